@@ -1,0 +1,5 @@
+//! Leader election for actors.
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod supervisor;

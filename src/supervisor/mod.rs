@@ -1,0 +1,1 @@
+//! Restarts crashed actors.
