@@ -2,4 +2,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod elections;
+pub mod protocol;
 pub mod supervisor;

@@ -1,0 +1,162 @@
+//! What comes out of a machine, in the order in which it must be done.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{AgentId, Election, Event};
+
+/// One thing to do; see [`Election::handle`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect<E: Election> {
+    /// Make this record durable before any later effect of the step leaves.
+    Persist(E::Durable),
+    /// Say this to others.
+    Send {
+        /// To whom.
+        to: To,
+        /// What.
+        message: E::Message,
+    },
+    /// Set a timer; one that is running under that name is replaced.
+    SetTimer {
+        /// Its name.
+        timer: E::Timer,
+        /// When, counted from the step's clock reading.
+        after: After,
+    },
+    /// Forget a timer; it may not be running.
+    CancelTimer(E::Timer),
+    /// Tell the application.
+    Notify(Event),
+}
+
+/// The receivers of a message. The sender is never among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    /// One member.
+    One(AgentId),
+    /// Every member: voters and observers.
+    All,
+    /// These members: named once, so that the message is encoded once.
+    Set(Arc<[AgentId]>),
+}
+
+/// A span of time, or a range out of which the driver draws a point (jitter).
+///
+/// A machine that re-checks a deadline uses [`min`](Self::min): a timer never fires earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct After {
+    /// The shortest.
+    pub min: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl After {
+    /// From `min` to `min + jitter`.
+    #[must_use]
+    pub fn jittered(min: Duration, jitter: Duration) -> Self {
+        Self {
+            min,
+            max: min.saturating_add(jitter),
+        }
+    }
+}
+
+impl From<Duration> for After {
+    fn from(exactly: Duration) -> Self {
+        Self {
+            min: exactly,
+            max: exactly,
+        }
+    }
+}
+
+/// The effects of one step, in order. Reused between steps: a steady state allocates nothing.
+#[derive(Debug)]
+pub struct Effects<E: Election>(Vec<Effect<E>>);
+
+impl<E: Election> Default for Effects<E> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<E: Election> Effects<E> {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends [`Effect::Persist`].
+    pub fn persist(&mut self, record: E::Durable) {
+        self.0.push(Effect::Persist(record));
+    }
+
+    /// Appends [`Effect::Send`] to one member.
+    pub fn send(&mut self, to: &AgentId, message: impl Into<E::Message>) {
+        self.send_to(To::One(to.clone()), message);
+    }
+
+    /// Appends [`Effect::Send`] to every member.
+    pub fn send_all(&mut self, message: impl Into<E::Message>) {
+        self.send_to(To::All, message);
+    }
+
+    /// Appends [`Effect::Send`].
+    pub fn send_to(&mut self, to: To, message: impl Into<E::Message>) {
+        self.0.push(Effect::Send {
+            to,
+            message: message.into(),
+        });
+    }
+
+    /// Appends [`Effect::SetTimer`].
+    pub fn set_timer(&mut self, timer: E::Timer, after: impl Into<After>) {
+        self.0.push(Effect::SetTimer {
+            timer,
+            after: after.into(),
+        });
+    }
+
+    /// Appends [`Effect::CancelTimer`].
+    pub fn cancel_timer(&mut self, timer: E::Timer) {
+        self.0.push(Effect::CancelTimer(timer));
+    }
+
+    /// Appends [`Effect::Notify`].
+    pub fn notify(&mut self, event: Event) {
+        self.0.push(Effect::Notify(event));
+    }
+
+    /// Takes the effects out, in order; the room is kept.
+    pub fn drain(&mut self) -> impl Iterator<Item = Effect<E>> + '_ {
+        self.0.drain(..)
+    }
+
+    /// The effects so far.
+    pub fn as_slice(&self) -> &[Effect<E>] {
+        &self.0
+    }
+
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_saturates() {
+        let after = After::jittered(Duration::MAX, Duration::from_secs(1));
+        assert_eq!(
+            after,
+            After {
+                min: Duration::MAX,
+                max: Duration::MAX
+            }
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! The door of every election: inputs go in, effects come out.
+//!
+//! Decided here: the shape that all machines share, and the contract of whoever drives one. The
+//! same machine runs under an actor, in a simulator and under a model checker.
+
+use std::fmt::{Debug, Display};
+
+use super::{AgentId, Effects, Incarnation, Input, MemberKind, Time, View};
+
+/// One participant's side of a leader election, as a pure machine.
+///
+/// A machine has no clock, no randomness, no threads and no hash order: the same inputs give the
+/// same effects. It is *total*: every input in every role is decided, and none can fail; nonsense
+/// from a peer is a traced no-op.
+///
+/// # What a driver owes a machine
+/// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
+/// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves before it
+///    is durable; if it cannot be made durable, the agent stops.
+/// 3. Setting a timer replaces the one of that name. Timers may be late, never early.
+/// 4. Steps do not overlap.
+/// 5. A send is a hope: messages may be lost, delayed, duplicated, reordered. Nobody sends to
+///    oneself.
+/// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
+///    old timers.
+/// 7. What came from a life that has since ended is dropped, and so is what comes from somebody
+///    who is not a member.
+/// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
+///    lost belief is published *before* any effect of its step, a gained one *after* all of them.
+///
+/// [`Effect::Persist`]: super::Effect::Persist
+pub trait Election: Sized + Debug + Unpin + 'static {
+    /// What one participant says to another: flat, without recursion.
+    type Message: PeerMessage;
+    /// The names of the timers.
+    type Timer: Copy + Debug + Ord + Unpin + 'static;
+    /// What must survive a crash: `()` or a small record.
+    type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
+    /// The rules' parameters, shared by all lives of an agent.
+    type Config: Clone + Debug + Send + Sync + Unpin + 'static;
+
+    /// A machine at the beginning of a life; it says nothing before [`Input::Start`].
+    fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
+
+    /// Decides one input; the effects are appended to `out`, to be executed in that order.
+    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>);
+
+    /// What this participant believes at `now`.
+    fn view(&self, now: Time) -> View;
+}
+
+/// What one participant says to another.
+pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
+    /// The message's name in lower case, for counters and traces: `"elect"`.
+    fn kind(&self) -> &'static str;
+
+    /// Whether a newer one follows anyway, so that a slow receiver may miss this one.
+    fn is_repeated(&self) -> bool {
+        false
+    }
+}
+
+/// Who a machine speaks for; fixed for one life.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The name.
+    pub id: AgentId,
+    /// Which life this is.
+    pub incarnation: Incarnation,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Whether this is the first life, or one after a crash.
+    pub birth: Birth,
+}
+
+/// How a life began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Birth {
+    /// The agent was started.
+    Started,
+    /// A supervisor restarted the agent after a crash or a stop.
+    Restarted,
+}

@@ -1,0 +1,105 @@
+//! What a machine tells the application.
+//!
+//! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
+//! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
+//! there is exactly one `Lost` for each `Acquired`; terms of [`NewLeader`](Event::NewLeader) never
+//! decrease within one life.
+
+use std::fmt;
+
+use super::{AgentId, Incarnation, Term};
+
+/// A change in who leads, as one agent sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Event {
+    /// This agent leads from now on.
+    Acquired {
+        /// The term it leads in.
+        term: Term,
+    },
+    /// This agent goes on leading without a gap, in a higher term.
+    Renewed {
+        /// The new term.
+        term: Term,
+    },
+    /// This agent was asked to hand over: end the work, then say so.
+    Draining {
+        /// The term it leads in.
+        term: Term,
+        /// Who shall lead next, if known.
+        to: Option<AgentId>,
+    },
+    /// This agent no longer leads.
+    Lost {
+        /// The term it led in.
+        term: Term,
+        /// Why.
+        reason: LostReason,
+    },
+    /// This agent follows another one from now on, or the same in a higher term.
+    NewLeader(Leader),
+    /// The leader that this agent followed is gone, and no other is known yet.
+    NoLeader {
+        /// The term of the one that is gone.
+        term: Term,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Acquired { term } => write!(f, "acquired the leadership in term {term}"),
+            Self::Renewed { term } => write!(f, "renewed the leadership in term {term}"),
+            Self::Draining { term, to: Some(to) } => write!(f, "drains in term {term} for {to}"),
+            Self::Draining { term, to: None } => write!(f, "drains in term {term}"),
+            Self::Lost { term, reason } => {
+                write!(f, "lost the leadership of term {term}: {reason}")
+            }
+            Self::NewLeader(leader) => write!(f, "follows {} in term {}", leader.id, leader.term),
+            Self::NoLeader { term } => write!(f, "has no leader since term {term}"),
+        }
+    }
+}
+
+/// Why a leadership ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LostReason {
+    /// A more important agent asked for it, and the policy yields.
+    Outranked,
+    /// Another agent announced itself in a higher term.
+    Superseded,
+    /// This agent stepped down or left, and handed over.
+    Resigned,
+    /// This agent was itself stalled for longer than others wait for a leader.
+    Stalled,
+    /// This agent crashed or was stopped.
+    Ended,
+    /// A lease was not renewed in time.
+    LeaseExpired,
+}
+
+impl fmt::Display for LostReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Outranked => "outranked",
+            Self::Superseded => "superseded",
+            Self::Resigned => "resigned",
+            Self::Stalled => "stalled",
+            Self::Ended => "ended",
+            Self::LeaseExpired => "lease expired",
+        })
+    }
+}
+
+/// Somebody who leads: who, in which life, in which term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Leader {
+    /// The name.
+    pub id: AgentId,
+    /// The life it leads in.
+    pub incarnation: Incarnation,
+    /// The term it leads in.
+    pub term: Term,
+}

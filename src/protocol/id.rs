@@ -1,0 +1,248 @@
+//! Names and counters: who takes part, in which life, and in which term.
+//!
+//! Decided here: what a valid name is, and that the counters never wrap. Not here: who is more
+//! important than whom; that is [`Rank`](super::Rank).
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The name of one agent, unique within its group.
+///
+/// 1 to 256 bytes, printable, no white space, and none of `/ * $ # ?` (these have a meaning in
+/// the addresses of message brokers). Cloning copies a pointer.
+///
+/// ```
+/// use actix_bully::protocol::AgentId;
+/// let id: AgentId = "agent-3".parse()?;
+/// assert_eq!(id.as_str(), "agent-3");
+/// assert!("agent 3".parse::<AgentId>().is_err());
+/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentId(Arc<str>);
+
+impl AgentId {
+    /// The longest name, in bytes.
+    pub const MAX_LEN: usize = 256;
+
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`IdError`] when the name is empty, too long, or has a character that is not allowed.
+    pub fn new(name: &str) -> Result<Self, IdError> {
+        if name.is_empty() {
+            return Err(IdError::Empty);
+        }
+        if name.len() > Self::MAX_LEN {
+            return Err(IdError::TooLong {
+                len: name.len(),
+                max: Self::MAX_LEN,
+            });
+        }
+        let forbidden = |c: char| {
+            c.is_whitespace() || c.is_control() || matches!(c, '/' | '*' | '$' | '#' | '?')
+        };
+        match name.chars().find(|c| forbidden(*c)) {
+            Some(found) => Err(IdError::Forbidden { found }),
+            None => Ok(Self(name.into())),
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for AgentId {
+    type Err = IdError;
+    fn from_str(name: &str) -> Result<Self, IdError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<&str> for AgentId {
+    type Error = IdError;
+    fn try_from(name: &str) -> Result<Self, IdError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<String> for AgentId {
+    type Error = IdError;
+    fn try_from(name: String) -> Result<Self, IdError> {
+        Self::new(&name)
+    }
+}
+
+impl AsRef<str> for AgentId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for AgentId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for AgentId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Self::new(&name).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Why a name was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdError {
+    /// The name has no characters.
+    #[error("an agent's name is empty: give it 1 to 256 bytes")]
+    Empty,
+    /// The name is longer than the limit.
+    #[error("an agent's name of {len} bytes exceeds the limit of {max}: shorten it")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The name has a character that addresses give a meaning to, or that cannot be seen.
+    #[error(
+        "an agent's name has {found:?}: use printable characters without white space and / * $ # ?"
+    )]
+    Forbidden {
+        /// The first such character.
+        found: char,
+    },
+}
+
+/// The number of an election that was won: larger is newer, at every observer.
+///
+/// It never wraps: [`next`](Self::next) ends at `u64::MAX`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Term(pub u64);
+
+impl Term {
+    /// Before the first election.
+    pub const ZERO: Self = Self(0);
+
+    /// The term after this one, or `None` at the end of the numbers.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which life of an agent this is: larger after each restart.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Incarnation(pub u64);
+
+impl Incarnation {
+    /// The life after this one.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One round of questions of one agent; an answer echoes it whole.
+///
+/// An answer to a former life, or to an earlier question, is therefore seen to be one and counts
+/// for nothing.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Round {
+    /// The asker's life.
+    pub incarnation: Incarnation,
+    /// The number of the question within that life.
+    pub counter: u64,
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.incarnation, self.counter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_checked() {
+        assert_eq!(AgentId::new(""), Err(IdError::Empty));
+        assert_eq!(
+            AgentId::new(&"x".repeat(257)),
+            Err(IdError::TooLong { len: 257, max: 256 })
+        );
+        assert!(AgentId::new(&"x".repeat(256)).is_ok());
+        for (name, found) in [
+            ("a b", ' '),
+            ("a/b", '/'),
+            ("a\u{0}", '\u{0}'),
+            ("ä?", '?'),
+            ("a\u{a0}", '\u{a0}'),
+        ] {
+            assert_eq!(AgentId::new(name), Err(IdError::Forbidden { found }));
+        }
+        assert!(AgentId::new("größe-1.Ω").is_ok());
+    }
+
+    #[test]
+    fn counters_end_and_do_not_wrap() {
+        assert_eq!(Term(u64::MAX).next(), None);
+        assert_eq!(Term(7).next(), Some(Term(8)));
+        assert_eq!(Incarnation(u64::MAX).next(), Incarnation(u64::MAX));
+    }
+
+    #[test]
+    fn rounds_order_by_life_first() {
+        let round = |i, counter| Round {
+            incarnation: Incarnation(i),
+            counter,
+        };
+        assert!(round(2, 0) > round(1, 99));
+    }
+}

@@ -1,0 +1,39 @@
+//! What goes into a machine.
+
+use std::sync::Arc;
+
+use super::{AgentId, Election, Incarnation, Members, Score};
+
+/// One thing that happened; see [`Election::handle`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input<E: Election> {
+    /// Life begins, among these members. The first input, given once.
+    Start(Arc<Members>),
+    /// A message arrived from a member whose life `incarnation` is not known to have ended.
+    Received {
+        /// Who sent it.
+        from: AgentId,
+        /// The sender's life when it did.
+        incarnation: Incarnation,
+        /// What it says.
+        message: E::Message,
+    },
+    /// A timer that was set is due.
+    TimedOut(E::Timer),
+    /// The membership changed: somebody joined, left, came up, went down, or has another score.
+    ///
+    /// A snapshot holds all that is known, so several changes may arrive as one, and a leader's
+    /// end cannot be missed: its life is marked as ended, or a later life is up.
+    Members(Arc<Members>),
+    /// The user's wish to hold an election (ASTRA's goal `!bully_election()`).
+    Campaign,
+    /// The application's measure of importance changed; `None` makes the agent ineligible.
+    SetScore(Option<Score>),
+    /// The user's wish to hand the leadership over, to this member if one is named.
+    StepDown {
+        /// The successor wished for; otherwise the most important one that is up.
+        to: Option<AgentId>,
+    },
+    /// The work of a leader that steps down has ended.
+    Drained,
+}

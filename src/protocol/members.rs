@@ -1,0 +1,442 @@
+//! Who takes part, and what is known of each: one immutable snapshot, shared by all.
+//!
+//! Decided here: how reports about lives combine (a later life ends the earlier ones, a stale
+//! report changes nothing), and who is next in rank. Not here: what a machine makes of it.
+//!
+//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the lives that
+//! are marked as ended are facts.
+
+use std::sync::Arc;
+
+use super::{AgentId, Incarnation, Leader, Rank, Score, Term};
+
+/// All members of one election at one moment, ordered by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Members {
+    list: Vec<Member>,
+    /// Places in `list` of the voters with a score, highest rank first.
+    by_rank: Arc<[u32]>,
+    closed: bool,
+    leader: Option<Leader>,
+    term: Term,
+}
+
+/// One member as the others see it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Member {
+    /// The name.
+    pub id: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its importance when last heard; `None` for who cannot be elected.
+    pub score: Option<Score>,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// The last life known.
+    pub incarnation: Option<Incarnation>,
+    /// The last life that has certainly ended, its leadership revoked.
+    pub ended: Option<Incarnation>,
+}
+
+/// Whether a member is asked, or only told. Fixed when it joins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemberKind {
+    /// Is asked, votes, and may lead if it has a score.
+    #[default]
+    Voter,
+    /// Is told who leads.
+    Observer,
+}
+
+/// Whether a member is there, as far as is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Presence {
+    /// Configured, and never seen.
+    #[default]
+    Unseen,
+    /// Its last known life goes on.
+    Up,
+    /// Its last known life may have ended: a guess.
+    Suspect,
+    /// Its last known life has certainly ended.
+    Down,
+}
+
+impl Member {
+    /// A member that is up in its life `incarnation`.
+    pub fn up(
+        id: AgentId,
+        kind: MemberKind,
+        score: Option<Score>,
+        incarnation: Incarnation,
+    ) -> Self {
+        let (presence, incarnation) = (Presence::Up, Some(incarnation));
+        Self {
+            id,
+            kind,
+            score,
+            presence,
+            incarnation,
+            ended: None,
+        }
+    }
+
+    /// A member that is configured and was never seen.
+    pub fn unseen(id: AgentId, kind: MemberKind, score: Option<Score>) -> Self {
+        Self {
+            id,
+            kind,
+            score,
+            presence: Presence::Unseen,
+            incarnation: None,
+            ended: None,
+        }
+    }
+
+    /// Whether it votes.
+    pub fn is_voter(&self) -> bool {
+        self.kind == MemberKind::Voter
+    }
+
+    /// Whether it is there, as far as is known.
+    pub fn is_up(&self) -> bool {
+        self.presence == Presence::Up
+    }
+
+    /// Whether its life `incarnation` is over or thought to be.
+    pub fn is_gone(&self, incarnation: Incarnation) -> bool {
+        let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
+        self.incarnation
+            .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
+    }
+
+    /// Whether mail from its life `incarnation` is out of date: that life is over for certain.
+    pub fn is_stale(&self, incarnation: Incarnation) -> bool {
+        let down = self.presence == Presence::Down;
+        self.incarnation
+            .is_some_and(|known| known > incarnation || known == incarnation && down)
+            || self.has_ended(incarnation)
+    }
+
+    /// Whether its life `incarnation` has certainly ended, its leadership revoked.
+    pub fn has_ended(&self, incarnation: Incarnation) -> bool {
+        self.ended.is_some_and(|ended| ended >= incarnation)
+    }
+
+    /// Its rank, if it may be elected at all.
+    pub fn rank(&self) -> Option<Rank> {
+        self.score.filter(|_| self.is_voter()).map(|score| Rank {
+            score,
+            id: self.id.clone(),
+        })
+    }
+
+    /// Whether it may be elected and is more important than `rank`.
+    pub fn outranks(&self, rank: &Rank) -> bool {
+        self.is_voter()
+            && self
+                .score
+                .is_some_and(|score| (score, &self.id) > (rank.score, &rank.id))
+    }
+}
+
+impl Members {
+    /// An empty group; `closed` when nobody can be reached but those who are listed as up, that
+    /// is when no bridge leads to other hosts.
+    pub fn new(closed: bool) -> Self {
+        Self {
+            closed,
+            ..Self::default()
+        }
+    }
+
+    /// Adds members; one that is there already is replaced. Sorts once, however many there are.
+    pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
+        let old = self.list.len();
+        self.list.extend(members);
+        let mut added: Vec<Member> = self.list.drain(old..).collect();
+        added.sort_by(|a, b| a.id.cmp(&b.id));
+        if added.len() > 1
+            || self
+                .list
+                .last()
+                .zip(added.first())
+                .is_some_and(|(l, a)| l.id >= a.id)
+        {
+            self.list
+                .retain(|m| added.binary_search_by(|a| a.id.cmp(&m.id)).is_err());
+        }
+        self.list.append(&mut added);
+        self.list.sort_by(|a, b| a.id.cmp(&b.id));
+        self.rerank();
+    }
+
+    /// Removes a member; says whether it was there.
+    pub fn leave(&mut self, id: &AgentId) -> bool {
+        let Ok(at) = self.position(id) else {
+            return false;
+        };
+        self.list.remove(at);
+        self.rerank();
+        true
+    }
+
+    /// A member's life is up. A later life ends the earlier ones; a stale report changes nothing.
+    pub fn up(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.change(id, |m| {
+            if m.is_stale(incarnation) || m.is_up() && m.incarnation == Some(incarnation) {
+                return false;
+            }
+            (m.presence, m.incarnation) = (Presence::Up, Some(incarnation));
+            true
+        })
+    }
+
+    /// A member's life is thought to be over (a lost connection, silence).
+    pub fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.change(id, |m| {
+            if m.is_gone(incarnation) || m.is_stale(incarnation) {
+                return false;
+            }
+            (m.presence, m.incarnation) = (Presence::Suspect, Some(incarnation));
+            true
+        })
+    }
+
+    /// A member's life is over for certain, and whatever it led is revoked.
+    pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.change(id, |m| {
+            if m.has_ended(incarnation) {
+                return false;
+            }
+            m.ended = Some(incarnation);
+            if m.incarnation.is_none_or(|known| known <= incarnation) {
+                (m.presence, m.incarnation) = (Presence::Down, Some(incarnation));
+            }
+            true
+        })
+    }
+
+    /// A member has another score.
+    pub fn set_score(&mut self, id: &AgentId, score: Option<Score>) -> bool {
+        let changed = self.change(id, |m| std::mem::replace(&mut m.score, score) != score);
+        if changed {
+            self.rerank();
+        }
+        changed
+    }
+
+    /// Notes who leads, for those who come later. An older term changes nothing.
+    pub fn note_leader(&mut self, leader: Leader) {
+        if leader.term >= self.term {
+            self.term = leader.term;
+            self.leader = Some(leader);
+        }
+    }
+
+    /// Notes that this leadership is over.
+    pub fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
+        self.leader
+            .take_if(|l| l.id == *id && l.incarnation <= incarnation);
+    }
+
+    /// Opens or closes the group to other hosts; see [`new`](Self::new).
+    pub fn set_closed(&mut self, closed: bool) {
+        self.closed = closed;
+    }
+
+    /// Whether nobody can be reached but those who are listed as up.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Who led when the snapshot was made, unless that life is gone since. A hint.
+    pub fn leader(&self) -> Option<&Leader> {
+        self.leader
+            .as_ref()
+            .filter(|l| self.get(&l.id).is_some_and(|m| !m.is_gone(l.incarnation)))
+    }
+
+    /// The highest term that was noted. A hint.
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    /// The member of that name.
+    pub fn get(&self, id: &AgentId) -> Option<&Member> {
+        self.list.get(self.position(id).ok()?)
+    }
+
+    /// Where the member of that name stands in [`iter`](Self::iter).
+    pub fn index_of(&self, id: &AgentId) -> Option<usize> {
+        self.position(id).ok()
+    }
+
+    /// All members, ordered by name.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Member> {
+        self.list.iter()
+    }
+
+    /// The voters, ordered by name.
+    pub fn voters(&self) -> impl Iterator<Item = &Member> {
+        self.list.iter().filter(|m| m.is_voter())
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The voters with a score, highest rank first, whether they are up or not.
+    pub fn by_rank(&self) -> impl Iterator<Item = &Member> {
+        self.by_rank
+            .iter()
+            .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
+    }
+
+    /// How many members that are up and may be elected outrank `rank`, `but` one not counted.
+    ///
+    /// Counts no further than `limit`, so the cost does not grow with the group.
+    pub fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
+        self.by_rank()
+            .take_while(|m| m.outranks(rank))
+            .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
+            .take(limit)
+            .count()
+    }
+
+    fn position(&self, id: &AgentId) -> Result<usize, usize> {
+        self.list.binary_search_by(|m| m.id.cmp(id))
+    }
+
+    fn change(&mut self, id: &AgentId, change: impl FnOnce(&mut Member) -> bool) -> bool {
+        let Ok(at) = self.position(id) else {
+            return false;
+        };
+        self.list.get_mut(at).is_some_and(change)
+    }
+
+    fn rerank(&mut self) {
+        let mut places: Vec<(Option<Score>, u32)> = (0u32..)
+            .zip(&self.list)
+            .filter(|(_, m)| m.is_voter() && m.score.is_some())
+            .map(|(at, m)| (m.score, at))
+            .collect();
+        places.sort_unstable_by(|a, b| b.cmp(a)); // places follow the names, so no tie is left
+        self.by_rank = places.into_iter().map(|(_, at)| at).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn group(scores: &[(&str, i32)]) -> Members {
+        let mut members = Members::new(true);
+        let up = |(name, score): &(&str, i32)| {
+            Member::up(
+                id(name),
+                MemberKind::Voter,
+                Some((*score).into()),
+                Incarnation(1),
+            )
+        };
+        members.join(scores.iter().map(up));
+        members
+    }
+
+    #[test]
+    fn members_are_ordered_by_name_and_by_rank() {
+        let mut members = group(&[("c", 1), ("a", 7), ("b", 7)]);
+        members.join([Member::up(
+            id("z"),
+            MemberKind::Observer,
+            Some(99.into()),
+            Incarnation(1),
+        )]);
+        let names = |list: Vec<&Member>| list.iter().map(|m| m.id.to_string()).collect::<String>();
+        assert_eq!(names(members.iter().collect()), "abcz");
+        assert_eq!(
+            names(members.by_rank().collect()),
+            "bac",
+            "an observer has no rank"
+        );
+        members.join([Member::up(id("a"), MemberKind::Voter, None, Incarnation(1))]);
+        assert_eq!(
+            names(members.by_rank().collect()),
+            "bc",
+            "joining again replaces"
+        );
+        assert_eq!(members.len(), 4);
+    }
+
+    #[test]
+    fn those_ahead_are_up_and_outrank() {
+        let mut members = group(&[("a", 1), ("b", 2), ("c", 3), ("d", 4)]);
+        let rank = Rank {
+            score: 1.into(),
+            id: id("a"),
+        };
+        assert_eq!(members.ahead_of(&rank, None, 8), 3);
+        assert_eq!(members.ahead_of(&rank, None, 2), 2);
+        assert_eq!(members.ahead_of(&rank, Some(&id("d")), 8), 2);
+        members.down(&id("c"), Incarnation(1));
+        assert_eq!(members.ahead_of(&rank, Some(&id("d")), 8), 1);
+    }
+
+    #[test]
+    fn a_later_life_ends_the_earlier_one_and_stale_reports_change_nothing() {
+        let mut members = group(&[("a", 1)]);
+        let a = id("a");
+        assert!(members.up(&a, Incarnation(3)));
+        assert!(members.get(&a).unwrap().is_gone(Incarnation(1)));
+        assert!(
+            !members.get(&a).unwrap().has_ended(Incarnation(1)),
+            "superseded, not yet revoked"
+        );
+        assert!(!members.suspect(&a, Incarnation(1)), "a former life");
+        assert!(!members.up(&a, Incarnation(2)), "a former life");
+        assert!(
+            members.down(&a, Incarnation(1)),
+            "the revocation of a former life is news"
+        );
+        assert!(members.get(&a).unwrap().is_up());
+        assert!(members.suspect(&a, Incarnation(3)));
+        assert!(
+            members.up(&a, Incarnation(3)),
+            "a suspicion can be withdrawn"
+        );
+        assert!(members.down(&a, Incarnation(3)));
+        assert!(!members.up(&a, Incarnation(3)), "an end cannot");
+        assert!(!members.suspect(&a, Incarnation(3)));
+        assert!(members.up(&a, Incarnation(4)));
+        assert!(!members.up(&id("x"), Incarnation(1)), "not a member");
+    }
+
+    #[test]
+    fn the_leader_is_noted_in_term_order_and_hidden_when_gone() {
+        let mut members = group(&[("a", 1), ("b", 2)]);
+        let leader = |name, term| Leader {
+            id: id(name),
+            incarnation: Incarnation(1),
+            term: Term(term),
+        };
+        members.note_leader(leader("b", 5));
+        members.note_leader(leader("a", 4));
+        assert_eq!(members.leader(), Some(&leader("b", 5)));
+        members.suspect(&id("b"), Incarnation(1));
+        assert_eq!((members.leader(), members.term()), (None, Term(5)));
+        members.up(&id("b"), Incarnation(1));
+        members.forget_leader(&id("b"), Incarnation(1));
+        assert_eq!((members.leader(), members.term()), (None, Term(5)));
+    }
+}

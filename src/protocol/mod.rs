@@ -1,0 +1,41 @@
+//! The door that all elections share, and the words they speak.
+//!
+//! ```text
+//!                 ┌────────────────────────────────────────────┐
+//!   Input ───────▶│ Election::handle(now, input, &mut effects) │───────▶ Effects, in order:
+//!   Start         │                                            │         Persist
+//!   Received      │  a pure machine: no clock, no randomness,  │         Send { to, message }
+//!   TimedOut      │  no actor, no thread, no hash order        │         SetTimer, CancelTimer
+//!   Members       │                                            │         Notify(event)
+//!   Campaign, …   └────────────────────┬───────────────────────┘
+//!                                      ▼
+//!                          Election::view(now): role, term, leader, and until when
+//! ```
+//!
+//! Decided here: what goes in, what comes out, how ids, scores, ranks, terms, lives and durations
+//! compare. Not here: any election ([`elections`](crate::elections)), and nothing that runs.
+//!
+//! Read on: [`Election`] is the contract; [`Members`] is what everybody knows of everybody;
+//! [`Timings`] says how long to wait and why.
+
+mod effect;
+mod election;
+mod event;
+mod id;
+mod input;
+mod members;
+mod rank;
+mod time;
+mod timings;
+mod view;
+
+pub use effect::{After, Effect, Effects, To};
+pub use election::{Birth, Election, Identity, PeerMessage};
+pub use event::{Event, Leader, LostReason};
+pub use id::{AgentId, IdError, Incarnation, Round, Term};
+pub use input::Input;
+pub use members::{Member, MemberKind, Members, Presence};
+pub use rank::{Rank, Score};
+pub use time::Time;
+pub use timings::{Detector, Timings, TimingsBuilder, TimingsError};
+pub use view::{Role, View};

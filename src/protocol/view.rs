@@ -1,0 +1,47 @@
+//! What a participant believes, as others may read it.
+
+use std::fmt;
+
+use super::{Leader, Term, Time};
+
+/// A participant's belief at one instant of its own clock; see [`Election::view`].
+///
+/// [`Election::view`]: super::Election::view
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// What it is doing.
+    pub role: Role,
+    /// The highest term it has seen.
+    pub term: Term,
+    /// Whom it follows, or itself.
+    pub leader: Option<Leader>,
+    /// The term in which it believes that it leads, if it does.
+    pub leading: Option<Term>,
+    /// Until when that belief holds without another step; [`Time::MAX`] if nothing limits it.
+    pub valid_until: Time,
+}
+
+/// What a participant is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Follows a leader, or waits for one.
+    #[default]
+    Follower,
+    /// Holds an election: sent `Elect`, awaits answers.
+    Candidate,
+    /// Stands back for a more important one, awaits its `Elected`.
+    Waiting,
+    /// Leads.
+    Leader,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Follower => "follower",
+            Self::Candidate => "candidate",
+            Self::Waiting => "waiting",
+            Self::Leader => "leader",
+        })
+    }
+}
