@@ -1,1 +1,3 @@
-//! The machines.
+//! The machines, a folder each; none knows another.
+
+pub mod bully;

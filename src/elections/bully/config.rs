@@ -1,0 +1,77 @@
+//! The rules' parameters: which profile, how long to wait, when a leader gives way.
+
+use std::time::Duration;
+
+use crate::protocol::{Score, Timings};
+
+/// What a bully election needs to know beside who takes part; the same at every member.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BullyConfig {
+    /// The rules in force.
+    pub profile: Profile,
+    /// How long to wait for what.
+    pub timings: Timings,
+    /// The agent's importance when a life begins; `None`: it cannot be elected.
+    pub score: Option<Score>,
+    /// When a leader gives way to a more important agent. Default: [`Preemption::Immediately`].
+    pub preemption: Preemption,
+    /// By how much a challenger's score must exceed the leader's. Default: by anything at all,
+    /// the name deciding between equals.
+    pub margin: Option<Score>,
+    /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
+    pub drain: Duration,
+    /// For how long an agent that stepped down does not stand for election, unless its score is
+    /// set, it is told to, or nobody else is there. Default: 60 s.
+    pub rest: Duration,
+}
+
+impl Default for BullyConfig {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Swift,
+            timings: Timings::default(),
+            score: Some(Score::default()),
+            preemption: Preemption::Immediately,
+            margin: None,
+            drain: Duration::from_secs(5),
+            rest: Duration::from_secs(60),
+        }
+    }
+}
+
+impl BullyConfig {
+    /// The plain ASTRA rules with their known faults mended: no [`Yield`](super::Yield), no fast
+    /// path, no heartbeats; a candidate always sits out the deadline of 2 s.
+    #[must_use]
+    pub fn strict() -> Self {
+        Self {
+            profile: Profile::Strict,
+            timings: Timings::astra(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Which rules are in force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Heartbeats, terms, early decision and the fast path.
+    #[default]
+    Swift,
+    /// The ASTRA rules B1 to B8 as they stand, and nothing else.
+    Strict,
+}
+
+/// When a live leader gives way to a more important agent. It is the leader's policy; a vacant
+/// seat is taken at once under any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preemption {
+    /// At once: the bully's way.
+    #[default]
+    Immediately,
+    /// After the more important agent was there for this long without a gap, with a clean
+    /// hand-over; so that a flapping agent does not bounce the leadership.
+    After(Duration),
+    /// Never.
+    Never,
+}
