@@ -2,6 +2,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod clock;
 pub mod elections;
+pub mod group;
 pub mod protocol;
+pub mod store;
 pub mod supervisor;
