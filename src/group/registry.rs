@@ -180,7 +180,11 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Removes a member, or a name that was kept; says whether there was one.
     pub(super) fn leave(&mut self, id: &AgentId, last: Incarnation) -> bool {
-        if !self.names.get(id).is_some_and(|s| s.incarnation == last) {
+        if self
+            .names
+            .get(id)
+            .is_none_or(|seat| seat.incarnation != last)
+        {
             return false;
         }
         self.names.remove(id);
