@@ -6,3 +6,4 @@ pub mod elections;
 pub mod faults;
 pub mod protocol;
 pub mod supervisor;
+pub mod trace;
