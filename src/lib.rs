@@ -3,5 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod elections;
+pub mod faults;
 pub mod protocol;
 pub mod supervisor;
+pub mod trace;
