@@ -4,7 +4,9 @@
 
 pub mod clock;
 pub mod elections;
+pub mod faults;
 pub mod group;
 pub mod protocol;
 pub mod store;
 pub mod supervisor;
+pub mod trace;

@@ -1,0 +1,126 @@
+//! What one line of a run says.
+
+use std::fmt;
+
+use crate::protocol::{AgentId, Event, Role, Time};
+
+/// One thing that happened, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The time of the run, the same for all agents.
+    pub at: Time,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// A message left, and will arrive at these times: several if it was duplicated.
+    Sent {
+        /// The message.
+        mail: Mail,
+        /// When it will arrive.
+        arrives: Vec<Time>,
+    },
+    /// A message left, and will never arrive.
+    Lost {
+        /// The message.
+        mail: Mail,
+        /// Why.
+        why: String,
+    },
+    /// A message arrived and was handled.
+    Delivered(Mail),
+    /// A message arrived, and nobody wanted it.
+    Dropped {
+        /// The message.
+        mail: Mail,
+        /// Why.
+        why: String,
+    },
+    /// An agent does something else from now on.
+    Role {
+        /// Which one.
+        agent: AgentId,
+        /// What.
+        role: Role,
+    },
+    /// An agent told its application something.
+    Event {
+        /// Which one.
+        agent: AgentId,
+        /// What.
+        event: Event,
+    },
+    /// Something was done to an agent.
+    Happened {
+        /// Which one.
+        agent: AgentId,
+        /// What.
+        what: Happening,
+    },
+    /// Something else worth a line, such as a partition.
+    Mark(String),
+}
+
+/// A message as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// Who sent it.
+    pub from: AgentId,
+    /// To whom.
+    pub to: AgentId,
+    /// Its name, such as `"elect"`.
+    pub kind: &'static str,
+    /// All that it says.
+    pub text: String,
+}
+
+/// What can be done to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Happening {
+    /// It begins its first life.
+    Started,
+    /// It became a member and begins a life.
+    Joined,
+    /// It ended and is no member any more.
+    Left,
+    /// Its life ended without warning.
+    Crashed,
+    /// It begins its next life.
+    Restarted,
+    /// It stands still.
+    Paused,
+    /// It goes on, late for everything.
+    Resumed,
+}
+
+impl fmt::Display for Happening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Started => "starts",
+            Self::Joined => "joins",
+            Self::Left => "leaves",
+            Self::Crashed => "crashes",
+            Self::Restarted => "restarts",
+            Self::Paused => "hangs",
+            Self::Resumed => "goes on",
+        })
+    }
+}
+
+/// How many messages of one kind met which fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Messages that left, each receiver counted.
+    pub sent: u64,
+    /// Of these, how many will never arrive.
+    pub lost: u64,
+    /// Messages that were handled; a duplicate counts again.
+    pub delivered: u64,
+    /// Messages that arrived where nobody wanted them.
+    pub dropped: u64,
+}

@@ -1,0 +1,205 @@
+//! How a run reads: entries joined into lines, and lines as text.
+//!
+//! Decided here: what shares a line. An agent to whom several things happen at one moment has one
+//! line, and agents to whom the same happens at one moment share it; so an election of five agents
+//! takes some ten lines.
+
+use std::{
+    collections::VecDeque,
+    fmt::{self, Write as _},
+};
+
+use super::{Entry, Mail, What};
+use crate::protocol::{AgentId, Role, Time};
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) at: Time,
+    pub(super) who: Who<'a>,
+    pub(super) what: String,
+}
+
+/// Whom a line is about.
+#[derive(Clone, Debug)]
+pub(super) enum Who<'a> {
+    All,
+    Agents(Vec<&'a AgentId>),
+    Message {
+        from: &'a AgentId,
+        way: Way,
+        to: Vec<&'a AgentId>,
+    },
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Sent,
+    Lost,
+    Arrived,
+    Dropped,
+}
+
+/// Joins entries into lines.
+pub(super) fn lines(entries: &VecDeque<Entry>) -> Vec<Line<'_>> {
+    let mut joined: Vec<Line<'_>> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        if tells_nothing(entry, entries.range(at..)) {
+            continue;
+        }
+        let line = line(entry);
+        match joined
+            .last_mut()
+            .filter(|last| last.is_of_same_agent(&line))
+        {
+            Some(last) => {
+                last.what.push_str("; ");
+                last.what.push_str(&line.what);
+            }
+            None => joined.push(line),
+        }
+    }
+    let mut shared: Vec<Line<'_>> = Vec::new();
+    for line in joined {
+        if !shared.last_mut().is_some_and(|last| last.shares(&line)) {
+            shared.push(line);
+        }
+    }
+    shared
+}
+
+/// The lines as text.
+pub(super) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
+    let mut text = String::new();
+    if forgotten > 0 {
+        append(
+            &mut text,
+            format_args!("({forgotten} earlier entries are forgotten)\n"),
+        );
+    }
+    let width = |text: &String| text.chars().count();
+    let whos: Vec<String> = lines.iter().map(|line| line.who.to_string()).collect();
+    let whens: Vec<String> = lines.iter().map(|line| line.at.to_string()).collect();
+    let who_width = whos.iter().map(width).max().unwrap_or(0).min(32);
+    let when_width = whens.iter().map(width).max().unwrap_or(0).max(9);
+    for ((line, who), when) in lines.iter().zip(whos).zip(whens) {
+        let what = &line.what;
+        let written = format!("{when:>when_width$}  {who:<who_width$}  {what}");
+        text.push_str(written.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+impl Line<'_> {
+    fn is_of_same_agent(&self, next: &Self) -> bool {
+        match (&self.who, &next.who) {
+            (Who::Agents(mine), Who::Agents(theirs)) => self.at == next.at && mine == theirs,
+            _ => false,
+        }
+    }
+
+    /// Takes the other line's agents in, if both say the same.
+    fn shares(&mut self, next: &Self) -> bool {
+        if (self.at, &self.what) != (next.at, &next.what) {
+            return false;
+        }
+        match (&mut self.who, &next.who) {
+            (Who::Agents(mine), Who::Agents(theirs)) => mine.extend(theirs),
+            (
+                Who::Message { from, way, to },
+                Who::Message {
+                    from: next_from,
+                    way: next_way,
+                    to: next_to,
+                },
+            ) if from == next_from && way == next_way => to.extend(next_to),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl<'a> Who<'a> {
+    fn message(mail: &'a Mail, way: Way) -> Self {
+        Self::Message {
+            from: &mail.from,
+            way,
+            to: vec![&mail.to],
+        }
+    }
+}
+
+impl fmt::Display for Who<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[&AgentId]| {
+            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+            names.join(", ")
+        };
+        match self {
+            Self::All => f.write_str("=="),
+            Self::Agents(agents) => f.write_str(&list(agents)),
+            Self::Message { from, way, to } => {
+                let to = list(to);
+                match way {
+                    Way::Sent => write!(f, "{from} -> {to}"),
+                    Way::Lost => write!(f, "{from} -x {to}"),
+                    Way::Arrived => write!(f, "{to} <- {from}"),
+                    Way::Dropped => write!(f, "{to} x- {from}"),
+                }
+            }
+        }
+    }
+}
+
+fn line(entry: &Entry) -> Line<'_> {
+    let at = entry.at;
+    let (who, what) = match &entry.what {
+        What::Sent { mail, arrives } => {
+            let mut what = mail.text.clone();
+            for arrival in arrives
+                .iter()
+                .filter(|arrival| **arrival > at || arrives.len() > 1)
+            {
+                let span = Time::ZERO.after(arrival.since(at));
+                append(&mut what, format_args!("  +{span}"));
+            }
+            (Who::message(mail, Way::Sent), what)
+        }
+        What::Lost { mail, why } => {
+            let what = format!("{}  lost: {why}", mail.text);
+            (Who::message(mail, Way::Lost), what)
+        }
+        What::Delivered(mail) => (Who::message(mail, Way::Arrived), mail.text.clone()),
+        What::Dropped { mail, why } => {
+            let what = format!("{}  dropped: {why}", mail.text);
+            (Who::message(mail, Way::Dropped), what)
+        }
+        What::Role { agent, role } => (Who::Agents(vec![agent]), role.to_string()),
+        What::Event { agent, event } => (Who::Agents(vec![agent]), event.to_string()),
+        What::Happened { agent, what } => (Who::Agents(vec![agent]), what.to_string()),
+        What::Mark(text) => (Who::All, text.clone()),
+    };
+    Line { at, who, what }
+}
+
+/// That an agent follows or leads is said better by its event of the same moment.
+fn tells_nothing<'a>(entry: &Entry, mut following: impl Iterator<Item = &'a Entry>) -> bool {
+    let What::Role {
+        agent,
+        role: Role::Leader | Role::Follower,
+    } = &entry.what
+    else {
+        return false;
+    };
+    following
+        .by_ref()
+        .take_while(|later| later.at == entry.at)
+        .any(|later| matches!(&later.what, What::Event { agent: of, .. } if of == agent))
+}
+
+/// Writing to a string cannot fail.
+pub(super) fn append(text: &mut String, what: fmt::Arguments<'_>) {
+    text.write_fmt(what).unwrap_or_default();
+}

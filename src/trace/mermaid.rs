@@ -1,0 +1,100 @@
+//! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
+//!
+//! Decided here: that any name and any text leaves a valid diagram. Participants have made-up
+//! names (`p0`), the real ones are escaped titles; what has a meaning to Mermaid or to HTML
+//! becomes a character reference.
+
+use std::collections::BTreeMap;
+
+use super::lines::{Line, Way, Who, append};
+use crate::protocol::AgentId;
+
+/// The lines as a diagram; the participants in this order, the others behind them by name.
+pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
+    let places = places(lines, order);
+    let mut named: Vec<(usize, &AgentId)> = places.iter().map(|(id, at)| (*at, *id)).collect();
+    named.sort_unstable();
+    let mut text = String::from("sequenceDiagram\n");
+    for (at, id) in &named {
+        let name = escape(id.as_str());
+        append(&mut text, format_args!("    participant p{at} as {name}\n"));
+    }
+    let place = |id: &AgentId| places.get(id).copied().unwrap_or(0);
+    for line in lines {
+        let (at, what) = (line.at, escape(&line.what));
+        match &line.who {
+            Who::All => {
+                let over = match named.len() {
+                    0 => continue,
+                    1 => String::from("p0"),
+                    many => format!("p0,p{}", many - 1),
+                };
+                append(
+                    &mut text,
+                    format_args!("    Note over {over}: {at} {what}\n"),
+                );
+            }
+            Who::Agents(agents) => {
+                for agent in agents.iter().map(|id| place(id)) {
+                    append(
+                        &mut text,
+                        format_args!("    Note over p{agent}: {at} {what}\n"),
+                    );
+                }
+            }
+            Who::Message { from, way, to } => {
+                let from = place(from);
+                for to in to.iter().map(|id| place(id)) {
+                    let arrow = match way {
+                        Way::Sent => format!("p{from}->>p{to}"),
+                        Way::Lost => format!("p{from}-xp{to}"),
+                        Way::Arrived | Way::Dropped => format!("Note over p{to}"),
+                    };
+                    append(&mut text, format_args!("    {arrow}: {what}\n"));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// Where each participant stands, from left to right.
+fn places<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
+    let mut seen: BTreeMap<&AgentId, usize> = BTreeMap::new();
+    for line in lines {
+        match &line.who {
+            Who::All => {}
+            Who::Agents(agents) => seen.extend(agents.iter().map(|id| (*id, usize::MAX))),
+            Who::Message { from, to, .. } => {
+                seen.insert(from, usize::MAX);
+                seen.extend(to.iter().map(|id| (*id, usize::MAX)));
+            }
+        }
+    }
+    seen.extend(order.iter().zip(0..));
+    let mut places: Vec<(usize, &AgentId)> = seen.into_iter().map(|(id, at)| (at, id)).collect();
+    places.sort_unstable();
+    places
+        .into_iter()
+        .zip(0..)
+        .map(|((_, id), at)| (id, at))
+        .collect()
+}
+
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '#' => safe.push_str("#35;"),
+            ';' => safe.push_str("#59;"),
+            '<' => safe.push_str("#lt;"),
+            '>' => safe.push_str("#gt;"),
+            '&' => safe.push_str("#amp;"),
+            '"' => safe.push_str("#quot;"),
+            '%' => safe.push_str("#37;"),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

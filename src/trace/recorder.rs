@@ -1,0 +1,287 @@
+//! The recorder: what is kept of a run.
+//!
+//! Decided here: that a recorder which is off costs one comparison, what is counted, and what is
+//! forgotten first. Not here: how it reads (`lines`, `mermaid`).
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Display,
+};
+
+use super::{
+    Count, Entry, Happening, Mail, What,
+    lines::{self, Line},
+    mermaid,
+};
+use crate::protocol::{AgentId, Event, PeerMessage, Role, Time};
+
+/// A run, or as much of it as was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    detail: Detail,
+    repeated: bool,
+    limit: Option<usize>,
+    entries: VecDeque<Entry>,
+    forgotten: u64,
+    kinds: BTreeMap<&'static str, Count>,
+    election_messages: u64,
+    order: Vec<AgentId>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    #[default]
+    Off,
+    Counts,
+    Messages,
+    Deliveries,
+}
+
+/// A moment of a run; see [`Trace::checkpoint`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Checkpoint(u64);
+
+impl Trace {
+    /// Records nothing, and costs next to nothing.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// Counts messages, and keeps none.
+    pub fn counting() -> Self {
+        Self {
+            detail: Detail::Counts,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps messages when they are sent, events, and what was done to the agents; but not the
+    /// messages that are repeated anyway (heartbeats).
+    pub fn new() -> Self {
+        Self {
+            detail: Detail::Messages,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps a line for each arrival too.
+    #[must_use]
+    pub fn with_deliveries(mut self) -> Self {
+        self.detail = Detail::Deliveries;
+        self
+    }
+
+    /// Keeps heartbeats too.
+    #[must_use]
+    pub fn with_repeated(mut self) -> Self {
+        self.repeated = true;
+        self
+    }
+
+    /// Keeps the newest entries only, at most this many.
+    #[must_use]
+    pub fn bounded(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The order of the participants in diagrams, such as their rank; the others follow by name.
+    pub fn set_order(&mut self, order: impl IntoIterator<Item = AgentId>) {
+        self.order = order.into_iter().collect();
+    }
+
+    /// A message leaves, and will arrive at these times.
+    pub fn sent<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        arrives: impl IntoIterator<Item = Time>,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count_sent(message).sent += 1;
+        if self.keeps(message) {
+            let mail = mail(from, to, message);
+            let arrives = arrives.into_iter().collect();
+            self.push(at, What::Sent { mail, arrives });
+        }
+    }
+
+    /// A message leaves, and will never arrive.
+    pub fn lost<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        why: impl Display,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        let count = self.count_sent(message);
+        (count.sent, count.lost) = (count.sent + 1, count.lost + 1);
+        if self.keeps(message) {
+            let (mail, why) = (mail(from, to, message), why.to_string());
+            self.push(at, What::Lost { mail, why });
+        }
+    }
+
+    /// A message arrives and is handled.
+    pub fn delivered<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count(message.kind()).delivered += 1;
+        if self.detail == Detail::Deliveries && self.keeps(message) {
+            self.push(at, What::Delivered(mail(from, to, message)));
+        }
+    }
+
+    /// A message arrives where nobody wants it.
+    pub fn dropped<M: PeerMessage>(
+        &mut self,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+        why: impl Display,
+    ) {
+        if !self.counts() {
+            return;
+        }
+        self.count(message.kind()).dropped += 1;
+        if self.keeps(message) {
+            let (mail, why) = (mail(from, to, message), why.to_string());
+            self.push(at, What::Dropped { mail, why });
+        }
+    }
+
+    /// An agent does something else from now on.
+    pub fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
+        if self.is_on() {
+            let agent = agent.clone();
+            self.push(at, What::Role { agent, role });
+        }
+    }
+
+    /// An agent tells its application something.
+    pub fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
+        if self.is_on() {
+            let (agent, event) = (agent.clone(), event.clone());
+            self.push(at, What::Event { agent, event });
+        }
+    }
+
+    /// Something is done to an agent.
+    pub fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
+        if self.is_on() {
+            let agent = agent.clone();
+            self.push(at, What::Happened { agent, what });
+        }
+    }
+
+    /// Something else is worth a line. The text is made only if it is kept.
+    pub fn mark(&mut self, at: Time, text: impl FnOnce() -> String) {
+        if self.is_on() {
+            self.push(at, What::Mark(text()));
+        }
+    }
+
+    /// Whether entries are kept.
+    pub fn is_on(&self) -> bool {
+        self.detail >= Detail::Messages
+    }
+
+    /// What was kept, oldest first.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// How many entries were forgotten because the trace is bounded.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// How many messages of each kind there were, ordered by name.
+    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&'static str, Count)> {
+        self.kinds.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// How many messages of this kind there were.
+    pub fn count_of(&self, kind: &str) -> Count {
+        self.kinds.get(kind).copied().unwrap_or_default()
+    }
+
+    /// This moment, to count from.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint(self.election_messages)
+    }
+
+    /// How many messages were sent since then, those that are repeated anyway not counted.
+    pub fn election_messages_since(&self, then: Checkpoint) -> u64 {
+        self.election_messages.saturating_sub(then.0)
+    }
+
+    /// The run as text, one aligned line per moment: milliseconds, who, what.
+    ///
+    /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to whom
+    /// the same happens at the same moment share a line.
+    pub fn to_text(&self) -> String {
+        lines::to_text(&self.lines(), self.forgotten)
+    }
+
+    /// The run as a Mermaid `sequenceDiagram`.
+    pub fn to_mermaid(&self) -> String {
+        mermaid::to_mermaid(&self.lines(), &self.order)
+    }
+
+    fn lines(&self) -> Vec<Line<'_>> {
+        lines::lines(&self.entries)
+    }
+
+    fn counts(&self) -> bool {
+        self.detail >= Detail::Counts
+    }
+
+    fn keeps<M: PeerMessage>(&self, message: &M) -> bool {
+        self.is_on() && (self.repeated || !message.is_repeated())
+    }
+
+    fn count_sent<M: PeerMessage>(&mut self, message: &M) -> &mut Count {
+        if !message.is_repeated() {
+            self.election_messages += 1;
+        }
+        self.count(message.kind())
+    }
+
+    fn count(&mut self, kind: &'static str) -> &mut Count {
+        self.kinds.entry(kind).or_default()
+    }
+
+    fn push(&mut self, at: Time, what: What) {
+        self.entries.push_back(Entry { at, what });
+        if self.limit.is_some_and(|limit| self.entries.len() > limit) {
+            self.entries.pop_front();
+            self.forgotten = self.forgotten.saturating_add(1);
+        }
+    }
+}
+
+fn mail<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> Mail {
+    Mail {
+        from: from.clone(),
+        to: to.clone(),
+        kind: message.kind(),
+        text: message.to_string(),
+    }
+}
