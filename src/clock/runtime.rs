@@ -3,7 +3,7 @@
 //! Decided here: that an agent's time is the time its timers go by, so that a paused runtime
 //! pauses its beliefs as well.
 
-use actix_rt::time::Instant;
+use tokio::time::Instant;
 
 use crate::protocol::Time;
 
@@ -55,7 +55,7 @@ mod tests {
         runtime.block_on(async {
             let clock = RuntimeClock::new();
             assert_eq!(clock.now(), Time::ZERO);
-            actix_rt::time::sleep(Duration::from_millis(7)).await;
+            tokio::time::sleep(Duration::from_millis(7)).await;
             assert_eq!(clock.now(), Time::from_millis(7));
         });
     }

@@ -31,9 +31,8 @@ use std::{
 
 use actix::Recipient;
 
-use crate::{
-    elections::bully::BullyMessage,
-    protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To},
+use crate::protocol::{
+    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
 };
 
 pub use counters::Counts;
@@ -49,7 +48,7 @@ use snapshot::{Office, Route};
 ///
 /// Applications make one and give it to their agents. The rest is for those who drive members:
 /// the agent, a bridge to other hosts, a test.
-pub struct Group<M: PeerMessage = BullyMessage>(Arc<Shared<M>>);
+pub struct Group<M: PeerMessage>(Arc<Shared<M>>);
 
 struct Shared<M: PeerMessage> {
     name: AgentId,
