@@ -91,8 +91,8 @@ pub struct Bully {
     floor: Term,
     /// After stepping down: does not stand until then.
     rest: Option<Time>,
-    /// The last step.
-    stepped: Time,
+    /// The last step; none before the life has begun.
+    stepped: Option<Time>,
 }
 
 impl Election for Bully {
@@ -111,12 +111,18 @@ impl Election for Bully {
             seen: Term::ZERO,
             floor: Term::ZERO,
             rest: None,
-            stepped: Time::ZERO,
+            stepped: None,
         }
     }
 
     fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
         match input {
+            Input::Start(members) if !self.has_begun() => self.on_start(now, members, out),
+            Input::SetScore(score) if !self.has_begun() => {
+                self.me.score = score;
+                return;
+            }
+            _ if !self.has_begun() => return self.ignore("its life has not begun"),
             Input::Received {
                 from,
                 incarnation,
@@ -125,14 +131,13 @@ impl Election for Bully {
                 self.on_message(now, &from, incarnation, message, out);
             }
             Input::TimedOut(timer) => self.on_timer(now, timer, out),
-            Input::Members(members) => self.on_members(now, members, out),
-            Input::Start(members) => self.on_start(now, members, out),
+            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
             Input::Campaign => self.on_campaign(now, out),
             Input::SetScore(score) => self.on_set_score(now, score, out),
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.on_drained(now, out),
         }
-        self.stepped = now;
+        self.stepped = Some(now);
     }
 
     fn view(&self, _now: Time) -> View {
@@ -142,7 +147,9 @@ impl Election for Bully {
             None => self.followed().map(|f| f.leader.clone()),
         };
         let valid_until = match self.config.timings.detector() {
-            Some(detector) => self.stepped.after(detector.detection),
+            Some(detector) => self
+                .stepped
+                .map_or(Time::ZERO, |stepped| stepped.after(detector.detection)),
             None => Time::MAX,
         };
         let term = leader.as_ref().map_or(self.seen, |l| l.term);
@@ -194,6 +201,10 @@ impl Bully {
     }
 
     // ---- queries ----------------------------------------------------------------------------
+
+    fn has_begun(&self) -> bool {
+        self.stepped.is_some()
+    }
 
     fn is_strict(&self) -> bool {
         self.config.profile == Profile::Strict
