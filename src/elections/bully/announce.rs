@@ -9,7 +9,7 @@ use super::{
     state::{Asked, Followed, Path, Patience, Seat, State},
 };
 use crate::protocol::{
-    After, AgentId, Event, Incarnation, Leader, LostReason, Round, Score, Term, Time,
+    After, AgentId, Event, Incarnation, Leader, LostReason, Member, Round, Score, Term, Time,
 };
 
 /// An announcement: `Elected`, or `Heartbeat` (which answers nothing).
@@ -32,11 +32,8 @@ impl Bully {
         if self.refresh(now, from, incarnation, said, out) {
             return;
         }
-        if !self
-            .members
-            .get(from)
-            .is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
-        {
+        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
+        if !is_voter || !self.hears(from, incarnation) {
             return self.ignore("not from a voter that is there");
         }
         self.seen = self.seen.max(said.term);

@@ -172,38 +172,44 @@ impl Bully {
         message: BullyMessage,
         out: &mut Out,
     ) {
-        match message {
-            BullyMessage::Heartbeat(Heartbeat { term, score }) => {
-                let said = announce::Said {
-                    term,
-                    score,
-                    answer: None,
-                };
-                self.on_announcement(now, from, incarnation, said, out);
-            }
+        let (term, score, answer) = match message {
+            BullyMessage::Heartbeat(Heartbeat { term, score }) => (term, score, None),
             BullyMessage::Elected(Elected {
                 term,
                 score,
                 answer,
-            }) => {
-                let said = announce::Said {
-                    term,
-                    score,
-                    answer,
-                };
-                self.on_announcement(now, from, incarnation, said, out);
+            }) => (term, score, answer),
+            _ if !self.hears(from, incarnation) => {
+                return self.ignore("not from a member that is there");
             }
-            BullyMessage::Elect(elect) => self.on_elect(now, from, incarnation, &elect, out),
-            BullyMessage::Ok(ok) => self.on_ok(now, from, &ok, out),
-            BullyMessage::Yield(give_way) => self.on_yield(now, from, &give_way, out),
-            BullyMessage::Resign(resign) => self.on_resign(now, from, &resign, out),
-        }
+            BullyMessage::Elect(elect) => {
+                return self.on_elect(now, from, incarnation, &elect, out);
+            }
+            BullyMessage::Ok(ok) => return self.on_ok(now, from, &ok, out),
+            BullyMessage::Yield(give_way) => return self.on_yield(now, from, &give_way, out),
+            BullyMessage::Resign(resign) => return self.on_resign(now, from, &resign, out),
+        };
+        let said = announce::Said {
+            term,
+            score,
+            answer,
+        };
+        self.on_announcement(now, from, incarnation, said, out);
     }
 
     // ---- queries ----------------------------------------------------------------------------
 
     fn has_begun(&self) -> bool {
         self.stepped.is_some()
+    }
+
+    /// Whether somebody else is meant who is a member, and whose life is not known to be over.
+    fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
+        *from != self.me.id
+            && self
+                .members
+                .get(from)
+                .is_some_and(|m| !m.is_stale(incarnation))
     }
 
     fn is_strict(&self) -> bool {
