@@ -6,6 +6,7 @@
 
 mod contract;
 mod start;
+mod strangers;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
