@@ -294,10 +294,7 @@ impl Bully {
             State::Follower(Seat::Vacant(Some(_))) => out.cancel_timer(Timer::Campaign),
             State::Follower(Seat::Taken(_)) if self.is_strict() => {}
             State::Follower(Seat::Taken(_)) => out.cancel_timer(Timer::Detect),
-            State::Candidate(candidacy) => out.cancel_timer(match candidacy.asked {
-                Asked::Leader { .. } => Timer::Widen,
-                Asked::Voters => Timer::Deadline,
-            }),
+            State::Candidate(candidacy) => out.cancel_timer(candidacy.timer()),
             State::Waiting(_) => out.cancel_timer(Timer::Victory),
             State::Leader(reign) => {
                 if !self.is_strict() {

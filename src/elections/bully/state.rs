@@ -16,6 +16,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Timer;
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
 
 /// One of four roles, each with its data.
@@ -93,6 +94,16 @@ pub(super) struct Candidacy {
     pub failed: BTreeSet<AgentId>,
     pub due: Time,
     pub patience: Patience,
+}
+
+impl Candidacy {
+    /// The timer that ends its patience.
+    pub(super) const fn timer(&self) -> Timer {
+        match self.asked {
+            Asked::Leader { .. } => Timer::Widen,
+            Asked::Voters => Timer::Deadline,
+        }
+    }
 }
 
 /// Whom a candidate asked.

@@ -116,6 +116,9 @@ impl Bully {
         let State::Candidate(candidacy) = &mut self.state else {
             return self.ignore("no election is held");
         };
+        if timer != candidacy.timer() {
+            return self.ignore("left over from an earlier question");
+        }
         if now < candidacy.due {
             return out.set_timer(timer, candidacy.due.since(now));
         }
