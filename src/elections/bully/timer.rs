@@ -106,9 +106,11 @@ impl Bully {
         if now < turn.due {
             return out.set_timer(Timer::Campaign, turn.due.since(now));
         }
+        let patience = self.config.timings.delay_bound();
+        let late = now.since(turn.due) > patience.saturating_add(self.config.timings.jitter());
         match turn.path {
-            Path::Announce => self.lead(now, out),
-            Path::Ask => self.campaign(now, out),
+            Path::Announce if !late => self.lead(now, out),
+            Path::Announce | Path::Ask => self.campaign(now, out), // it slept: others may lead
         }
     }
 
