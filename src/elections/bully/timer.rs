@@ -69,8 +69,10 @@ impl Bully {
 
     /// A leader that slept for longer than others wait may have a successor already.
     fn wake_from_stall(&mut self, now: Time, out: &mut Out) {
+        if self.reign().is_some_and(|r| r.draining.is_some()) {
+            return self.on_drained(now, out); // it was leaving anyway, and shall not come back
+        }
         self.lose(LostReason::Stalled, out);
-        self.state = State::Follower(Seat::Vacant(None));
         self.take_turn(now, Path::Ask, None, out);
     }
 
