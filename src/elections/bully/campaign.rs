@@ -236,7 +236,8 @@ impl Bully {
             return self.ignore("it cannot be elected, or the terms have come to their end");
         };
         self.leave_state(out);
-        (self.seen, self.rest) = (term, None);
+        self.stop_resting(out);
+        self.seen = term;
         let mut beat = Time::MAX;
         out.send_all(Elected {
             term,

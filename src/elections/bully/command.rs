@@ -43,8 +43,9 @@ impl Bully {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        if score.is_some() {
-            self.stop_resting(out);
+        let rested = score.is_some() && self.stop_resting(out);
+        if before == score && rested {
+            return self.stand_again(now, out);
         }
         if before == score || !self.is_voter() {
             return;
@@ -226,10 +227,13 @@ impl Bully {
             .map(|m| m.id.clone())
     }
 
-    fn stop_resting(&mut self, out: &mut Out) {
-        if self.rest.take().is_some() {
+    /// Says whether it rested.
+    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
+        let rested = self.rest.take().is_some();
+        if rested {
             out.cancel_timer(Timer::Rest);
         }
+        rested
     }
 
     /// The rest after stepping down is over.
