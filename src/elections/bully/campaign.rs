@@ -68,12 +68,16 @@ impl Bully {
         gone: Option<&AgentId>,
         out: &mut Out,
     ) {
+        let deserted = gone.is_some() && self.is_resting(now) && !self.has_company(gone);
+        if deserted {
+            self.stop_resting(out);
+        }
         let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return;
         };
-        let behind = if self.is_resting(now) {
+        let behind = if deserted || self.is_resting(now) {
             LAST_STEP
         } else {
             self.members.ahead_of(&rank, gone, LAST_STEP)

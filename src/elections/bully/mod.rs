@@ -234,7 +234,7 @@ impl Bully {
     fn stands(&self, now: Time) -> bool {
         self.me.score.is_some()
             && self.is_voter()
-            && (!self.is_resting(now) || !self.has_company())
+            && (!self.is_resting(now) || !self.has_company(None))
             && self.seen.next().is_some()
     }
 
@@ -242,11 +242,11 @@ impl Bully {
         self.rest.is_some_and(|until| now < until)
     }
 
-    /// Whether anybody else is up and may be elected.
-    fn has_company(&self) -> bool {
+    /// Whether anybody else is up and may be elected, `but` one not counted.
+    fn has_company(&self, but: Option<&AgentId>) -> bool {
         self.members
             .by_rank()
-            .any(|m| m.is_up() && m.id != self.me.id)
+            .any(|m| m.is_up() && m.id != self.me.id && Some(&m.id) != but)
     }
 
     /// Whether this agent may be elected and is more important than that one.
