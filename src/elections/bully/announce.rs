@@ -6,7 +6,7 @@
 
 use super::{
     Bully, Elected, Out, Preemption, Resign, Timer, Yield,
-    state::{Asked, Followed, Path, Patience, Seat, State},
+    state::{Followed, Path, Patience, Seat, State},
 };
 use crate::protocol::{
     After, AgentId, Event, Incarnation, Leader, LostReason, Member, Round, Score, Term, Time,
@@ -100,28 +100,19 @@ impl Bully {
         out: &mut Out,
     ) {
         let challenges = self.challenges(now, said.score, from);
-        if let State::Candidate(candidacy) = &self.state {
-            match &candidacy.asked {
-                Asked::Voters if challenges => return self.ignore("it ranks below; it was asked"),
-                Asked::Leader { id, .. } if id == from => {
-                    if challenges && said.answer != Some(candidacy.round) {
-                        return self.ignore("said before it was asked");
-                    }
-                    let leader = Leader {
-                        id: from.clone(),
-                        incarnation,
-                        term: said.term,
-                    };
-                    return self.follow(now, leader, said.score, out);
-                }
-                Asked::Voters | Asked::Leader { .. } => {}
-            }
-        }
         let leader = Leader {
             id: from.clone(),
             incarnation,
             term: said.term,
         };
+        if let State::Candidate(candidacy) = &self.state
+            && candidacy.has_asked(from)
+        {
+            if challenges && said.answer != Some(candidacy.round) {
+                return self.ignore("it ranks below, and has not heard the question yet");
+            }
+            return self.follow(now, leader, said.score, out); // its policy decides
+        }
         match self.config.preemption {
             Preemption::Immediately if challenges => {
                 let following = self.followed().filter(|f| f.leader.id == *from).cloned();

@@ -97,6 +97,14 @@ pub(super) struct Candidacy {
 }
 
 impl Candidacy {
+    /// Whether `id` is, or would be, asked in this election.
+    pub(super) fn has_asked(&self, id: &AgentId) -> bool {
+        match &self.asked {
+            Asked::Leader { id: leader, .. } => leader == id,
+            Asked::Voters => true,
+        }
+    }
+
     /// The timer that ends its patience.
     pub(super) const fn timer(&self) -> Timer {
         match self.asked {
