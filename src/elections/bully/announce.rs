@@ -44,7 +44,8 @@ impl Bully {
             return self.meet_leader(now, from, incarnation, said, out);
         }
         if said.term < self.floor && self.followed().is_none() {
-            let seen = self.seen; // it may lead, but above the terms that I have followed
+            // It may lead, but above the terms that I have followed, or that have ended.
+            let seen = self.seen.max(self.floor);
             return out.send(
                 from,
                 Yield {
