@@ -288,6 +288,9 @@ impl Bully {
             return;
         };
         self.leave_state(out);
+        if !self.is_strict() {
+            self.floor = self.floor.max(term);
+        }
         out.notify(Event::Lost { term, reason });
         self.state = State::Follower(Seat::Vacant(None));
     }

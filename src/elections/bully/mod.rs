@@ -87,7 +87,8 @@ pub struct Bully {
     rounds: u64,
     /// The highest term seen.
     seen: Term,
-    /// Announcements of lower terms are void: their leader has resigned.
+    /// Announcements of lower terms are void: this agent has led or followed since, or their
+    /// leader has resigned.
     floor: Term,
     /// After stepping down: does not stand until then.
     rest: Option<Time>,
