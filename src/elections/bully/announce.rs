@@ -249,15 +249,20 @@ impl Bully {
         let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
             return;
         };
+        let path = if self.is_strict() {
+            Path::Ask
+        } else {
+            Path::Announce
+        };
         match successor.and_then(|id| self.members.get(id)) {
             Some(next) if next.is_up() => {
                 let behind = self
                     .members
                     .ahead_of(&rank, Some(gone), 7)
                     .saturating_add(1);
-                self.set_turn(now, behind, Path::Announce, out);
+                self.set_turn(now, behind, path, out);
             }
-            Some(_) | None => self.take_turn(now, Path::Announce, Some(gone), out),
+            Some(_) | None => self.take_turn(now, path, Some(gone), out),
         }
     }
 }

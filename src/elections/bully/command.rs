@@ -6,8 +6,8 @@
 //! otherwise the hand-over would bounce straight back.
 
 use super::{
-    Bully, Elected, Heartbeat, Out, Preemption, Resign, Timer,
-    state::{Asked, Challenger, Drain, Path, Seat, State},
+    Bully, Elected, Heartbeat, Out, Resign, Timer,
+    state::{Asked, Challenger, Drain, Followed, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
 
@@ -66,30 +66,25 @@ impl Bully {
             }
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
-                let (id, asks) = (
-                    f.leader.id.clone(),
-                    self.wants_seat(now, f.score, &f.leader.id),
-                );
-                if asks && self.is_strict() {
-                    out.notify(Event::NoLeader {
-                        term: f.leader.term,
-                    });
-                    self.campaign(now, out);
-                } else if asks {
-                    let followed = f.clone();
-                    self.ask_leader(now, id, Some(followed), out);
-                }
+                let followed = f.clone();
+                self.claim_seat(now, followed, out);
             }
             (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
     }
 
-    fn wants_seat(&self, now: Time, score: Score, leader: &AgentId) -> bool {
-        if self.is_strict() {
-            self.outranks(score, leader)
-        } else {
-            self.challenges(now, score, leader)
+    /// Asks for the seat of a leader that this agent outranks now.
+    fn claim_seat(&mut self, now: Time, followed: Followed, out: &mut Out) {
+        let (score, id) = (followed.score, followed.leader.id.clone());
+        if !self.is_strict() {
+            if self.challenges(now, score, &id) {
+                self.ask_leader(now, id, Some(followed), out);
+            }
+        } else if self.outranks(score, &id) && self.stands(now) {
+            let term = followed.leader.term;
+            out.notify(Event::NoLeader { term });
+            self.campaign(now, out);
         }
     }
 
@@ -240,13 +235,14 @@ impl Bully {
     pub(super) fn stand_again(&mut self, now: Time, out: &mut Out) {
         match &self.state {
             State::Follower(Seat::Vacant(None)) => self.take_turn(now, Path::Ask, None, out),
-            State::Follower(Seat::Taken(f)) if self.challenges(now, f.score, &f.leader.id) => {
+            State::Follower(Seat::Taken(f)) => {
                 let followed = f.clone();
-                if self.config.preemption != Preemption::Never {
-                    self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
-                }
+                self.claim_seat(now, followed, out);
             }
-            State::Follower(_) | State::Candidate(_) | State::Waiting(_) | State::Leader(_) => {}
+            State::Follower(Seat::Vacant(Some(_)))
+            | State::Candidate(_)
+            | State::Waiting(_)
+            | State::Leader(_) => {}
         }
     }
 }
