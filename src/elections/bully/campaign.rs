@@ -142,10 +142,15 @@ impl Bully {
 
     /// The leader that was asked first is silent, gone, or no leader: everybody is asked.
     pub(super) fn widen(&mut self, now: Time, out: &mut Out) {
+        self.lose_sight(out);
+        self.campaign(now, out);
+    }
+
+    /// Says that the leader it followed, if it did, is its leader no longer.
+    fn lose_sight(&self, out: &mut Out) {
         if let Some(term) = self.followed().map(|f| f.leader.term) {
             out.notify(Event::NoLeader { term });
         }
-        self.campaign(now, out);
     }
 
     /// Holds an election: asks every voter that may be there and is not known to rank below.
@@ -235,6 +240,7 @@ impl Bully {
     /// Announces itself at the next term and believes.
     pub(super) fn lead(&mut self, now: Time, out: &mut Out) {
         let (Some(term), Some(score)) = (self.seen.next(), self.me.score) else {
+            self.lose_sight(out);
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return self.ignore("it cannot be elected, or the terms have come to their end");
@@ -266,9 +272,7 @@ impl Bully {
     pub(super) fn wait_for(&mut self, now: Time, on: &AgentId, out: &mut Out) {
         let failed = self.take_failed();
         let round = self.open_round();
-        if let Some(term) = self.followed().map(|f| f.leader.term) {
-            out.notify(Event::NoLeader { term });
-        }
+        self.lose_sight(out);
         self.leave_state(out);
         let wait = self.config.timings.victory_wait();
         let (on, due, patience) = (on.clone(), now.after(wait), Patience::Fresh);

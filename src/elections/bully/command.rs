@@ -27,6 +27,9 @@ impl Bully {
                 });
             }
             State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
+            State::Follower(_) if !self.stands(now) => {
+                self.ignore("the terms have come to their end");
+            }
             State::Follower(Seat::Taken(f)) if !self.is_strict() => {
                 let followed = f.clone();
                 self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
