@@ -56,9 +56,12 @@ impl Bully {
             );
         }
         let stale = |f: &Followed| {
-            (said.term, said.score, from) < (f.leader.term, f.score, &f.leader.id)
-                && f.leader.id != *from
-                || said.term < f.leader.term
+            let newer = if f.leader.id == *from {
+                (said.term, incarnation) >= (f.leader.term, f.leader.incarnation)
+            } else {
+                (said.term, said.score, from) > (f.leader.term, f.score, &f.leader.id)
+            };
+            !newer
         };
         if self.followed().is_some_and(stale) {
             return self.ignore("an older announcement");
