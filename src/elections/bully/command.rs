@@ -192,6 +192,10 @@ impl Bully {
         if now < challenger.due {
             return out.set_timer(Timer::Preempt, challenger.due.since(now));
         }
+        self.check_challenger(now, out);
+        if self.reign().and_then(|r| r.challenger.as_ref()) != Some(&challenger) {
+            return self.ignore("the challenger was not steady");
+        }
         if let State::Leader(reign) = &mut self.state {
             reign.challenger = None;
         }
@@ -201,14 +205,13 @@ impl Bully {
         }
     }
 
-    /// Whether the challenger is still the one that asked, there, and better.
+    /// Whether the challenger is still better.
     fn is_steady(&self, challenger: &Challenger) -> bool {
         let Some(mine) = self.me.score else {
             return true;
         };
         self.members
             .get(&challenger.id)
-            .filter(|m| m.is_up() && m.incarnation == Some(challenger.incarnation))
             .and_then(|m| m.score)
             .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
     }

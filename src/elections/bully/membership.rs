@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, Out, Timer,
-    state::{Asked, Challenger, Path, Seat, State, Turn},
+    Bully, Out, Preemption, Timer,
+    state::{Asked, Path, Seat, State, Turn},
 };
 use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
 
@@ -35,7 +35,7 @@ impl Bully {
                     self.begin_again(now, &on, out);
                 }
             }
-            State::Leader(_) => self.check_challenger(out),
+            State::Leader(_) => self.check_challenger(now, out),
         }
     }
 
@@ -123,15 +123,27 @@ impl Bully {
         }
     }
 
-    /// A challenger that was gone for a moment begins anew: it has to be steady.
-    fn check_challenger(&mut self, out: &mut Out) {
-        let State::Leader(reign) = &mut self.state else {
+    /// A challenger that may be gone begins anew: it has to be steady. It is not forgotten, because
+    /// it knows nothing of the suspicion and will not ask again; a later life will.
+    pub(super) fn check_challenger(&mut self, now: Time, out: &mut Out) {
+        let (State::Leader(reign), Preemption::After(steady)) =
+            (&mut self.state, self.config.preemption)
+        else {
             return;
         };
-        let members = &self.members;
-        let left = |c: &Challenger| members.get(&c.id).is_none_or(|m| m.is_gone(c.incarnation));
-        if reign.challenger.take_if(|c| left(c)).is_some() {
-            out.cancel_timer(Timer::Preempt);
+        let Some(challenger) = &mut reign.challenger else {
+            return;
+        };
+        match self.members.get(&challenger.id) {
+            Some(m) if m.is_up() && m.incarnation == Some(challenger.incarnation) => {}
+            Some(m) if !m.is_stale(challenger.incarnation) => {
+                challenger.due = now.after(steady);
+                out.set_timer(Timer::Preempt, steady);
+            }
+            Some(_) | None => {
+                reign.challenger = None;
+                out.cancel_timer(Timer::Preempt);
+            }
         }
     }
 }
