@@ -60,13 +60,13 @@ impl Bully {
                 }
             }
             (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
-            (State::Candidate(_) | State::Waiting(_), None) => {
-                if let Some(term) = self.followed().map(|f| f.leader.term) {
-                    out.notify(Event::NoLeader { term });
+            (State::Candidate(_) | State::Waiting(_), None) => match self.followed().cloned() {
+                Some(f) => self.follow(now, f.leader, f.score, out),
+                None => {
+                    self.leave_state(out);
+                    self.state = State::Follower(Seat::Vacant(None));
                 }
-                self.leave_state(out);
-                self.state = State::Follower(Seat::Vacant(None));
-            }
+            },
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
                 let followed = f.clone();
