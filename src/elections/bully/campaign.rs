@@ -5,7 +5,7 @@
 //! in line in its own snapshot; the k-th waits min(k, 8) steps. Nobody announces unasked at boot or
 //! after a restart, except in a closed group, where the snapshot knows everybody.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use tracing::debug;
 
@@ -268,16 +268,30 @@ impl Bully {
         out.notify(Event::Acquired { term });
     }
 
-    /// Stands back for `on`, until it announces itself.
+    /// Stands back for `on`, which holds an election or knows a leader.
     pub(super) fn wait_for(&mut self, now: Time, on: &AgentId, out: &mut Out) {
+        let wait = self.config.timings.victory_wait();
+        self.stand_back(now, on, Path::Ask, wait, out);
+    }
+
+    /// Stands back for `heir`, to which it has just left the seat: there and back takes 2 d, and
+    /// when nothing comes by then (a step on top) the seat is vacant, as nobody else can know.
+    pub(super) fn wait_for_heir(&mut self, now: Time, heir: &AgentId, out: &mut Out) {
+        let timings = &self.config.timings;
+        let wait = timings.delay_bound().saturating_mul(2);
+        let wait = wait.saturating_add(timings.step());
+        self.stand_back(now, heir, Path::Announce, wait, out);
+    }
+
+    fn stand_back(&mut self, now: Time, on: &AgentId, path: Path, wait: Duration, out: &mut Out) {
         let failed = self.take_failed();
         let round = self.open_round();
         self.lose_sight(out);
         self.leave_state(out);
-        let wait = self.config.timings.victory_wait();
         let (on, due, patience) = (on.clone(), now.after(wait), Patience::Fresh);
         self.state = State::Waiting(Wait {
             on,
+            path,
             round,
             failed,
             due,

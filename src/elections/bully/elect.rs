@@ -117,7 +117,7 @@ impl Bully {
                         released,
                     },
                 );
-                return self.wait_for(now, from, out);
+                return self.wait_for_heir(now, from, out);
             }
             Preemption::After(steady) if challenged => {
                 let better = |c: &Challenger| (elect.score, from) > (c.score, &c.id);

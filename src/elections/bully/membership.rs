@@ -29,10 +29,10 @@ impl Bully {
             State::Candidate(_) => self.drop_from_round(now, out),
             State::Waiting(wait) => {
                 if !self.members.get(&wait.on).is_some_and(Member::is_up) {
-                    let on = wait.on.clone();
+                    let (on, path) = (wait.on.clone(), wait.path);
                     self.leave_state(out);
                     self.state = State::Follower(Seat::Vacant(None));
-                    self.begin_again(now, &on, out);
+                    self.begin_again(now, path, &on, out);
                 }
             }
             State::Leader(_) => self.check_challenger(now, out),
@@ -57,11 +57,11 @@ impl Bully {
         self.take_turn(now, Path::Announce, Some(&leader.id), out);
     }
 
-    fn begin_again(&mut self, now: Time, gone: &AgentId, out: &mut Out) {
+    fn begin_again(&mut self, now: Time, path: Path, gone: &AgentId, out: &mut Out) {
         if self.is_strict() {
             self.campaign(now, out);
         } else {
-            self.take_turn(now, Path::Ask, Some(gone), out);
+            self.take_turn(now, path, Some(gone), out);
         }
     }
 

@@ -130,6 +130,8 @@ pub(super) enum Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub on: AgentId,
+    /// What to do when nothing comes of it.
+    pub path: Path,
     /// The round that was given up for it: a leader's release may still arrive.
     pub round: Option<Round>,
     pub failed: BTreeSet<AgentId>,

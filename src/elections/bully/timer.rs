@@ -148,13 +148,13 @@ impl Bully {
         }
         let late = now.since(wait.due) > self.config.timings.delay_bound();
         if late && wait.patience == Patience::Fresh {
-            wait.patience = Patience::Spent;
+            (wait.patience, wait.path) = (Patience::Spent, Path::Ask);
             wait.due = now.after(self.config.timings.victory_wait());
             return out.set_timer(Timer::Victory, self.config.timings.victory_wait());
         }
-        let on = wait.on.clone();
+        let (on, path) = (wait.on.clone(), wait.path);
         self.state = State::Follower(Seat::Vacant(None));
-        self.take_turn(now, Path::Ask, Some(&on), out);
+        self.take_turn(now, path, Some(&on), out);
     }
 
     fn on_rest_over(&mut self, now: Time, out: &mut Out) {
