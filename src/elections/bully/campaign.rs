@@ -164,10 +164,10 @@ impl Bully {
         self.hold_election(now, BTreeSet::from([below.clone()]), Patience::Fresh, out);
     }
 
-    /// Asks once more: this agent slept through its own deadline.
+    /// Asks everybody once more: this agent slept through its own deadline, and whoever gave way
+    /// may lead by now.
     pub(super) fn ask_again(&mut self, now: Time, out: &mut Out) {
-        let failed = self.take_failed();
-        self.hold_election(now, failed, Patience::Spent, out);
+        self.hold_election(now, BTreeSet::new(), Patience::Spent, out);
     }
 
     fn hold_election(
