@@ -57,3 +57,5 @@ pub mod trace;
 
 /// The participants of one election; without a parameter, of a bully's.
 pub type Group<M = elections::bully::BullyMessage> = group::Group<M>;
+
+pub mod prelude;
