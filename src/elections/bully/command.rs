@@ -223,8 +223,8 @@ impl Bully {
 
     fn best_successor(&self) -> Option<AgentId> {
         self.members
-            .by_rank()
-            .find(|m| m.is_up() && m.id != self.me.id)
+            .standing()
+            .find(|m| m.id != self.me.id)
             .map(|m| m.id.clone())
     }
 
