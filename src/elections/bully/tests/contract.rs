@@ -166,7 +166,7 @@ fn needed(bully: &Bully, now: Time) -> BTreeSet<Timer> {
         State::Leader(reign) => {
             timers.extend(watches.then_some(Timer::Heartbeat));
             timers.extend(reign.draining.as_ref().map(|_| Timer::Drain));
-            timers.extend(reign.challenger.as_ref().map(|_| Timer::Preempt));
+            timers.extend((!reign.challengers.is_empty()).then_some(Timer::Preempt));
         }
     }
     timers.extend(bully.rest.map(|_| Timer::Rest));
