@@ -53,6 +53,7 @@ mod config;
 mod elect;
 mod membership;
 mod message;
+mod preempt;
 mod state;
 mod strict;
 mod timer;
