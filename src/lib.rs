@@ -5,5 +5,6 @@
 pub mod elections;
 pub mod faults;
 pub mod protocol;
+pub mod sim;
 pub mod supervisor;
 pub mod trace;
