@@ -5,7 +5,7 @@
 
 use std::fmt::{Debug, Display};
 
-use super::{AgentId, Effects, Incarnation, Input, MemberKind, Time, View};
+use super::{AgentId, Effects, Incarnation, Input, MemberKind, Score, Time, View};
 
 /// One participant's side of a leader election, as a pure machine.
 ///
@@ -36,7 +36,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Timer: Copy + Debug + Ord + Unpin + 'static;
     /// What must survive a crash: `()` or a small record.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// The rules' parameters, shared by all lives of an agent.
+    /// The rules' parameters: the same at every member, so best behind an `Arc`.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
     /// A machine at the beginning of a life; it says nothing before [`Input::Start`].
@@ -69,6 +69,8 @@ pub struct Identity {
     pub incarnation: Incarnation,
     /// Voter or observer.
     pub kind: MemberKind,
+    /// The importance at the beginning; `None` for who cannot be elected.
+    pub score: Option<Score>,
     /// Whether this is the first life, or one after a crash.
     pub birth: Birth,
 }

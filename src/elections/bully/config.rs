@@ -11,8 +11,6 @@ pub struct BullyConfig {
     pub profile: Profile,
     /// How long to wait for what.
     pub timings: Timings,
-    /// The agent's importance when a life begins; `None`: it cannot be elected.
-    pub score: Option<Score>,
     /// When a leader gives way to a more important agent. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
     /// By how much a challenger's score must exceed the leader's. Default: by anything at all,
@@ -30,7 +28,6 @@ impl Default for BullyConfig {
         Self {
             profile: Profile::Swift,
             timings: Timings::default(),
-            score: Some(Score::default()),
             preemption: Preemption::Immediately,
             margin: None,
             drain: Duration::from_secs(5),

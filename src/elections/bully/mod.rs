@@ -1,30 +1,295 @@
-//! The bully.
+//! The bully election: the most important agent that can be reached leads.
+//!
+//! Two sources in one machine: the ASTRA agent rules, repaired (B1 to B8), and the bully with
+//! heartbeats, terms, crash and recovery (C1 to C9). Where the two disagree the latter win; the
+//! profile [`Strict`](Profile::Strict) keeps the former as they stand.
+//!
+//! **What you can rely on** (the *available* mode). After the last change, and once messages take
+//! no longer than the delay bound, one leader per connected group, and it is the highest in rank
+//! there. Not: one leader at every instant. Every side of a partition elects one; a recovery or a
+//! change of score may show two for at most two message delays. With the strict profile there is at
+//! most one while the deadline exceeds twice the delay and nobody pauses. The [`Term`] orders what
+//! one observer sees; it is no fence.
+//!
+//! # The rules by name
+//! | rule | here | decided in |
+//! |---|---|---|
+//! | B1, C2 start | ask the leader that is known first; only its silence widens the question to every voter | `campaign.rs` |
+//! | B2, C5 win | the deadline passed, or (not strict) every voter that is not certainly down has yielded: *early decision* | `campaign.rs` |
+//! | B3, C3 `Elect` | `Ok` from who outranks the asker or knows a live leader, `Yield` from who is outranked; always answered | `elect.rs` |
+//! | B4, C4 `Ok` | counts for the round it echoes, and never demotes a leader | `answer.rs` |
+//! | B5, C6 | the announcement did not come within 2.5 T: start again, in order of rank | `timer.rs` |
+//! | B6, C7, C8 `Elected`, `Heartbeat` | older (term, rank) is stale; a leader that I outrank is asked to yield, not followed | `announce.rs` |
+//! | B7 | the leader's life has ended: the *fast path*, or in the strict profile an election | `membership.rs` |
+//! | B8 | a changed score: ask again | `command.rs` |
+//! | C9 | polite leaving: `Draining`, `Drained`, `Resign`; the successor announces at once | `command.rs` |
+//!
+//! # Role × input
+//! What happens in the default profile. "answer" is B3; − is a traced no-op.
+//!
+//! | input | follower, seat taken | follower, seat vacant | candidate | waiting | leader |
+//! |---|---|---|---|---|---|
+//! | `Elect` from below | `Ok` | `Ok`, own turn | `Ok`, counts as answered | `Ok` | `Elected` to it |
+//! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: `Yield` after the belief ended, or `Elected` |
+//! | `Ok`, this round | − | − | wait | − | − |
+//! | `Yield`, this round | − | − | counts; the last one wins; a leader's release wins at once | − | − |
+//! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | newer: step down; older: `Elected` to it |
+//! | … from below | newer: ask it to yield | ask it to yield | own round goes on | ask it to yield | newer: renew above it; older: `Elected` to it |
+//! | … stale | − | − | − | − | `Elected` to it |
+//! | `Resign` of the leader | lead if named, else own turn | − | − | lead if named | − |
+//! | leader's end in `Members` | own turn: the first in line announces | turn moves up | asked one gone: go on | the awaited one gone: own turn | − |
+//! | `TimedOut` | `Detect`: as its end | `Campaign`: announce or ask | `Widen`: ask all; `Deadline`: lead | `Victory`: own turn | `Heartbeat`, `Drain`, `Preempt` |
+//! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
+//! | `SetScore` | above the leader: ask it | own turn | new round | new round | `Heartbeat` to all; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
+//!
+//! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
 
+mod announce;
+mod answer;
+mod campaign;
+mod command;
 mod config;
+mod elect;
+mod membership;
 mod message;
+mod state;
+mod strict;
+mod timer;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use tracing::debug;
 
 pub use config::{BullyConfig, Preemption, Profile};
 pub use message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield};
+use state::{Asked, Followed, Reign, Seat, State};
+pub use timer::Timer;
 
-/// The names of the bully's timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
-    /// A follower without a leader: the turn to stand for election has come.
-    Campaign,
-    /// A candidate: the leader that was asked first did not answer.
-    Widen,
-    /// A candidate: those who did not answer are not there.
-    Deadline,
-    /// A waiting agent: the announcement did not come.
-    Victory,
-    /// A leader: time to be heard.
-    Heartbeat,
-    /// A follower: the leader is silent.
-    Detect,
-    /// A leader that steps down: the work took too long.
-    Drain,
-    /// A leader: a more important agent has been there for long enough.
-    Preempt,
-    /// An agent that stepped down may stand again.
-    Rest,
+use crate::protocol::{
+    AgentId, Effects, Election, Identity, Incarnation, Input, Leader, Members, Rank, Score, Term,
+    Time, View,
+};
+
+type Out = Effects<Bully>;
+
+/// One agent's side of a bully election; see the [module's page](self).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bully {
+    me: Identity,
+    config: Arc<BullyConfig>,
+    members: Arc<Members>,
+    state: State,
+    /// Rounds asked in this life.
+    rounds: u64,
+    /// The highest term seen.
+    seen: Term,
+    /// Announcements of lower terms are void: their leader has resigned.
+    floor: Term,
+    /// After stepping down: does not stand until then.
+    rest: Option<Time>,
+    /// The last step.
+    stepped: Time,
+}
+
+impl Election for Bully {
+    type Message = BullyMessage;
+    type Timer = Timer;
+    type Durable = ();
+    type Config = Arc<BullyConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<()>) -> Self {
+        Self {
+            me: identity,
+            config: Arc::clone(config),
+            members: Arc::new(Members::default()),
+            state: State::Follower(Seat::Vacant(None)),
+            rounds: 0,
+            seen: Term::ZERO,
+            floor: Term::ZERO,
+            rest: None,
+            stepped: Time::ZERO,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+        match input {
+            Input::Received {
+                from,
+                incarnation,
+                message,
+            } => {
+                self.on_message(now, &from, incarnation, message, out);
+            }
+            Input::TimedOut(timer) => self.on_timer(now, timer, out),
+            Input::Members(members) => self.on_members(now, members, out),
+            Input::Start(members) => self.on_start(now, members, out),
+            Input::Campaign => self.on_campaign(now, out),
+            Input::SetScore(score) => self.on_set_score(now, score, out),
+            Input::StepDown { to } => self.on_step_down(now, to, out),
+            Input::Drained => self.on_drained(now, out),
+        }
+        self.stepped = now;
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let leading = self.reign().map(|reign| reign.term);
+        let leader = match leading {
+            Some(term) => Some(self.as_leader(term)),
+            None => self.followed().map(|f| f.leader.clone()),
+        };
+        let valid_until = match self.config.timings.detector() {
+            Some(detector) => self.stepped.after(detector.detection),
+            None => Time::MAX,
+        };
+        let term = leader.as_ref().map_or(self.seen, |l| l.term);
+        View {
+            role: self.state.role(),
+            term,
+            leader,
+            leading,
+            valid_until,
+        }
+    }
+}
+
+impl Bully {
+    fn on_message(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        message: BullyMessage,
+        out: &mut Out,
+    ) {
+        match message {
+            BullyMessage::Heartbeat(Heartbeat { term, score }) => {
+                let said = announce::Said {
+                    term,
+                    score,
+                    answer: None,
+                };
+                self.on_announcement(now, from, incarnation, said, out);
+            }
+            BullyMessage::Elected(Elected {
+                term,
+                score,
+                answer,
+            }) => {
+                let said = announce::Said {
+                    term,
+                    score,
+                    answer,
+                };
+                self.on_announcement(now, from, incarnation, said, out);
+            }
+            BullyMessage::Elect(elect) => self.on_elect(now, from, incarnation, &elect, out),
+            BullyMessage::Ok(ok) => self.on_ok(now, from, &ok, out),
+            BullyMessage::Yield(give_way) => self.on_yield(now, from, &give_way, out),
+            BullyMessage::Resign(resign) => self.on_resign(now, from, &resign, out),
+        }
+    }
+
+    // ---- queries ----------------------------------------------------------------------------
+
+    fn is_strict(&self) -> bool {
+        self.config.profile == Profile::Strict
+    }
+
+    /// This agent's rank, if it may be elected at all.
+    fn rank(&self) -> Option<Rank> {
+        let score = self.me.score.filter(|_| self.is_voter())?;
+        Some(Rank {
+            score,
+            id: self.me.id.clone(),
+        })
+    }
+
+    fn is_voter(&self) -> bool {
+        self.me.kind == crate::protocol::MemberKind::Voter
+    }
+
+    /// Whether this agent stands for election at `now`: eligible, and not resting unless nobody
+    /// else is there.
+    fn stands(&self, now: Time) -> bool {
+        self.me.score.is_some()
+            && self.is_voter()
+            && (!self.is_resting(now) || !self.has_company())
+            && self.seen.next().is_some()
+    }
+
+    fn is_resting(&self, now: Time) -> bool {
+        self.rest.is_some_and(|until| now < until)
+    }
+
+    /// Whether anybody else is up and may be elected.
+    fn has_company(&self) -> bool {
+        self.members
+            .by_rank()
+            .any(|m| m.is_up() && m.id != self.me.id)
+    }
+
+    /// Whether this agent may be elected and is more important than that one.
+    fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        self.is_voter()
+            && self
+                .me
+                .score
+                .is_some_and(|mine| (mine, &self.me.id) > (score, id))
+    }
+
+    /// Whether this agent is enough better than that leader to ask for its seat.
+    fn challenges(&self, now: Time, score: Score, id: &AgentId) -> bool {
+        let wants = match self.config.preemption {
+            Preemption::Never => false,
+            Preemption::Immediately | Preemption::After(_) => true,
+        };
+        wants
+            && self.stands(now)
+            && self.outranks(score, id)
+            && self
+                .me
+                .score
+                .is_some_and(|mine| self.is_enough(mine, score))
+    }
+
+    /// Whether `score` is better than `than` by the margin, if there is one.
+    fn is_enough(&self, score: Score, than: Score) -> bool {
+        self.config
+            .margin
+            .is_none_or(|margin| score.exceeds(than, margin))
+    }
+
+    fn reign(&self) -> Option<&Reign> {
+        match &self.state {
+            State::Leader(reign) => Some(reign),
+            State::Follower(_) | State::Candidate(_) | State::Waiting(_) => None,
+        }
+    }
+
+    fn followed(&self) -> Option<&Followed> {
+        match &self.state {
+            State::Follower(Seat::Taken(followed)) => Some(followed),
+            State::Candidate(candidacy) => match &candidacy.asked {
+                Asked::Leader { following, .. } => following.as_ref(),
+                Asked::Voters => None,
+            },
+            State::Follower(Seat::Vacant(_)) | State::Waiting(_) | State::Leader(_) => None,
+        }
+    }
+
+    fn as_leader(&self, term: Term) -> Leader {
+        Leader {
+            id: self.me.id.clone(),
+            incarnation: self.me.incarnation,
+            term,
+        }
+    }
+
+    fn ignore(&self, why: &'static str) {
+        debug!(node = %self.me.id, role = %self.state.role(), reason = why, "input ignored");
+    }
 }

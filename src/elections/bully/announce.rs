@@ -1,0 +1,274 @@
+//! `Elected` and `Heartbeat` (B6, C7, C8), and `Resign` (C9): what leaders say of themselves.
+//!
+//! The first two are handled alike, so a missed `Elected` heals with the next heartbeat. Among
+//! announcements the term decides, then the rank; an older one is stale. An announcement by a life
+//! that the snapshot knows to be over is never adopted.
+
+use super::{
+    Bully, Elected, Out, Preemption, Resign, Timer, Yield,
+    state::{Asked, Followed, Path, Patience, Seat, State},
+};
+use crate::protocol::{
+    After, AgentId, Event, Incarnation, Leader, LostReason, Round, Score, Term, Time,
+};
+
+/// An announcement: `Elected`, or `Heartbeat` (which answers nothing).
+#[derive(Clone, Copy)]
+pub(super) struct Said {
+    pub term: Term,
+    pub score: Score,
+    pub answer: Option<Round>,
+}
+
+impl Bully {
+    pub(super) fn on_announcement(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Said,
+        out: &mut Out,
+    ) {
+        if self.refresh(now, from, incarnation, said, out) {
+            return;
+        }
+        if !self
+            .members
+            .get(from)
+            .is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
+        {
+            return self.ignore("not from a voter that is there");
+        }
+        self.seen = self.seen.max(said.term);
+        if self.is_strict() {
+            return self.strict_on_elected(now, from, incarnation, said, out);
+        }
+        if matches!(self.state, State::Leader(_)) {
+            return self.meet_leader(now, from, incarnation, said, out);
+        }
+        if said.term < self.floor && self.followed().is_none() {
+            let seen = self.seen; // it may lead, but above the terms that I have followed
+            return out.send(
+                from,
+                Yield {
+                    round: Round::default(),
+                    seen,
+                    released: None,
+                },
+            );
+        }
+        let stale = |f: &Followed| {
+            (said.term, said.score, from) < (f.leader.term, f.score, &f.leader.id)
+                && f.leader.id != *from
+                || said.term < f.leader.term
+        };
+        if self.followed().is_some_and(stale) {
+            return self.ignore("an older announcement");
+        }
+        self.consider(now, from, incarnation, said, out);
+    }
+
+    /// The steady state: the leader that I follow is heard again.
+    fn refresh(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Said,
+        out: &mut Out,
+    ) -> bool {
+        let State::Follower(Seat::Taken(f)) = &mut self.state else {
+            return false;
+        };
+        let same = f.leader.term == said.term
+            && f.score == said.score
+            && f.leader.incarnation == incarnation
+            && f.leader.id == *from;
+        if let (true, Some(detector)) = (same, self.config.timings.detector()) {
+            f.due = now.after(detector.detection);
+            f.patience = Patience::Fresh;
+            let jitter = self.config.timings.jitter();
+            out.set_timer(Timer::Detect, After::jittered(detector.detection, jitter));
+        }
+        same
+    }
+
+    /// Follows the announcer, or asks it to yield.
+    fn consider(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Said,
+        out: &mut Out,
+    ) {
+        let challenges = self.challenges(now, said.score, from);
+        if let State::Candidate(candidacy) = &self.state {
+            match &candidacy.asked {
+                Asked::Voters if challenges => return self.ignore("it ranks below; it was asked"),
+                Asked::Leader { id, .. } if id == from => {
+                    if challenges && said.answer != Some(candidacy.round) {
+                        return self.ignore("said before it was asked");
+                    }
+                    let leader = Leader {
+                        id: from.clone(),
+                        incarnation,
+                        term: said.term,
+                    };
+                    return self.follow(now, leader, said.score, out);
+                }
+                Asked::Voters | Asked::Leader { .. } => {}
+            }
+        }
+        let leader = Leader {
+            id: from.clone(),
+            incarnation,
+            term: said.term,
+        };
+        match self.config.preemption {
+            Preemption::Immediately if challenges => {
+                let following = self.followed().filter(|f| f.leader.id == *from).cloned();
+                if following.is_none()
+                    && let Some(term) = self.followed().map(|f| f.leader.term)
+                {
+                    out.notify(Event::NoLeader { term });
+                }
+                self.ask_leader(now, leader.id, following, out);
+            }
+            Preemption::After(_) if challenges => {
+                self.follow(now, leader, said.score, out);
+                let following = self.followed().cloned();
+                self.ask_leader(now, from.clone(), following, out);
+            }
+            Preemption::Immediately | Preemption::After(_) | Preemption::Never => {
+                self.follow(now, leader, said.score, out);
+            }
+        }
+    }
+
+    pub(super) fn follow(&mut self, now: Time, leader: Leader, score: Score, out: &mut Out) {
+        let news = self.followed().is_none_or(|f| f.leader != leader);
+        if !self.is_strict() {
+            self.floor = self.floor.max(leader.term);
+        }
+        if !matches!(self.state, State::Follower(Seat::Taken(_))) {
+            self.leave_state(out);
+        }
+        let mut due = Time::MAX;
+        if let Some(detector) = self.config.timings.detector() {
+            due = now.after(detector.detection);
+            let jitter = self.config.timings.jitter();
+            out.set_timer(Timer::Detect, After::jittered(detector.detection, jitter));
+        }
+        if news {
+            out.notify(Event::NewLeader(leader.clone()));
+        }
+        let patience = Patience::Fresh;
+        self.state = State::Follower(Seat::Taken(Followed {
+            leader,
+            score,
+            due,
+            patience,
+        }));
+    }
+
+    /// Two leaders meet: after a partition, or because both took a vacant seat.
+    fn meet_leader(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Said,
+        out: &mut Out,
+    ) {
+        let Some((mine, score)) = self.reign().map(|r| (r.term, r.score)) else {
+            return;
+        };
+        let above = self.outranks(said.score, from);
+        let bullies = self.config.preemption == Preemption::Immediately;
+        if said.term < mine || said.term == mine && above {
+            return out.send(
+                from,
+                Elected {
+                    term: mine,
+                    score,
+                    answer: None,
+                },
+            );
+        }
+        if said.term > mine && above && bullies && self.stands(now) {
+            return self.renew_above(said.term, out);
+        }
+        self.lose(LostReason::Superseded, out);
+        let leader = Leader {
+            id: from.clone(),
+            incarnation,
+            term: said.term,
+        };
+        self.follow(now, leader, said.score, out);
+    }
+
+    /// A leader raises its term above one that was seen, without a gap in its belief.
+    pub(super) fn renew_above(&mut self, seen: Term, out: &mut Out) {
+        let State::Leader(reign) = &mut self.state else {
+            return;
+        };
+        let Some(term) = self.seen.max(seen).next().filter(|_| seen > reign.term) else {
+            return;
+        };
+        reign.term = term;
+        self.seen = term;
+        out.send_all(Elected {
+            term,
+            score: reign.score,
+            answer: None,
+        });
+        out.notify(Event::Renewed { term });
+    }
+
+    pub(super) fn on_resign(&mut self, now: Time, from: &AgentId, resign: &Resign, out: &mut Out) {
+        self.seen = self.seen.max(resign.term);
+        let mine = |f: &Followed| f.leader.id == *from && f.leader.term <= resign.term;
+        match (self.followed(), &self.state) {
+            (_, State::Leader(_)) => return self.ignore("a leader needs no successor's place"),
+            (Some(f), _) if !mine(f) => return self.ignore("not the leader that is followed"),
+            (Some(f), _) => out.notify(Event::NoLeader {
+                term: f.leader.term,
+            }),
+            (None, _) => {}
+        }
+        let followed = self.followed().is_some();
+        let called = resign.successor.as_ref() == Some(&self.me.id) && resign.term >= self.floor;
+        self.floor = self.floor.max(resign.term.next().unwrap_or(resign.term));
+        if called && self.stands(now) {
+            self.lead(now, out);
+        } else if followed {
+            self.leave_state(out);
+            self.state = State::Follower(Seat::Vacant(None));
+            self.take_turn_after(now, from, resign.successor.as_ref(), out);
+        }
+    }
+
+    /// Waits for the successor that was named, then takes the turn; without one, at once.
+    fn take_turn_after(
+        &mut self,
+        now: Time,
+        gone: &AgentId,
+        successor: Option<&AgentId>,
+        out: &mut Out,
+    ) {
+        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+            return;
+        };
+        match successor.and_then(|id| self.members.get(id)) {
+            Some(next) if next.is_up() => {
+                let behind = self
+                    .members
+                    .ahead_of(&rank, Some(gone), 7)
+                    .saturating_add(1);
+                self.set_turn(now, behind, Path::Announce, out);
+            }
+            Some(_) | None => self.take_turn(now, Path::Announce, Some(gone), out),
+        }
+    }
+}

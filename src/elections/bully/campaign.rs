@@ -1,0 +1,340 @@
+//! Holding an election, winning it, standing back (B1, B2, B4, C1, C2, C5).
+//!
+//! Decided here: when a vacant seat is whose turn, whom a candidate asks, when it has won. The
+//! *fast path*: who followed a leader and learns of its end announces unasked if it is the first
+//! in line in its own snapshot; the k-th waits min(k, 8) steps. Nobody announces unasked at boot or
+//! after a restart, except in a closed group, where the snapshot knows everybody.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use tracing::debug;
+
+use super::{
+    Bully, Elect, Elected, Out, Timer,
+    state::{Asked, Candidacy, Followed, Path, Patience, Reign, Seat, State, Turn, Wait},
+};
+use crate::protocol::{
+    After, AgentId, Birth, Event, Leader, LostReason, Member, Members, Presence, Round, Time, To,
+};
+
+/// The k-th in line waits no longer than this many steps.
+const LAST_STEP: usize = 8;
+
+impl Bully {
+    /// Boot, or recovery: the same (C1). In the strict profile somebody must start, unless this
+    /// is a recovery.
+    pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        self.seen = self.seen.max(members.term());
+        self.members = members;
+        if self.is_strict() {
+            if self.me.birth == Birth::Restarted {
+                self.campaign(now, out);
+            }
+            return;
+        }
+        let found = self
+            .members
+            .leader()
+            .filter(|l| l.id != self.me.id)
+            .cloned();
+        match found {
+            Some(leader) if self.stands(now) => self.ask_leader(now, leader.id, None, out),
+            Some(leader) => self.follow_found(now, leader, out),
+            None => {
+                let path = if self.members.is_closed() {
+                    Path::Announce
+                } else {
+                    Path::Ask
+                };
+                self.take_turn(now, path, None, out);
+            }
+        }
+    }
+
+    /// Who is only told takes the snapshot's word for who leads, until it hears the leader.
+    fn follow_found(&mut self, now: Time, leader: Leader, out: &mut Out) {
+        let Some(score) = self.members.get(&leader.id).and_then(|m| m.score) else {
+            return;
+        };
+        self.follow(now, leader, score, out);
+    }
+
+    /// The seat is vacant: acts now if first in line, otherwise sets the turn. `gone` is a member
+    /// that looks up in the snapshot and is known not to be.
+    pub(super) fn take_turn(
+        &mut self,
+        now: Time,
+        path: Path,
+        gone: Option<&AgentId>,
+        out: &mut Out,
+    ) {
+        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+            self.leave_state(out);
+            self.state = State::Follower(Seat::Vacant(None));
+            return;
+        };
+        let behind = if self.is_resting(now) {
+            LAST_STEP
+        } else {
+            self.members.ahead_of(&rank, gone, LAST_STEP)
+        };
+        match (behind, path) {
+            (0, Path::Announce) => self.lead(now, out),
+            (0, Path::Ask) => self.campaign(now, out),
+            _ => {
+                self.leave_state(out);
+                let path = if behind < LAST_STEP { path } else { Path::Ask };
+                self.set_turn(now, behind, path, out);
+            }
+        }
+    }
+
+    pub(super) fn set_turn(&mut self, now: Time, behind: usize, path: Path, out: &mut Out) {
+        let steps = u32::try_from(behind).unwrap_or(u32::MAX);
+        let wait = self.config.timings.step().saturating_mul(steps);
+        let turn = Turn {
+            due: now.after(wait),
+            behind,
+            path,
+        };
+        self.state = State::Follower(Seat::Vacant(Some(turn)));
+        out.set_timer(
+            Timer::Campaign,
+            After::jittered(wait, self.config.timings.jitter()),
+        );
+    }
+
+    /// Asks the leader that is known, and nobody else (two messages when it is well).
+    pub(super) fn ask_leader(
+        &mut self,
+        now: Time,
+        id: AgentId,
+        following: Option<Followed>,
+        out: &mut Out,
+    ) {
+        let wait = self.config.timings.delay_bound().saturating_mul(2);
+        self.leave_state(out);
+        let round = self.next_round();
+        if let Some(score) = self.me.score {
+            out.send(
+                &id,
+                Elect {
+                    round,
+                    score,
+                    seen: self.seen,
+                },
+            );
+        }
+        out.set_timer(Timer::Widen, wait);
+        self.state = State::Candidate(Candidacy {
+            round,
+            pending: BTreeSet::from([id.clone()]),
+            asked: Asked::Leader { id, following },
+            failed: BTreeSet::new(),
+            due: now.after(wait),
+            patience: Patience::Fresh,
+        });
+    }
+
+    /// The leader that was asked first is silent, gone, or no leader: everybody is asked.
+    pub(super) fn widen(&mut self, now: Time, out: &mut Out) {
+        if let Some(term) = self.followed().map(|f| f.leader.term) {
+            out.notify(Event::NoLeader { term });
+        }
+        self.campaign(now, out);
+    }
+
+    /// Holds an election: asks every voter that may be there and is not known to rank below.
+    pub(super) fn campaign(&mut self, now: Time, out: &mut Out) {
+        let failed = self.take_failed();
+        self.hold_election(now, failed, Patience::Fresh, out);
+    }
+
+    /// The same, by an agent that knows already that these rank below it.
+    pub(super) fn campaign_above(&mut self, now: Time, below: &AgentId, out: &mut Out) {
+        self.hold_election(now, BTreeSet::from([below.clone()]), Patience::Fresh, out);
+    }
+
+    /// Asks once more: this agent slept through its own deadline.
+    pub(super) fn ask_again(&mut self, now: Time, out: &mut Out) {
+        let failed = self.take_failed();
+        self.hold_election(now, failed, Patience::Spent, out);
+    }
+
+    fn hold_election(
+        &mut self,
+        now: Time,
+        failed: BTreeSet<AgentId>,
+        patience: Patience,
+        out: &mut Out,
+    ) {
+        self.leave_state(out);
+        let Some(score) = self.me.score.filter(|_| self.stands(now)) else {
+            self.state = State::Follower(Seat::Vacant(None));
+            return self.ignore("it does not stand for election");
+        };
+        let pending: BTreeSet<AgentId> = self
+            .members
+            .voters()
+            .filter(|m| self.is_asked(m, &failed))
+            .map(|m| m.id.clone())
+            .collect();
+        let round = self.next_round();
+        debug!(node = %self.me.id, term = %self.seen, len = pending.len(), "election begins");
+        let wait = self.config.timings.deadline();
+        if !pending.is_empty() {
+            let to = if pending.len() + 1 == self.members.len() {
+                To::All
+            } else {
+                To::Set(pending.iter().cloned().collect())
+            };
+            out.send_to(
+                to,
+                Elect {
+                    round,
+                    score,
+                    seen: self.seen,
+                },
+            );
+            out.set_timer(Timer::Deadline, wait);
+        }
+        let (asked, due) = (Asked::Voters, now.after(wait));
+        self.state = State::Candidate(Candidacy {
+            round,
+            asked,
+            pending,
+            failed,
+            due,
+            patience,
+        });
+        self.decide_early(now, out);
+    }
+
+    fn is_asked(&self, member: &Member, failed: &BTreeSet<AgentId>) -> bool {
+        member.id != self.me.id && member.presence != Presence::Down && !failed.contains(&member.id)
+    }
+
+    /// *Early decision*: nobody is left who might outrank this agent. Alone, this holds even in
+    /// the strict profile: there is nobody to wait for.
+    pub(super) fn decide_early(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(candidacy) = &self.state else {
+            return;
+        };
+        let alone = candidacy.failed.is_empty();
+        if candidacy.pending.is_empty() && (alone || !self.is_strict()) {
+            self.lead(now, out);
+        } else if candidacy.pending.is_empty() {
+            out.set_timer(Timer::Deadline, candidacy.due.since(now)); // all below: sits it out
+        }
+    }
+
+    /// Announces itself at the next term and believes.
+    pub(super) fn lead(&mut self, now: Time, out: &mut Out) {
+        let (Some(term), Some(score)) = (self.seen.next(), self.me.score) else {
+            self.leave_state(out);
+            self.state = State::Follower(Seat::Vacant(None));
+            return self.ignore("it cannot be elected, or the terms have come to their end");
+        };
+        self.leave_state(out);
+        (self.seen, self.rest) = (term, None);
+        let mut beat = Time::MAX;
+        out.send_all(Elected {
+            term,
+            score,
+            answer: None,
+        });
+        if let Some(detector) = self.config.timings.detector() {
+            beat = now.after(detector.heartbeat);
+            out.set_timer(Timer::Heartbeat, detector.heartbeat);
+        }
+        self.state = State::Leader(Reign {
+            term,
+            score,
+            beat,
+            draining: None,
+            challenger: None,
+        });
+        out.notify(Event::Acquired { term });
+    }
+
+    /// Stands back for `on`, until it announces itself.
+    pub(super) fn wait_for(&mut self, now: Time, on: &AgentId, out: &mut Out) {
+        let failed = self.take_failed();
+        let round = self.open_round();
+        if let Some(term) = self.followed().map(|f| f.leader.term) {
+            out.notify(Event::NoLeader { term });
+        }
+        self.leave_state(out);
+        let wait = self.config.timings.victory_wait();
+        let (on, due, patience) = (on.clone(), now.after(wait), Patience::Fresh);
+        self.state = State::Waiting(Wait {
+            on,
+            round,
+            failed,
+            due,
+            patience,
+        });
+        out.set_timer(Timer::Victory, wait);
+    }
+
+    /// Ends the belief: said first, before anything else of the step.
+    pub(super) fn lose(&mut self, reason: LostReason, out: &mut Out) {
+        let Some(term) = self.reign().map(|r| r.term) else {
+            return;
+        };
+        self.leave_state(out);
+        out.notify(Event::Lost { term, reason });
+        self.state = State::Follower(Seat::Vacant(None));
+    }
+
+    /// Stops the timers of the present role.
+    pub(super) fn leave_state(&self, out: &mut Out) {
+        match &self.state {
+            State::Follower(Seat::Vacant(None)) => {}
+            State::Follower(Seat::Vacant(Some(_))) => out.cancel_timer(Timer::Campaign),
+            State::Follower(Seat::Taken(_)) if self.is_strict() => {}
+            State::Follower(Seat::Taken(_)) => out.cancel_timer(Timer::Detect),
+            State::Candidate(candidacy) => out.cancel_timer(match candidacy.asked {
+                Asked::Leader { .. } => Timer::Widen,
+                Asked::Voters => Timer::Deadline,
+            }),
+            State::Waiting(_) => out.cancel_timer(Timer::Victory),
+            State::Leader(reign) => {
+                if !self.is_strict() {
+                    out.cancel_timer(Timer::Heartbeat);
+                }
+                if reign.draining.is_some() {
+                    out.cancel_timer(Timer::Drain);
+                }
+                if reign.challenger.is_some() {
+                    out.cancel_timer(Timer::Preempt);
+                }
+            }
+        }
+    }
+
+    fn take_failed(&mut self) -> BTreeSet<AgentId> {
+        match &mut self.state {
+            State::Candidate(candidacy) => std::mem::take(&mut candidacy.failed),
+            State::Waiting(wait) => std::mem::take(&mut wait.failed),
+            State::Follower(_) | State::Leader(_) => BTreeSet::new(),
+        }
+    }
+
+    /// The round that this agent asked last, unless it is decided.
+    pub(super) fn open_round(&self) -> Option<Round> {
+        match &self.state {
+            State::Candidate(candidacy) => Some(candidacy.round),
+            State::Waiting(wait) => wait.round,
+            State::Follower(_) | State::Leader(_) => None,
+        }
+    }
+
+    fn next_round(&mut self) -> Round {
+        self.rounds = self.rounds.saturating_add(1);
+        Round {
+            incarnation: self.me.incarnation,
+            counter: self.rounds,
+        }
+    }
+}

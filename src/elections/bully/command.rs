@@ -1,0 +1,248 @@
+//! What the application asks for: an election, another score, a hand-over (B8, C9).
+//!
+//! Leaving is polite: `Draining` first, then the work ends, then the belief, then `Resign`; the
+//! successor announces itself without waiting for any time-out. Who stepped down does not stand
+//! again until its score is set, it is told to, a policy time has passed, or nobody else is there:
+//! otherwise the hand-over would bounce straight back.
+
+use super::{
+    Bully, Elected, Heartbeat, Out, Preemption, Resign, Timer,
+    state::{Asked, Challenger, Drain, Path, Seat, State},
+};
+use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
+
+impl Bully {
+    pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
+        if self.rank().is_none() {
+            return self.ignore("it cannot be elected");
+        }
+        self.stop_resting(out);
+        match &self.state {
+            State::Leader(reign) => {
+                let (term, score) = (reign.term, reign.score);
+                out.send_all(Elected {
+                    term,
+                    score,
+                    answer: None,
+                });
+            }
+            State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
+            State::Follower(Seat::Taken(f)) if !self.is_strict() => {
+                let followed = f.clone();
+                self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
+            }
+            State::Follower(Seat::Taken(f)) => {
+                out.notify(Event::NoLeader {
+                    term: f.leader.term,
+                });
+                self.campaign(now, out);
+            }
+            State::Follower(Seat::Vacant(_)) => self.campaign(now, out),
+        }
+    }
+
+    pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
+        let before = std::mem::replace(&mut self.me.score, score);
+        if score.is_some() {
+            self.stop_resting(out);
+        }
+        if before == score || !self.is_voter() {
+            return;
+        }
+        match (&self.state, score) {
+            (State::Leader(reign), None) => {
+                if reign.draining.is_none() {
+                    self.begin_drain(now, None, out);
+                }
+            }
+            (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
+            (State::Candidate(_) | State::Waiting(_), None) => {
+                if let Some(term) = self.followed().map(|f| f.leader.term) {
+                    out.notify(Event::NoLeader { term });
+                }
+                self.leave_state(out);
+                self.state = State::Follower(Seat::Vacant(None));
+            }
+            (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
+            (State::Follower(Seat::Taken(f)), _) => {
+                let (id, asks) = (
+                    f.leader.id.clone(),
+                    self.wants_seat(now, f.score, &f.leader.id),
+                );
+                if asks && self.is_strict() {
+                    out.notify(Event::NoLeader {
+                        term: f.leader.term,
+                    });
+                    self.campaign(now, out);
+                } else if asks {
+                    let followed = f.clone();
+                    self.ask_leader(now, id, Some(followed), out);
+                }
+            }
+            (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
+            (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
+        }
+    }
+
+    fn wants_seat(&self, now: Time, score: Score, leader: &AgentId) -> bool {
+        if self.is_strict() {
+            self.outranks(score, leader)
+        } else {
+            self.challenges(now, score, leader)
+        }
+    }
+
+    /// A round belongs to one score: another score begins another, and nobody is known to fail.
+    fn new_round(&mut self, now: Time, out: &mut Out) {
+        let leader = match &self.state {
+            State::Candidate(candidacy) => match &candidacy.asked {
+                Asked::Leader { id, following } => Some((id.clone(), following.clone())),
+                Asked::Voters => None,
+            },
+            State::Waiting(_) | State::Follower(_) | State::Leader(_) => None,
+        };
+        if let Some((id, following)) = leader {
+            return self.ask_leader(now, id, following, out);
+        }
+        self.leave_state(out);
+        self.state = State::Follower(Seat::Vacant(None));
+        self.campaign(now, out);
+    }
+
+    /// A leader with another score says so; who outranks it now will ask.
+    fn tell_score(&mut self, now: Time, before: Option<Score>, score: Score, out: &mut Out) {
+        if self.is_strict() {
+            if before.is_some_and(|before| score < before) {
+                self.lose(LostReason::Outranked, out);
+                self.campaign(now, out);
+            }
+            return;
+        }
+        if let State::Leader(reign) = &mut self.state {
+            reign.score = score;
+            out.send_all(Heartbeat {
+                term: reign.term,
+                score,
+            });
+        }
+    }
+
+    pub(super) fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+        match &self.state {
+            State::Leader(reign) if reign.draining.is_none() => self.begin_drain(now, to, out),
+            State::Leader(_) => self.ignore("it steps down already"),
+            State::Follower(_) | State::Candidate(_) | State::Waiting(_) => {
+                self.ignore("it does not lead");
+            }
+        }
+    }
+
+    fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+        let to = to
+            .filter(|id| self.may_follow_me(id))
+            .or_else(|| self.best_successor());
+        let State::Leader(reign) = &mut self.state else {
+            return;
+        };
+        reign.draining = Some(Drain {
+            to: to.clone(),
+            due: now.after(self.config.drain),
+        });
+        out.notify(Event::Draining {
+            term: reign.term,
+            to,
+        });
+        out.set_timer(Timer::Drain, self.config.drain);
+    }
+
+    pub(super) fn on_drained(&mut self, now: Time, out: &mut Out) {
+        match self.reign().and_then(|r| r.draining.clone()) {
+            Some(drain) => self.resign(now, drain.to, out),
+            None => self.ignore("it does not step down"),
+        }
+    }
+
+    pub(super) fn on_drain_due(&mut self, now: Time, out: &mut Out) {
+        match self.reign().and_then(|r| r.draining.clone()) {
+            Some(drain) if now < drain.due => out.set_timer(Timer::Drain, drain.due.since(now)),
+            Some(drain) => self.resign(now, drain.to, out),
+            None => self.ignore("it does not step down"),
+        }
+    }
+
+    /// Ends the belief, then says so; final for this term.
+    fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+        let Some(term) = self.reign().map(|r| r.term) else {
+            return;
+        };
+        let successor = to
+            .filter(|id| self.may_follow_me(id))
+            .or_else(|| self.best_successor());
+        self.lose(LostReason::Resigned, out);
+        self.floor = self.floor.max(term.next().unwrap_or(term));
+        self.rest = Some(now.after(self.config.rest));
+        out.set_timer(Timer::Rest, self.config.rest);
+        out.send_all(Resign { term, successor });
+        self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
+    }
+
+    pub(super) fn on_preempt_due(&mut self, now: Time, out: &mut Out) {
+        let Some(challenger) = self.reign().and_then(|r| r.challenger.clone()) else {
+            return self.ignore("nobody asked for the seat");
+        };
+        if now < challenger.due {
+            return out.set_timer(Timer::Preempt, challenger.due.since(now));
+        }
+        if let State::Leader(reign) = &mut self.state {
+            reign.challenger = None;
+        }
+        let draining = self.reign().is_some_and(|r| r.draining.is_some());
+        if !draining && self.is_steady(&challenger) {
+            self.begin_drain(now, Some(challenger.id), out);
+        }
+    }
+
+    /// Whether the challenger is still the one that asked, there, and better.
+    fn is_steady(&self, challenger: &Challenger) -> bool {
+        let Some(mine) = self.me.score else {
+            return true;
+        };
+        self.members
+            .get(&challenger.id)
+            .filter(|m| m.is_up() && m.incarnation == Some(challenger.incarnation))
+            .and_then(|m| m.score)
+            .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
+    }
+
+    fn may_follow_me(&self, id: &AgentId) -> bool {
+        let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
+        *id != self.me.id && self.members.get(id).is_some_and(fit)
+    }
+
+    fn best_successor(&self) -> Option<AgentId> {
+        self.members
+            .by_rank()
+            .find(|m| m.is_up() && m.id != self.me.id)
+            .map(|m| m.id.clone())
+    }
+
+    fn stop_resting(&mut self, out: &mut Out) {
+        if self.rest.take().is_some() {
+            out.cancel_timer(Timer::Rest);
+        }
+    }
+
+    /// The rest after stepping down is over.
+    pub(super) fn stand_again(&mut self, now: Time, out: &mut Out) {
+        match &self.state {
+            State::Follower(Seat::Vacant(None)) => self.take_turn(now, Path::Ask, None, out),
+            State::Follower(Seat::Taken(f)) if self.challenges(now, f.score, &f.leader.id) => {
+                let followed = f.clone();
+                if self.config.preemption != Preemption::Never {
+                    self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
+                }
+            }
+            State::Follower(_) | State::Candidate(_) | State::Waiting(_) | State::Leader(_) => {}
+        }
+    }
+}

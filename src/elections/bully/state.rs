@@ -1,0 +1,147 @@
+//! What an agent of a bully election is doing, with the data that belongs to it.
+//!
+//! ```text
+//!            turn came: ask                    all answered, or T passed
+//! Follower ────────────────▶ Candidate ─────────────────────────────────▶ Leader
+//!  ▲   │ ▲                     │   ▲                                        │
+//!  │   │ └── Elected, ─────────┤   │ Elected did not come                   │
+//!  │   │     Heartbeat         ▼   │                                        │
+//!  │   │                     Waiting ◀──────────────────────────────────────┤
+//!  │   └─ the leader's end is known, and I am first in line: announce ─────▶│
+//!  └──────────────────── superseded, resigned, stalled ─────────────────────┘
+//! ```
+//!
+//! ASTRA's *holding election* is [`State::Candidate`]; its *failed election* set is
+//! [`Candidacy::failed`].
+
+use std::collections::BTreeSet;
+
+use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
+
+/// One of four roles, each with its data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    Follower(Seat),
+    Candidate(Candidacy),
+    Waiting(Wait),
+    Leader(Reign),
+}
+
+impl State {
+    pub(super) const fn role(&self) -> Role {
+        match self {
+            Self::Follower(_) => Role::Follower,
+            Self::Candidate(_) => Role::Candidate,
+            Self::Waiting(_) => Role::Waiting,
+            Self::Leader(_) => Role::Leader,
+        }
+    }
+}
+
+/// The leader's seat as a follower sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Seat {
+    /// Nobody is known to lead. Without a turn, this agent does not stand.
+    Vacant(Option<Turn>),
+    /// Somebody leads.
+    Taken(Followed),
+}
+
+/// When a follower without a leader may do something about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Turn {
+    pub due: Time,
+    /// How many more important agents come first.
+    pub behind: usize,
+    pub path: Path,
+}
+
+/// What a turn allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Path {
+    /// Announce unasked: this agent followed the leader whose end it knows (the fast path).
+    Announce,
+    /// Hold an election.
+    Ask,
+}
+
+/// The leader that an agent follows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Followed {
+    pub leader: Leader,
+    pub score: Score,
+    /// Silence until then means that it is gone.
+    pub due: Time,
+    pub patience: Patience,
+}
+
+/// Whether an agent that was itself stalled has already discarded its suspicion once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Patience {
+    Fresh,
+    Spent,
+}
+
+/// An election that this agent holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Candidacy {
+    pub round: Round,
+    pub asked: Asked,
+    /// Those asked who have not answered this round.
+    pub pending: BTreeSet<AgentId>,
+    /// Those known to rank below this agent while it holds its score.
+    pub failed: BTreeSet<AgentId>,
+    pub due: Time,
+    pub patience: Patience,
+}
+
+/// Whom a candidate asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Asked {
+    /// The leader it found, and nobody else; it is followed meanwhile if it was before.
+    Leader {
+        id: AgentId,
+        following: Option<Followed>,
+    },
+    /// Every voter that may be there.
+    Voters,
+}
+
+/// Standing back for a more important agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Wait {
+    pub on: AgentId,
+    /// The round that was given up for it: a leader's release may still arrive.
+    pub round: Option<Round>,
+    pub failed: BTreeSet<AgentId>,
+    pub due: Time,
+    pub patience: Patience,
+}
+
+/// A leadership of this agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Reign {
+    pub term: Term,
+    /// The importance it leads with; kept while it drains because it has lost its own.
+    pub score: Score,
+    /// When the next heartbeat is due.
+    pub beat: Time,
+    pub draining: Option<Drain>,
+    pub challenger: Option<Challenger>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Drain {
+    pub to: Option<AgentId>,
+    pub due: Time,
+}
+
+/// A more important agent that asked, and that the policy makes wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Challenger {
+    pub id: AgentId,
+    pub incarnation: Incarnation,
+    pub score: Score,
+    pub due: Time,
+}

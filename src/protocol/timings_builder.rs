@@ -1,0 +1,262 @@
+//! Makes and checks durations: every relation that a promise rests on.
+//!
+//! Relations are named after their sources: T > 2 d is the condition of every election by time-out
+//! (Garcia-Molina 1982); C1 to C3 belong to the lease of the quorum mode.
+
+use std::time::Duration;
+
+use super::{Detector, Timings};
+
+/// Makes [`Timings`]; begins with a preset.
+///
+/// ```
+/// use actix_bully::protocol::Timings;
+/// use std::time::Duration;
+/// let timings = Timings::lan().to_builder().deadline(Duration::from_millis(100)).build()?;
+/// assert_eq!(timings.deadline(), Duration::from_millis(100));
+/// let refused = Timings::lan().to_builder().deadline(Duration::from_millis(18)).build();
+/// assert_eq!(
+///     refused.unwrap_err().to_string(),
+///     "the deadline of 18ms must exceed twice the delay bound of 9ms: raise the deadline"
+/// );
+/// # Ok::<(), actix_bully::protocol::TimingsError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct TimingsBuilder(Timings);
+
+impl TimingsBuilder {
+    pub(super) const fn new(preset: Timings) -> Self {
+        Self(preset)
+    }
+
+    /// d: the longest that a message and its handling may take, one way; more than zero.
+    pub const fn delay_bound(mut self, d: Duration) -> Self {
+        self.0.delay_bound = d;
+        self
+    }
+
+    /// T: how long a candidate waits for those who do not answer; more than 2 d.
+    pub const fn deadline(mut self, t: Duration) -> Self {
+        self.0.deadline = t;
+        self
+    }
+
+    /// H and L: how often a leader is heard (more than zero), and how long a silence means that
+    /// it is gone (more than H + d).
+    pub const fn detector(mut self, heartbeat: Duration, detection: Duration) -> Self {
+        self.0.detector = Some(Detector {
+            heartbeat,
+            detection,
+        });
+        self
+    }
+
+    /// S: how much longer each rank further down waits before it starts; at least d.
+    pub const fn step(mut self, s: Duration) -> Self {
+        self.0.step = s;
+        self
+    }
+
+    /// J: the random part of a wait; zero is allowed.
+    pub const fn jitter(mut self, j: Duration) -> Self {
+        self.0.jitter = j;
+        self
+    }
+
+    /// E: one round of questions in quorum mode; more than 2 d.
+    pub const fn round(mut self, e: Duration) -> Self {
+        self.0.round = e;
+        self
+    }
+
+    /// D and P: the lease and the promise of the quorum mode; D at least 3 H + 2 d, and P at
+    /// least D (1 + r) / (1 - r) with r = 11 %, which is 1.2472 D.
+    pub const fn lease(mut self, lease: Duration, promise: Duration) -> Self {
+        self.0.lease = lease;
+        self.0.promise = promise;
+        self
+    }
+
+    /// Checks every relation.
+    ///
+    /// # Errors
+    /// [`TimingsError`] with the two values that do not fit.
+    pub fn build(self) -> Result<Timings, TimingsError> {
+        let t = self.0;
+        let twice = t.delay_bound.saturating_mul(2);
+        if t.delay_bound.is_zero() {
+            return Err(TimingsError::ZeroDelayBound);
+        }
+        if t.deadline <= twice {
+            return Err(TimingsError::Deadline {
+                deadline: t.deadline,
+                delay_bound: t.delay_bound,
+            });
+        }
+        if t.step < t.delay_bound {
+            return Err(TimingsError::Step {
+                step: t.step,
+                delay_bound: t.delay_bound,
+            });
+        }
+        if t.round <= twice {
+            return Err(TimingsError::Round {
+                round: t.round,
+                delay_bound: t.delay_bound,
+            });
+        }
+        if let Some(Detector {
+            heartbeat,
+            detection,
+        }) = t.detector
+        {
+            let (delay_bound, lease) = (t.delay_bound, t.lease);
+            if heartbeat.is_zero() {
+                return Err(TimingsError::ZeroHeartbeat);
+            }
+            if detection <= heartbeat.saturating_add(delay_bound) {
+                return Err(TimingsError::Detection {
+                    detection,
+                    heartbeat,
+                    delay_bound,
+                });
+            }
+            if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
+                return Err(TimingsError::Lease {
+                    lease,
+                    heartbeat,
+                    delay_bound,
+                });
+            }
+        }
+        // r = 11 %: (1 + r) / (1 - r) = 111 / 89; one nanosecond is a granule of these clocks.
+        let least = t.lease.saturating_mul(111) / 89 + Duration::from_nanos(1);
+        if t.promise < least {
+            return Err(TimingsError::Promise {
+                promise: t.promise,
+                lease: t.lease,
+                least,
+            });
+        }
+        Ok(t)
+    }
+}
+
+/// Which relation between two durations does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TimingsError {
+    /// d is zero.
+    #[error("the delay bound is zero: state the longest one-way delay, such as 10ms")]
+    ZeroDelayBound,
+    /// H is zero.
+    #[error("the heartbeat interval is zero: state how often a leader is heard, such as 100ms")]
+    ZeroHeartbeat,
+    /// T > 2 d does not hold.
+    #[error(
+        "the deadline of {deadline:?} must exceed twice the delay bound of {delay_bound:?}: raise the deadline"
+    )]
+    Deadline {
+        /// T.
+        deadline: Duration,
+        /// d.
+        delay_bound: Duration,
+    },
+    /// L > H + d does not hold.
+    #[error(
+        "a detection time of {detection:?} must exceed the heartbeat interval of {heartbeat:?} plus the delay bound of {delay_bound:?}: raise the detection time"
+    )]
+    Detection {
+        /// L.
+        detection: Duration,
+        /// H.
+        heartbeat: Duration,
+        /// d.
+        delay_bound: Duration,
+    },
+    /// S >= d does not hold.
+    #[error(
+        "a step of {step:?} must be at least the delay bound of {delay_bound:?}: raise the step"
+    )]
+    Step {
+        /// S.
+        step: Duration,
+        /// d.
+        delay_bound: Duration,
+    },
+    /// C3, E > 2 d, does not hold.
+    #[error(
+        "a round of {round:?} must exceed twice the delay bound of {delay_bound:?}: raise the round"
+    )]
+    Round {
+        /// E.
+        round: Duration,
+        /// d.
+        delay_bound: Duration,
+    },
+    /// C2, D >= 3 H + 2 d, does not hold.
+    #[error(
+        "a lease of {lease:?} must be at least three heartbeat intervals of {heartbeat:?} plus twice the delay bound of {delay_bound:?}: raise the lease"
+    )]
+    Lease {
+        /// D.
+        lease: Duration,
+        /// H.
+        heartbeat: Duration,
+        /// d.
+        delay_bound: Duration,
+    },
+    /// C1, P >= D (1 + r) / (1 - r), does not hold.
+    #[error(
+        "a promise of {promise:?} is too short for a lease of {lease:?}: make it at least {least:?}"
+    )]
+    Promise {
+        /// P.
+        promise: Duration,
+        /// D.
+        lease: Duration,
+        /// The shortest promise that will do.
+        least: Duration,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn each_broken_relation_is_named() {
+        let lan = || Timings::lan().to_builder();
+        let name = |b: TimingsBuilder| {
+            format!("{:?}", b.build().unwrap_err())
+                .split(' ')
+                .next()
+                .map(str::to_owned)
+        };
+        let cases = [
+            (lan().delay_bound(Duration::ZERO), "ZeroDelayBound"),
+            (lan().detector(Duration::ZERO, ms(250)), "ZeroHeartbeat"),
+            (lan().deadline(ms(18)), "Deadline"),
+            (lan().detector(ms(60), ms(69)), "Detection"),
+            (lan().step(ms(8)), "Step"),
+            (lan().round(ms(18)), "Round"),
+            (lan().lease(ms(197), ms(300)), "Lease"),
+            (lan().lease(ms(240), ms(299)), "Promise"),
+        ];
+        for (builder, expected) in cases {
+            assert_eq!(name(builder).as_deref(), Some(expected));
+        }
+        assert!(
+            lan()
+                .deadline(Duration::from_nanos(18_000_001))
+                .build()
+                .is_ok(),
+            "just over twice"
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Restart or give up: counts failures within the window, given `now` as a value.
+//!
+//! Decided here: the one decision that follows a failure. Not here: what counts as a failure and what
+//! time it is (`guardian.rs`), the numbers (`policy.rs`).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::policy::RestartPolicy;
+
+/// The restarts that are left: remembers the failures within the window.
+#[derive(Debug)]
+pub(super) struct RestartBudget {
+    policy: RestartPolicy,
+    failures: VecDeque<Duration>,
+}
+
+impl RestartBudget {
+    pub(super) fn new(policy: RestartPolicy) -> Self {
+        Self {
+            policy,
+            failures: VecDeque::new(),
+        }
+    }
+
+    /// Counts a failure at `now`, the time since any fixed moment, and decides what follows.
+    pub(super) fn spend(&mut self, now: Duration) -> Decision {
+        self.failures
+            .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());
+        self.failures.push_back(now);
+        match self.policy.max_restarts().checked_sub(self.failures.len()) {
+            Some(left) => Decision::Restart {
+                after: self.policy.backoff(self.failures.len()),
+                left,
+            },
+            None => Decision::GiveUp,
+        }
+    }
+
+    pub(super) fn policy(&self) -> &RestartPolicy {
+        &self.policy
+    }
+}
+
+/// What follows a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// Restart after the backoff; `left` further failures within the window would be forgiven.
+    Restart { after: Duration, left: usize },
+    /// The budget is spent.
+    GiveUp,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Decision, RestartBudget};
+    use crate::supervisor::RestartPolicy;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    /// 3 restarts in 10 s, after 100 ms doubling up to 300 ms.
+    fn budget() -> RestartBudget {
+        let policy = RestartPolicy::builder().max_restarts(3).window(ms(10_000));
+        RestartBudget::new(
+            policy
+                .backoff_base(ms(100))
+                .backoff_max(ms(300))
+                .build()
+                .unwrap(),
+        )
+    }
+
+    fn restart(after: u64, left: usize) -> Decision {
+        Decision::Restart {
+            after: ms(after),
+            left,
+        }
+    }
+
+    #[test]
+    fn the_backoff_doubles_up_to_its_maximum_and_then_the_budget_is_spent() {
+        let mut budget = budget();
+        let decisions = [0, 200, 500, 900].map(|now| budget.spend(ms(now)));
+        assert_eq!(
+            decisions,
+            [
+                restart(100, 2),
+                restart(200, 1),
+                restart(300, 0),
+                Decision::GiveUp
+            ]
+        );
+    }
+
+    #[test]
+    fn a_failure_counts_up_to_the_last_instant_of_the_window() {
+        let mut budget = budget();
+        assert_eq!(budget.spend(ms(0)), restart(100, 2));
+        assert_eq!(budget.spend(ms(10_000)), restart(200, 1));
+    }
+
+    #[test]
+    fn a_failure_is_forgotten_right_after_the_window() {
+        let mut budget = budget();
+        assert_eq!(budget.spend(ms(0)), restart(100, 2));
+        assert_eq!(budget.spend(ms(10_001)), restart(100, 2));
+    }
+
+    #[test]
+    fn failures_that_come_slowly_are_forgiven_for_ever() {
+        let mut budget = budget();
+        for n in 0..1_000 {
+            // At most three of them lie within any 10 s.
+            assert_ne!(budget.spend(ms(n * 3_400)), Decision::GiveUp, "failure {n}");
+        }
+        assert_eq!(budget.failures.len(), 3, "and their memory stays small");
+    }
+
+    #[test]
+    fn a_temporary_child_is_given_up_on_at_once() {
+        let mut budget = RestartBudget::new(RestartPolicy::temporary());
+        assert_eq!(budget.spend(ms(0)), Decision::GiveUp);
+    }
+
+    #[test]
+    fn a_backoff_doubles_for_ever_without_overflow() {
+        let policy = RestartPolicy::builder()
+            .max_restarts(1_000)
+            .window(Duration::MAX);
+        let policy = policy
+            .backoff_base(Duration::MAX / 4)
+            .backoff_max(Duration::MAX)
+            .build();
+        let mut budget = RestartBudget::new(policy.unwrap());
+        let last = (0..1_000).map(|_| budget.spend(ms(0))).last();
+        assert_eq!(
+            last,
+            Some(Decision::Restart {
+                after: Duration::MAX,
+                left: 0
+            })
+        );
+    }
+}

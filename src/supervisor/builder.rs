@@ -1,0 +1,146 @@
+//! Starts a guarded actor, here or on another arbiter.
+//!
+//! Decided here: where the actor is made and what a factory that panics leads to. Not here: everything
+//! after that (`guardian.rs`).
+
+use std::fmt;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use actix::dev::channel::channel;
+use actix::{Actor, Addr, ArbiterHandle, Context, Recipient, Supervised};
+
+use super::contain::contain;
+use super::event::{Exit, Supervision};
+use super::guardian::Guardian;
+use super::policy::RestartPolicy;
+use super::report::{Hook, Report};
+
+/// Settings of a guarded actor, made by [`Guardian::builder`].
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct GuardianBuilder<A, K: Clone + Debug + Send + 'static> {
+    key: K,
+    policy: RestartPolicy,
+    parent: Option<Recipient<Supervision<K>>>,
+    hook: Option<Hook>,
+    actor: PhantomData<fn() -> A>,
+}
+
+impl<A, K> GuardianBuilder<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    pub(super) fn new(key: K) -> Self {
+        let policy = RestartPolicy::default();
+        Self {
+            key,
+            policy,
+            parent: None,
+            hook: None,
+            actor: PhantomData,
+        }
+    }
+
+    /// How the actor is restarted. Default: [`RestartPolicy::transient`].
+    pub fn policy(mut self, policy: RestartPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Who hears of `Down`, `Up` and the end. Default: nobody.
+    pub fn parent(mut self, parent: Recipient<Supervision<K>>) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Calls `hook` once for each incarnation that ends, on the actor's own thread: the place to take
+    /// back at once what that incarnation had published, a lock or a leadership.
+    ///
+    /// It runs after the last of the incarnation's code (`stopped` included, if that runs at all), and
+    /// before anything that follows: before the parent is told, before callers whose mail was queued
+    /// hear that the mailbox is closed, before `restarting`. [`Exit::Abandoned`] tells that the guardian
+    /// was dropped. A restart that fails counts as an incarnation that ended: a panic in `restarting`, or
+    /// in the `Drop` of a future that the former incarnation left behind, is one more call.
+    /// While a child waits for its restart there is no incarnation, so that nothing more is called if
+    /// it ends then.
+    ///
+    /// A panic in the hook is logged and changes nothing. Default: no hook.
+    pub fn on_exit(mut self, hook: impl FnMut(&Exit) + Send + 'static) -> Self {
+        self.hook = Some(Box::new(hook));
+        self
+    }
+
+    /// Starts the actor on the current arbiter. `init` makes the first incarnation;
+    /// [`Supervised::restarting`] turns it into each further one.
+    ///
+    /// A panic in `init` is the caller's: nothing was started and nobody is told.
+    pub fn start(self, init: impl FnOnce(&mut Context<A>) -> A) -> Addr<A> {
+        let Self {
+            key,
+            policy,
+            parent,
+            hook,
+            ..
+        } = self;
+        let mut ctx = Context::new();
+        let actor = init(&mut ctx);
+        let child = ctx.into_future(actor);
+        let addr = child.address();
+        actix_rt::spawn(Guardian::new(child, policy, Report::new(key, parent, hook)));
+        addr
+    }
+
+    /// Starts the actor on another arbiter; the address is usable at once.
+    ///
+    /// If `init` panics there, that incarnation ended: the hook is called and the parent hears `GaveUp`
+    /// with the panic's text. If the arbiter has already stopped, no incarnation was ever made: the
+    /// parent hears `GaveUp` with [`Exit::Abandoned`]. In both cases the address is closed.
+    pub fn start_in_arbiter(
+        self,
+        arbiter: &ArbiterHandle,
+        init: impl FnOnce(&mut Context<A>) -> A + Send + 'static,
+    ) -> Addr<A> {
+        let Self {
+            key,
+            policy,
+            parent,
+            hook,
+            ..
+        } = self;
+        let (sender, receiver) = channel(MAILBOX_CAPACITY);
+        let mut report = Report::new(key, parent, hook);
+        let launch = move || {
+            let make = move || {
+                let mut ctx = Context::with_receiver(receiver);
+                let actor = init(&mut ctx);
+                ctx.into_future(actor)
+            };
+            match contain(make) {
+                Ok(child) => {
+                    actix_rt::spawn(Guardian::new(child, policy, report));
+                }
+                Err(text) => {
+                    let exit = Exit::Panicked(text);
+                    report.revoke(&exit);
+                    report.gave_up(exit);
+                }
+            }
+        };
+        // If the arbiter is gone, this drops `report`, which has the last word then.
+        arbiter.spawn_fn(launch);
+        Addr::new(sender)
+    }
+}
+
+impl<A, K: Clone + Debug + Send + 'static> Debug for GuardianBuilder<A, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardianBuilder")
+            .field("key", &self.key)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What actix itself gives each actor; change it by `ctx.set_mailbox_capacity`.
+const MAILBOX_CAPACITY: usize = 16;

@@ -1,0 +1,230 @@
+//! One re-armable timer per actor: one `Sleep` and one future for a whole incarnation.
+//!
+//! Decided here: when the runtime's timer must be touched, and when the actor's task must be woken. Not
+//! here: which of several named timers is the earliest; the actor keeps those and sets the minimum.
+//!
+//! # Who must wake whom
+//!
+//! The runtime's timer can be moved only while the actor's task is being polled, by the future made in
+//! [`Deadline::run`]. In one poll of the task actix runs `started` or the futures of `ctx.wait`, then the
+//! mailbox, then *all* items, and begins again if they left something to do. A wake costs one more
+//! poll of the task, with all its items. It is needed if, and only if, that future will not be polled
+//! anyway:
+//!
+//! | deadline set from | wake |
+//! |---|---|
+//! | anywhere, not earlier than the armed instant | no: seen when the old one is reached |
+//! | the deadline's own callback | no: the future looks again when the callback returns |
+//! | `started`, a handler of queued mail, `ctx.wait` futures, by [`Deadline::set_in`] | no: items come later |
+//! | an item (`run_later`, `ctx.spawn`, `ctx.notify`, streams, `ResponseActFuture`) | yes: it may come after |
+//! | outside of the actor | yes |
+//!
+//! If `ctx.wait` or `ctx.stop()` keeps the items from being polled now, a wake would not change that;
+//! they are polled as soon as the waiting is over.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr;
+use std::rc::Rc;
+use std::task::{Context as Task, Poll, Waker, ready};
+
+use actix::clock::{Instant, Sleep, sleep_until};
+use actix::{Actor, ActorFuture, AsyncContext, Context, SpawnHandle};
+
+/// A deadline that can be moved at the cost of a store.
+///
+/// Moving it later, as each heartbeat does, never touches the runtime's timer; only an earlier one does.
+/// Clones are the same deadline. It keeps its actor alive, like `run_interval`: such an actor ends by a
+/// stop, not by the last `Addr` being dropped.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use actix::{clock::Instant, prelude::*};
+/// use actix_bully::supervisor::Deadline;
+///
+/// struct Watch { deadline: Deadline }
+///
+/// impl Actor for Watch {
+///     type Context = Context<Self>;
+///
+///     fn started(&mut self, ctx: &mut Self::Context) {
+///         self.deadline.run(ctx, |_, _| System::current().stop());
+///         self.deadline.set(Instant::now() + Duration::from_millis(5));
+///     }
+/// }
+///
+/// let system = System::new();
+/// let watch = system.block_on(async { Watch { deadline: Deadline::default() }.start() });
+/// system.run().unwrap();
+/// # drop(watch);
+/// ```
+#[derive(Clone, Default)]
+pub struct Deadline(Rc<Shared>);
+
+impl Deadline {
+    /// Calls `callback` whenever the deadline is reached, until this incarnation ends; the deadline is
+    /// unset before the call. Call it once, in [`Actor::started`].
+    pub fn run<A, F>(&self, ctx: &mut Context<A>, callback: F)
+    where
+        A: Actor<Context = Context<A>>,
+        F: FnMut(&mut A, &mut Context<A>) + Unpin + 'static,
+    {
+        let sleep = Box::pin(sleep_until(Instant::now()));
+        ctx.spawn(DeadlineFuture {
+            shared: Rc::clone(&self.0),
+            sleep,
+            callback,
+        });
+    }
+
+    /// Moves the deadline, from anywhere. Where the actor's context is at hand,
+    /// [`set_in`](Self::set_in) may be cheaper.
+    pub fn set(&self, at: Instant) {
+        if self.0.store(at) {
+            self.0.wake();
+        }
+    }
+
+    /// Moves the deadline; costs no wake in `started`, in a handler of queued mail and in futures of
+    /// `ctx.wait`, because the actor's items are polled after those. Correct with any context, be
+    /// it another actor's.
+    pub fn set_in<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>, at: Instant) {
+        if self.0.store(at) && !self.0.is_polled_after(ctx) {
+            self.0.wake();
+        }
+    }
+
+    /// Unsets the deadline. The runtime's timer is left to itself: it costs one poll when it fires.
+    pub fn clear(&self) {
+        self.0.at.set(None);
+    }
+
+    /// When the callback will be called, as things are.
+    pub fn get(&self) -> Option<Instant> {
+        self.0.at.get()
+    }
+}
+
+impl fmt::Debug for Deadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Deadline").field(&self.get()).finish()
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    at: Cell<Option<Instant>>,
+    timer: Cell<Timer>,
+    /// The actor's task, and where its context lies, as of the last poll of the future.
+    waker: RefCell<Option<Waker>>,
+    home: Cell<Option<usize>>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Timer {
+    /// Nothing is registered with the runtime.
+    #[default]
+    Off,
+    /// Registered for this instant, which is not later than the deadline.
+    Armed(Instant),
+    /// The callback is running.
+    Firing,
+}
+
+impl Shared {
+    /// Stores the deadline; answers whether the runtime's timer has to be told.
+    fn store(&self, at: Instant) -> bool {
+        self.at.set(Some(at));
+        match self.timer.get() {
+            Timer::Off => true,
+            Timer::Armed(armed) => at < armed,
+            Timer::Firing => false,
+        }
+    }
+
+    /// Whether `ctx` is the actor's own, and no item of it is being polled: then all are still to come.
+    ///
+    /// actix notes the handle of the item it polls, and the default when it is done with the items. If it
+    /// begins again in between, the last handle stays: the answer is then a false no, never a false yes.
+    fn is_polled_after<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>) -> bool {
+        ctx.handle() == SpawnHandle::default() && self.home.get() == Some(ptr::from_ref(ctx).addr())
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn remember(&self, waker: &Waker, home: usize) {
+        self.home.set(Some(home));
+        let mut known = self.waker.borrow_mut();
+        if !known.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            *known = Some(waker.clone());
+        }
+    }
+}
+
+struct DeadlineFuture<F> {
+    shared: Rc<Shared>,
+    sleep: Pin<Box<Sleep>>,
+    callback: F,
+}
+
+impl<A, F> ActorFuture<A> for DeadlineFuture<F>
+where
+    A: Actor<Context = Context<A>>,
+    F: FnMut(&mut A, &mut Context<A>) + Unpin + 'static,
+{
+    type Output = ();
+
+    fn poll(
+        self: Pin<&mut Self>,
+        actor: &mut A,
+        ctx: &mut Context<A>,
+        task: &mut Task<'_>,
+    ) -> Poll<()> {
+        let Self {
+            shared,
+            sleep,
+            callback,
+        } = self.get_mut();
+        shared.remember(task.waker(), ptr::from_ref(ctx).addr());
+        loop {
+            let Some(at) = shared.at.get() else {
+                shared.timer.set(Timer::Off);
+                return Poll::Pending;
+            };
+            if shared.store(at) {
+                sleep.as_mut().reset(at);
+                shared.timer.set(Timer::Armed(at));
+            }
+            ready!(sleep.as_mut().poll(task));
+            shared.timer.set(Timer::Off);
+            // The deadline may have been moved later since; then the timer is armed again.
+            if at <= Instant::now() {
+                shared.at.set(None);
+                shared.timer.set(Timer::Firing);
+                callback(actor, ctx);
+                shared.timer.set(Timer::Off);
+                if ctx.waiting() {
+                    return Poll::Pending; // polled again when the wait is over, never after a stop
+                }
+            }
+        }
+    }
+}
+
+/// A deadline does not outlive its incarnation: the next one begins with it unset.
+impl<F> Drop for DeadlineFuture<F> {
+    fn drop(&mut self) {
+        self.shared.at.set(None);
+        self.shared.timer.set(Timer::Off);
+        self.shared.home.set(None);
+        self.shared.waker.replace(None);
+    }
+}

@@ -1,0 +1,257 @@
+//! The task that runs one child, catches its panics and brings it back.
+//!
+//! Decided here: when an incarnation has ended, and the order of what follows. Not here: restart or give
+//! up (`budget.rs`), who is told what (`report.rs`).
+
+use std::fmt;
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as Task, Poll, Waker, ready};
+
+use actix::clock::{Instant, Sleep, sleep};
+use actix::dev::{AsyncContextParts, ContextFut};
+use actix::{Actor, ActorContext, Context, Supervised};
+use tracing::debug;
+
+use super::budget::{Decision, RestartBudget};
+use super::builder::GuardianBuilder;
+use super::contain::contain;
+use super::event::Exit;
+use super::policy::{OnStop, RestartPolicy};
+use super::report::Report;
+
+/// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
+///
+/// Works for any actor with a [`Context`] that is [`Supervised`]. `K` names the child in events and
+/// logs. See the [module](super) for what can be relied upon.
+///
+/// # Examples
+///
+/// ```
+/// use actix::prelude::*;
+/// use actix_bully::supervisor::Guardian;
+///
+/// #[derive(Default)]
+/// struct Divider { divisions: u32 }
+///
+/// impl Actor for Divider { type Context = Context<Self>; }
+///
+/// impl Supervised for Divider {
+///     fn restarting(&mut self, _: &mut Context<Self>) {
+///         *self = Self::default(); // nothing of a crashed incarnation can be trusted
+///     }
+/// }
+///
+/// #[derive(Message)]
+/// #[rtype(result = "(u32, u32)")]
+/// struct Divide(u32, u32);
+///
+/// impl Handler<Divide> for Divider {
+///     type Result = MessageResult<Divide>;
+///
+///     fn handle(&mut self, Divide(a, b): Divide, _: &mut Context<Self>) -> Self::Result {
+///         self.divisions += 1;
+///         MessageResult((a / b, self.divisions)) // panics for b = 0
+///     }
+/// }
+///
+/// System::new().block_on(async {
+///     let divider = Guardian::builder("divider").start(|_| Divider::default());
+///
+///     assert_eq!(divider.send(Divide(9, 3)).await, Ok((3, 1)));
+///     assert_eq!(divider.send(Divide(1, 0)).await, Err(MailboxError::Closed));
+///     // The same address, 100 ms later, and a new divider behind it.
+///     assert_eq!(divider.send(Divide(8, 2)).await, Ok((4, 1)));
+/// });
+/// ```
+pub struct Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    child: Option<ContextFut<A, Context<A>>>,
+    phase: Phase,
+    budget: RestartBudget,
+    born: Instant,
+    restarts: u64,
+    report: Report<K>,
+}
+
+enum Phase {
+    /// There is an incarnation; its end has not been reported.
+    Alive,
+    /// There is none, but there will be.
+    Backoff(Pin<Box<Sleep>>),
+    /// There is none.
+    Over,
+}
+
+impl<A, K> Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    /// Names the child; ends with [`start`](GuardianBuilder::start) or
+    /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
+    pub fn builder(key: K) -> GuardianBuilder<A, K> {
+        GuardianBuilder::new(key)
+    }
+
+    pub(super) fn new(
+        child: ContextFut<A, Context<A>>,
+        policy: RestartPolicy,
+        report: Report<K>,
+    ) -> Self {
+        Self {
+            child: Some(child),
+            phase: Phase::Alive,
+            budget: RestartBudget::new(policy),
+            born: Instant::now(),
+            restarts: 0,
+            report,
+        }
+    }
+
+    /// An incarnation ended, or could not be made: the hook first, then all that follows.
+    fn ended(&mut self, exit: Exit) {
+        self.phase = Phase::Over;
+        let Some(child) = &mut self.child else { return };
+        // Marks the context as stopped: dropping it would otherwise poll the crashed actor once more.
+        child.ctx().terminate();
+        self.report.revoke(&exit);
+        let is_wanted = match self.budget.policy().on_stop() {
+            OnStop::Finish => false,
+            OnStop::Restart => child.ctx().connected(),
+        };
+        if exit == Exit::Stopped && !is_wanted {
+            self.close();
+            return self.report.finished();
+        }
+        match self.budget.spend(self.born.elapsed()) {
+            Decision::Restart { after, left } => {
+                self.phase = Phase::Backoff(Box::pin(sleep(after)));
+                self.report.down(exit, after, left);
+            }
+            Decision::GiveUp => {
+                self.close();
+                self.report.gave_up(exit);
+            }
+        }
+    }
+
+    /// The backoff is over: drops what the former incarnation left behind and makes the next one.
+    fn restart(&mut self) {
+        self.phase = Phase::Over;
+        let Some(child) = &mut self.child else { return };
+        match contain(|| child.restart()) {
+            Ok(true) => {
+                self.phase = Phase::Alive;
+                self.restarts += 1;
+                self.report.up(self.restarts);
+            }
+            Ok(false) => {
+                // Nobody holds an address any more.
+                self.close();
+                self.report.finished();
+            }
+            Err(text) => self.ended(Exit::Panicked(text)),
+        }
+    }
+
+    /// Drops the actor and its mailbox: whoever waits for an answer hears that it is closed.
+    fn close(&mut self) {
+        let child = self.child.take();
+        if let Err(reason) = contain(|| drop(child)) {
+            debug!(node = ?self.report.child(), reason, "child panicked when dropped");
+        }
+    }
+
+    /// The guardian is dropped around a living incarnation, which ends as it would in plain actix:
+    /// `stopping` and `stopped` are called if it has been started.
+    fn abandon(&mut self) {
+        self.phase = Phase::Over;
+        let Some(child) = &mut self.child else { return };
+        if child.ctx().parts().started() && child.alive() {
+            let farewell = contain(|| {
+                child.ctx().stop();
+                Pin::new(&mut *child)
+                    .poll(&mut Task::from_waker(Waker::noop()))
+                    .is_ready()
+            });
+            if let Err(reason) = farewell {
+                debug!(node = ?self.report.child(), reason, "child panicked when abandoned");
+            }
+        }
+        child.ctx().terminate();
+        self.report.revoke(&Exit::Abandoned);
+    }
+}
+
+impl<A, K> Future for Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        if let Phase::Backoff(timer) = &mut this.phase {
+            ready!(timer.as_mut().poll(task)); // the mailbox fills meanwhile
+            this.restart();
+        }
+        // A new incarnation is polled at once: no waker knows it yet.
+        if let (Phase::Alive, Some(child)) = (&this.phase, &mut this.child) {
+            match contain(|| Pin::new(child).poll(task)) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(())) => this.ended(Exit::Stopped),
+                Err(text) => this.ended(Exit::Panicked(text)),
+            }
+        }
+        match this.phase {
+            Phase::Alive | Phase::Over => Poll::Ready(()),
+            Phase::Backoff(_) => {
+                // Even without a backoff others get a turn before the restart.
+                task.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<A, K> Drop for Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    fn drop(&mut self) {
+        match self.phase {
+            Phase::Alive => self.abandon(),
+            Phase::Backoff(_) | Phase::Over => {}
+        }
+        self.close();
+        // Then `report` is dropped, which has the last word if it has not been said.
+    }
+}
+
+/// Nothing in it is pinned in place: actix's own context future is `Unpin`.
+impl<A, K> Unpin for Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+}
+
+impl<A, K> Debug for Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guardian")
+            .field("child", self.report.child())
+            .field("restarts", &self.restarts)
+            .finish_non_exhaustive()
+    }
+}

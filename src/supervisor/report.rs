@@ -1,0 +1,119 @@
+//! Tells what happened: first the hook, then the parent, and never nothing.
+//!
+//! Decided here: a panic in the hook changes nothing; the last word is said exactly once, by `Drop` if
+//! by nobody else; what is logged. Not here: when an incarnation ended (`guardian.rs`).
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use actix::Recipient;
+use tracing::{info, warn};
+
+use super::contain::contain;
+use super::event::{Exit, Supervision};
+
+/// Called with the cause for each incarnation that ended.
+pub(super) type Hook = Box<dyn FnMut(&Exit) + Send>;
+
+/// A child's name and those who want to hear about it.
+pub(super) struct Report<K: Clone + Debug + Send + 'static> {
+    child: K,
+    parent: Option<Recipient<Supervision<K>>>,
+    hook: Option<Hook>,
+    last_word: LastWord,
+}
+
+/// Whether `Finished` or `GaveUp` has been told.
+enum LastWord {
+    Owed,
+    Said,
+}
+
+impl<K: Clone + Debug + Send + 'static> Report<K> {
+    pub(super) fn new(
+        child: K,
+        parent: Option<Recipient<Supervision<K>>>,
+        hook: Option<Hook>,
+    ) -> Self {
+        Self {
+            child,
+            parent,
+            hook,
+            last_word: LastWord::Owed,
+        }
+    }
+
+    /// An incarnation has ended: nothing of it may be relied upon any more. Comes before all else.
+    pub(super) fn revoke(&mut self, exit: &Exit) {
+        let Some(hook) = &mut self.hook else { return };
+        if let Err(reason) = contain(|| hook(exit)) {
+            warn!(node = ?self.child, reason, "exit hook panicked");
+        }
+    }
+
+    /// `left`: restarts that the budget would still grant if this one failed at once.
+    pub(super) fn down(&self, exit: Exit, restart_in: Duration, left: usize) {
+        info!(node = ?self.child, reason = ?exit, after_ms = restart_in.as_millis(), "child is down");
+        if left == 0 {
+            warn!(node = ?self.child, "restart budget nearly spent");
+        }
+        self.tell(Supervision::Down {
+            child: self.child.clone(),
+            exit,
+            restart_in,
+        });
+    }
+
+    pub(super) fn up(&self, restarts: u64) {
+        info!(node = ?self.child, restarts, "child is up");
+        self.tell(Supervision::Up {
+            child: self.child.clone(),
+            restarts,
+        });
+    }
+
+    pub(super) fn finished(&mut self) {
+        self.last_word = LastWord::Said;
+        info!(node = ?self.child, "child finished");
+        self.tell(Supervision::Finished {
+            child: self.child.clone(),
+        });
+    }
+
+    pub(super) fn gave_up(&mut self, exit: Exit) {
+        self.last_word = LastWord::Said;
+        match exit {
+            Exit::Abandoned => info!(node = ?self.child, "child abandoned"),
+            Exit::Stopped | Exit::Panicked(_) => {
+                warn!(node = ?self.child, reason = ?exit, "restart budget spent");
+            }
+        }
+        self.tell(Supervision::GaveUp {
+            child: self.child.clone(),
+            exit,
+        });
+    }
+
+    pub(super) fn child(&self) -> &K {
+        &self.child
+    }
+
+    fn tell(&self, event: Supervision<K>) {
+        if let Some(parent) = &self.parent {
+            parent.do_send(event);
+        }
+    }
+}
+
+impl<K: Clone + Debug + Send + 'static> Drop for Report<K> {
+    fn drop(&mut self) {
+        let hook = self.hook.take();
+        if let Err(reason) = contain(|| drop(hook)) {
+            warn!(node = ?self.child, reason, "exit hook panicked when dropped");
+        }
+        match self.last_word {
+            LastWord::Owed => self.gave_up(Exit::Abandoned),
+            LastWord::Said => {}
+        }
+    }
+}
