@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use super::{World, node::Place};
-use crate::protocol::{AgentId, Election, Leader, View};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, View};
 
 impl<E: Election> World<E> {
     /// Those who believe right now that they lead, hanging ones included: they will believe it
@@ -47,6 +47,21 @@ impl<E: Election> World<E> {
             && node.incarnation == leader.incarnation
             && node.is_running();
         leads.then_some(leader)
+    }
+
+    /// The most important of those who run and may be elected; hanging ones do not count.
+    pub fn highest(&self) -> Option<Rank> {
+        let running = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| n.is_running());
+        let ranks = running.filter_map(|(at, node)| {
+            let score = node.score.filter(|_| node.kind == MemberKind::Voter)?;
+            let id = self.wire.directory.name(Place(at))?.clone();
+            Some(Rank { score, id })
+        });
+        ranks.max()
     }
 
     /// Whether everybody has started, and no message of an election is under way.

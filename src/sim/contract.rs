@@ -10,7 +10,6 @@ use crate::protocol::{AgentId, Event, Members, Role, Term, View};
 pub(super) struct Contract {
     leads: Option<Term>,
     followed: Term,
-    highest: Term,
 }
 
 impl Contract {
@@ -52,7 +51,7 @@ impl Contract {
 
     /// Looks at the view after a step.
     pub(super) fn sees(
-        &mut self,
+        &self,
         me: &AgentId,
         view: &View,
         known: &Members,
@@ -63,10 +62,6 @@ impl Contract {
         if view.leading.is_some() && view.role != Role::Leader {
             return Err("believes that it leads in another role");
         }
-        if view.term < self.highest {
-            return Err("the term has decreased");
-        }
-        self.highest = view.term;
         let Some(leader) = &view.leader else {
             return Ok(());
         };

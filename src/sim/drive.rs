@@ -101,6 +101,7 @@ impl<E: Election> World<E> {
             id: id.clone(),
             incarnation: life,
             kind: node.kind,
+            score,
             birth,
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
@@ -152,7 +153,7 @@ impl<E: Election> World<E> {
             return;
         }
         self.wire.trace.delivered(self.now, from, me, &message);
-        let is_news = sender.is_some_and(|s| s.incarnation.is_none_or(|known| known < incarnation));
+        let is_news = sender.is_some_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
         let from_id = from.clone();
         if is_news {
             self.hear_of(to, letter.from, incarnation);

@@ -18,10 +18,13 @@
 //! [`Election`](crate::protocol::Election) is kept to the letter. Not here: any election.
 //! The same seed and the same calls give the same run.
 //!
-//! Read on: [`World`] and its verbs; `drive` is the driver on one page.
+//! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
+
+pub mod chaos;
 
 mod agree;
 mod builder;
+mod bully;
 mod clock;
 mod contract;
 mod drive;
@@ -35,6 +38,7 @@ mod world;
 
 pub use agree::Unsettled;
 pub use builder::WorldBuilder;
+pub use bully::BullyScenario;
 pub use news::Detection;
 pub use node::Participant;
 pub use trap::{Reaction, Trap};

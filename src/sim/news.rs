@@ -183,7 +183,7 @@ impl<E: Election> World<E> {
         any
     }
 
-    /// A message shows that its sender's life is up, whatever was known of it.
+    /// A message shows that its sender's life is up: on a connection, whoever is heard is there.
     pub(super) fn hear_of(&mut self, at: Place, from: Place, incarnation: Incarnation) {
         let Some((node, id)) = self.nodes.get(at.0).zip(self.wire.directory.name(from)) else {
             return;
@@ -257,12 +257,16 @@ impl<E: Election> World<E> {
     fn told(&self, old: &Known, reader: Place, news: News) -> Option<Known> {
         let about = self.nodes.get(news.about.0)?;
         let id = self.wire.directory.name(news.about)?;
+        let known = |members: &Members, life| {
+            let member = members.get(id);
+            member.is_some_and(|m| m.incarnation.is_some_and(|known| known >= life))
+        };
         old.changed(&self.wire.directory, |members| match news.what {
             Report::Sight => reader != news.about && self.look(reader, news.about, members),
             Report::Down(life) => members.down(id, life),
             Report::Score => members.set_score(id, about.score),
             Report::Membership if !about.is_member => members.leave(id),
-            Report::Membership if members.get(id).is_some() => false,
+            Report::Membership if known(members, about.incarnation) => false,
             Report::Membership => {
                 let (kind, score) = (about.kind, about.score);
                 members.join([Member::up(id.clone(), kind, score, about.incarnation)]);

@@ -14,7 +14,7 @@ pub struct Participant<E: Election> {
     pub id: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// The importance that the others are told when a life begins; the same as in `config`.
+    /// Its importance when a life begins.
     pub score: Option<Score>,
     /// The rules' parameters.
     pub config: E::Config,

@@ -35,7 +35,7 @@ pub enum Reaction {
 #[derive(Debug, Default)]
 pub(super) struct Traps {
     armed: Vec<Armed>,
-    pub(super) sprung: u64,
+    sprung: [u64; 3],
 }
 
 #[derive(Debug)]
@@ -60,6 +60,10 @@ impl Traps {
         self.armed.clear();
     }
 
+    pub(super) fn sprung(&self, reaction: Reaction) -> u64 {
+        self.sprung.get(place(reaction)).copied().unwrap_or(0)
+    }
+
     /// A message leaves: does a trap spring?
     pub(super) fn springs(&mut self, from: Place, kind: &str) -> Option<Reaction> {
         let mut sprung = None;
@@ -74,7 +78,17 @@ impl Traps {
             trap.spared -= 1;
         }
         let trap = self.armed.swap_remove(sprung?);
-        self.sprung += 1;
+        if let Some(count) = self.sprung.get_mut(place(trap.then)) {
+            *count += 1;
+        }
         Some(trap.then)
+    }
+}
+
+const fn place(reaction: Reaction) -> usize {
+    match reaction {
+        Reaction::Crash => 0,
+        Reaction::Pause => 1,
+        Reaction::Isolate => 2,
     }
 }

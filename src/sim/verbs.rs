@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     faults::{Conditions, ConditionsError},
-    protocol::{AgentId, Election, Incarnation, Input, Member, Score},
+    protocol::{After, AgentId, Election, Incarnation, Input, Member, Score},
     trace::Happening,
 };
 
@@ -179,6 +179,11 @@ impl<E: Election> World<E> {
                 .push(fires, Due::Timer { at, timer, setting });
         }
         true
+    }
+
+    /// From now on timers are set to fire this late; never early.
+    pub fn set_lateness(&mut self, range: impl Into<After>) {
+        self.driver.lateness = range.into();
     }
 
     /// Something will happen to whoever sends a certain message. A trap springs once.

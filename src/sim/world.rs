@@ -11,6 +11,7 @@ use super::{
     drive::Driver,
     news::{Detection, News},
     node::{Node, Place},
+    trap::Reaction,
     wire::{Letter, Wire},
 };
 use crate::{
@@ -155,7 +156,7 @@ impl<E: Election> World<E> {
         let mut seen = None;
         let quiet = self.run_until(
             |world| {
-                let moved = Some(world.driver.moves);
+                let moved = Some(world.moves());
                 let maybe = world.is_calm() && seen != moved;
                 if maybe {
                     seen = moved;
@@ -260,9 +261,14 @@ impl<E: Election> World<E> {
         self.wire.network.tally()
     }
 
-    /// How many traps have sprung.
-    pub fn sprung(&self) -> u64 {
-        self.wire.traps.sprung
+    /// How many traps that end like this have sprung.
+    pub fn sprung(&self, reaction: Reaction) -> u64 {
+        self.wire.traps.sprung(reaction)
+    }
+
+    /// How often a machine moved; nobody's view changes in between, but for the time that passes.
+    pub fn moves(&self) -> u64 {
+        self.driver.moves
     }
 
     /// When the last message that is under way arrives.
@@ -281,6 +287,11 @@ impl<E: Election> World<E> {
                 reproduce: self.reproduce.clone(),
             });
         }
+    }
+
+    /// The same world under the seed that its own seed was drawn from.
+    pub(super) fn called(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     pub(super) fn node(&self, name: &str) -> Option<&Node<E>> {

@@ -151,7 +151,10 @@ fn a_crash_in_a_broadcast_leaves_the_others_without_the_message() {
     assert!(text.contains("c -> a     elected term 1\n"), "\n{text}");
     assert!(!text.contains("c -> b"), "\n{text}");
     assert_eq!(world.events("c"), [], "the rest of the step was not done");
-    assert_eq!((world.sprung(), world.durable("c")), (1, Some(&Term(1))));
+    assert_eq!(
+        (world.sprung(Reaction::Crash), world.durable("c")),
+        (1, Some(&Term(1)))
+    );
     assert_eq!(world.settle(MS(50)), Ok(id("b")));
 }
 
