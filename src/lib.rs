@@ -51,6 +51,7 @@ pub mod elections;
 pub mod faults;
 pub mod group;
 pub mod protocol;
+pub mod sim;
 pub mod store;
 pub mod supervisor;
 pub mod trace;
