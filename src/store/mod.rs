@@ -15,6 +15,7 @@
 
 mod disk;
 mod error;
+mod faulty;
 mod file;
 mod format;
 mod identity;
@@ -26,6 +27,7 @@ mod tests;
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
 pub use error::{Damage, StoreError};
+pub use faulty::FaultyStore;
 pub use file::FileStore;
 pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
