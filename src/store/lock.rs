@@ -115,6 +115,6 @@ mod system {
 
     /// Never asked: no file is held where none can be locked.
     pub(super) fn has_name(_file: &File, _path: &Path) -> io::Result<bool> {
-        Ok(false)
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
