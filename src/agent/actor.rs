@@ -14,7 +14,7 @@ use tracing::{debug, error};
 use crate::{
     group::{Group, Incoming, MembersChanged, Snapshot},
     protocol::{AgentId, Birth, Election, Identity, Incarnation, Input, MemberKind},
-    store::Stable,
+    store::TermStore,
     supervisor::Deadline,
 };
 
@@ -53,7 +53,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
-    pub(super) store: Option<Arc<dyn Stable<E::Durable>>>,
+    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
     pub(super) seed: u64,
 }
 

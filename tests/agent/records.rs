@@ -11,7 +11,7 @@ use std::{
 use actix::clock;
 use actix_bully::{
     agent::{Inject, Life, StartError},
-    store::{MemoryStore, Saving, Stable, StoreError},
+    store::{MemoryStore, Saving, StoreError, TermStore},
 };
 
 use crate::{
@@ -26,7 +26,11 @@ struct Slow {
     broken: Arc<AtomicBool>,
 }
 
-impl Stable<u32> for Slow {
+impl TermStore<u32> for Slow {
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
     fn load(&self) -> Result<Option<u32>, StoreError> {
         self.check()?;
         self.kept.load()
@@ -44,7 +48,7 @@ impl Stable<u32> for Slow {
 
 impl Slow {
     fn check(&self) -> Result<(), StoreError> {
-        let reason = || io::Error::other("disk full").into();
+        let reason = || StoreError::Backend(io::Error::other("disk full"));
         if self.broken.load(Relaxed) {
             Err(reason())
         } else {
