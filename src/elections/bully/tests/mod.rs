@@ -5,9 +5,14 @@
 //! `nothing_else_happened()`. Whatever a test is about, [`Contract`] checks every step of it.
 
 mod contract;
+mod elect;
+mod elected;
+mod ok;
 mod random;
 mod start;
 mod strangers;
+mod together;
+mod yields;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
