@@ -61,7 +61,7 @@ fn a_leader_below_that_asks_is_told_so_and_the_turn_is_taken() {
 #[test]
 fn who_is_first_in_line_asks_those_above_when_a_leader_below_asks() {
     let mut me = Kit::following_low();
-    me.told(|m| drop(m.suspect(&id(HIGH), Incarnation(1))))
+    me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
         .nothing_else_happened();
     me.hear(LOW, elect_after(OLD, 1))
         .has_no_leader(OLD)

@@ -8,14 +8,19 @@ mod campaign;
 mod contract;
 mod elect;
 mod elected;
+mod liveness;
 mod members;
 mod ok;
 mod random;
 mod resign;
 mod score;
+mod stall;
 mod start;
 mod step_down;
 mod strangers;
+mod strict;
+mod terms;
+mod timer;
 mod together;
 mod words;
 mod yields;
@@ -256,7 +261,7 @@ impl Kit {
     }
 
     /// The group changes, and the machine is told.
-    fn told(&mut self, change: impl FnOnce(&mut Members)) -> Seen {
+    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Seen {
         change(&mut self.members);
         let members = Arc::new(self.members.clone());
         self.step(Input::Members(members))

@@ -68,7 +68,7 @@ fn the_first_in_line_leads_when_nobody_is_named_or_there() {
             .nothing_else_happened();
     }
     let mut me = Kit::following();
-    me.told(|m| drop(m.down(&id(LOW), Incarnation(1))))
+    me.told(|m| m.down(&id(LOW), Incarnation(1)))
         .nothing_else_happened();
     me.hear(HIGH, resign(OLD, Some(LOW)))
         .has_no_leader(OLD)

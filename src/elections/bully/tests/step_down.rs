@@ -41,7 +41,7 @@ fn the_successor_wished_for_is_named_if_it_may_lead() {
 fn otherwise_the_most_important_one_that_is_up_is_named() {
     drains(Kit::leading().step(step_down(None)), Some(HIGH));
     let mut me = Kit::leading();
-    me.told(|m| drop(m.suspect(&id(HIGH), Incarnation(1))))
+    me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
         .nothing_else_happened();
     drains(me.step(step_down(Some(HIGH))), Some(LOW));
 }
@@ -85,7 +85,7 @@ fn the_work_that_takes_too_long_is_not_waited_for() {
 #[test]
 fn a_successor_that_is_gone_by_then_is_replaced() {
     let mut me = Kit::draining();
-    me.told(|m| drop(m.down(&id(LOW), Incarnation(1))))
+    me.told(|m| m.down(&id(LOW), Incarnation(1)))
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
@@ -98,7 +98,7 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
 fn who_steps_down_alone_comes_back_last_in_line() {
     let mut me = Kit::draining();
     for name in [LOW, HIGH] {
-        me.told(|m| drop(m.down(&id(name), Incarnation(1))))
+        me.told(|m| m.down(&id(name), Incarnation(1)))
             .nothing_else_happened();
     }
     me.step(Input::Drained)

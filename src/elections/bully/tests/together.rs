@@ -136,10 +136,10 @@ impl World {
         if let Input::Received {
             from, incarnation, ..
         } = &input
-            && !self
+            && self
                 .members
                 .get(from)
-                .is_some_and(|m| !m.is_stale(*incarnation))
+                .is_none_or(|m| m.is_stale(*incarnation))
         {
             return;
         }
@@ -160,11 +160,11 @@ impl World {
     fn obey(&mut self, at: usize, effect: Effect<Bully>) {
         match effect {
             Effect::Send { to, message } => {
-                for other in 0..self.nodes.len() {
+                for (other, name) in NAMES.into_iter().enumerate().take(self.nodes.len()) {
                     let is_meant = match &to {
-                        To::One(name) => *name == id(NAMES[other]),
+                        To::One(one) => *one == id(name),
                         To::All => other != at,
-                        To::Set(names) => names.contains(&id(NAMES[other])),
+                        To::Set(some) => some.contains(&id(name)),
                     };
                     if is_meant {
                         self.carry(at, other, &message);
@@ -172,14 +172,16 @@ impl World {
                 }
             }
             Effect::SetTimer { timer, after } => {
-                let spare = u64::try_from((after.max - after.min).as_nanos()).unwrap();
+                let spare = u64::try_from(after.max.abs_diff(after.min).as_nanos()).unwrap();
                 let jitter = Duration::from_nanos(self.dice.below(spare + 1));
                 let when = self.now.after(after.min + jitter);
                 let setting = self.count + 1;
                 self.nodes[at].timers.insert(timer, setting);
                 self.queue_up(at, when, Happens::Timer(timer, setting));
             }
-            Effect::CancelTimer(timer) => drop(self.nodes[at].timers.remove(&timer)),
+            Effect::CancelTimer(timer) => {
+                self.nodes[at].timers.remove(&timer);
+            }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
                 let leader = Leader {
                     id: id(NAMES[at]),
@@ -224,7 +226,7 @@ impl World {
     }
 
     fn misfortune(&mut self) {
-        let at = usize::try_from(self.dice.below(self.nodes.len() as u64)).unwrap();
+        let at = self.dice.index(self.nodes.len());
         let (name, life) = (id(NAMES[at]), Incarnation(self.nodes[at].life));
         match self.dice.below(9) {
             0 if self.nodes[at].alive => {
@@ -239,15 +241,13 @@ impl World {
                 let nap = Duration::from_millis(self.dice.below(3 * L));
                 self.nodes[at].asleep_until = self.now.after(nap);
             }
-            3 => {
-                if self.members.suspect(&name, life) {
-                    self.publish();
-                    let doubt = Duration::from_millis(self.dice.below(100));
-                    let until = self.now.after(doubt);
-                    self.run(until);
-                    self.members.up(&name, life);
-                    self.publish();
-                }
+            3 if self.members.suspect(&name, life) => {
+                self.publish();
+                let doubt = Duration::from_millis(self.dice.below(100));
+                let until = self.now.after(doubt);
+                self.run(until);
+                self.members.up(&name, life);
+                self.publish();
             }
             4 => {
                 let score = (!self.dice.one_in(4)).then(|| self.dice.below(5));
