@@ -101,6 +101,12 @@ impl Bully {
             State::Candidate(_) | State::Waiting(_) if below => {
                 self.ignore("it ranks below, and an election is under way");
             }
+            State::Follower(Seat::Taken(f)) if weaker(f) && !self.stands(now) => {
+                // It cannot ask again; the term has to tell.
+                if said.term > f.leader.term {
+                    self.follow(now, leader, said.score, out);
+                }
+            }
             State::Follower(Seat::Taken(f)) if below || weaker(f) => {
                 // Ask again: never just believe a weaker late announcement.
                 out.notify(Event::NoLeader {
