@@ -7,7 +7,7 @@
 
 use super::{
     Bully, Elected, Heartbeat, Out, Resign, Timer,
-    state::{Asked, Challenger, Drain, Followed, Path, Seat, State},
+    state::{Asked, Drain, Followed, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
 
@@ -136,7 +136,7 @@ impl Bully {
         }
     }
 
-    fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+    pub(super) fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         let to = to
             .filter(|id| self.may_follow_me(id))
             .or_else(|| self.best_successor());
@@ -185,37 +185,6 @@ impl Bully {
         self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
     }
 
-    pub(super) fn on_preempt_due(&mut self, now: Time, out: &mut Out) {
-        let Some(challenger) = self.reign().and_then(|r| r.challenger.clone()) else {
-            return self.ignore("nobody asked for the seat");
-        };
-        if now < challenger.due {
-            return out.set_timer(Timer::Preempt, challenger.due.since(now));
-        }
-        self.check_challenger(now, out);
-        if self.reign().and_then(|r| r.challenger.as_ref()) != Some(&challenger) {
-            return self.ignore("the challenger was not steady");
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.challenger = None;
-        }
-        let draining = self.reign().is_some_and(|r| r.draining.is_some());
-        if !draining && self.is_steady(&challenger) {
-            self.begin_drain(now, Some(challenger.id), out);
-        }
-    }
-
-    /// Whether the challenger is still better.
-    fn is_steady(&self, challenger: &Challenger) -> bool {
-        let Some(mine) = self.me.score else {
-            return true;
-        };
-        self.members
-            .get(&challenger.id)
-            .and_then(|m| m.score)
-            .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
-    }
-
     fn may_follow_me(&self, id: &AgentId) -> bool {
         let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
         *id != self.me.id && self.members.get(id).is_some_and(fit)
@@ -223,8 +192,8 @@ impl Bully {
 
     fn best_successor(&self) -> Option<AgentId> {
         self.members
-            .by_rank()
-            .find(|m| m.is_up() && m.id != self.me.id)
+            .standing()
+            .find(|m| m.id != self.me.id)
             .map(|m| m.id.clone())
     }
 

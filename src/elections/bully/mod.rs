@@ -53,6 +53,7 @@ mod config;
 mod elect;
 mod membership;
 mod message;
+mod preempt;
 mod state;
 mod strict;
 mod timer;
@@ -246,8 +247,8 @@ impl Bully {
     /// Whether anybody else is up and may be elected, `but` one not counted.
     fn has_company(&self, but: Option<&AgentId>) -> bool {
         self.members
-            .by_rank()
-            .any(|m| m.is_up() && m.id != self.me.id && Some(&m.id) != but)
+            .standing()
+            .any(|m| m.id != self.me.id && Some(&m.id) != but)
     }
 
     /// Whether this agent may be elected and is more important than that one.

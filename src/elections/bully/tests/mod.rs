@@ -5,6 +5,7 @@
 //! `nothing_else_happened()`. Whatever a test is about, [`Contract`] checks every step of it.
 
 mod contract;
+mod random;
 mod start;
 mod strangers;
 
