@@ -90,6 +90,9 @@ impl<E: Election> Agent<E> {
 
     /// The next life; `None` when there must not be one.
     fn reborn(&self) -> Option<Self> {
+        if self.belief.is_over() {
+            return None;
+        }
         let durable = match self.spec.store.as_ref().map(|store| store.load()) {
             None => None,
             Some(Ok(record)) => record,
@@ -112,15 +115,14 @@ impl<E: Election> Agent<E> {
         ))
     }
 
+    /// News of a life arrives in the mailbox before its letters do, so what the snapshot at hand
+    /// does not know is not known.
     pub(super) fn receive(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
         let Incoming {
             from,
             incarnation,
             message,
         } = letter;
-        if !self.knows(&from, incarnation) {
-            self.look(ctx);
-        }
         let Some(snapshot) = &self.snapshot else {
             return;
         };
@@ -142,12 +144,6 @@ impl<E: Election> Agent<E> {
                 debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender is no member");
             }
         }
-    }
-
-    /// Whether the snapshot at hand knows that life.
-    fn knows(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        let member = self.snapshot.as_ref().and_then(|s| s.members().get(id));
-        member.is_some_and(|m| m.incarnation >= Some(incarnation))
     }
 
     /// Pulls the newest membership.

@@ -101,6 +101,26 @@ fn what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else()
 }
 
 #[test]
+fn a_timer_that_is_due_waits_for_a_record_as_well() {
+    play(async {
+        let (stage, store) = (Stage::new(), Slow::default());
+        let builder = Toy::scripted("toy", &stage, |script| {
+            script.at_timer = vec![('a', Act::Save(1)), ('a', Act::Say("a"))];
+        });
+        let toy = builder.store(store).start().unwrap();
+        stage
+            .prompt(&toy, &[Act::Set('a', MS(5)), Act::Set('b', MS(5))])
+            .await;
+        stage.inputs.take();
+        clock::sleep(MS(10)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 timer a at 5.000"]);
+        clock::sleep(MS(10)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 timer b at 15.000"]);
+        assert_eq!(stage.heard.take(), ["a"]);
+    });
+}
+
+#[test]
 fn a_belief_is_lost_before_a_record_is_kept() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
