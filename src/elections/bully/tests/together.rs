@@ -19,6 +19,7 @@ fn weathered(seed: u64, size: usize, config: BullyConfig) -> World {
         world.misfortune();
     }
     world.weather = Weather::Calm;
+    world.cuts.clear();
     let end = world.now.after(Duration::from_secs(12));
     world.run(end);
     world

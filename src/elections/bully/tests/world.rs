@@ -1,6 +1,6 @@
 //! A few machines and the network between them, in one seeded game.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{random::Dice, *};
 
@@ -40,6 +40,8 @@ pub(super) struct World {
     pub(super) now: Time,
     pub(super) weather: Weather,
     members: Members,
+    /// From whom to whom nothing gets through.
+    pub(super) cuts: BTreeSet<(usize, usize)>,
     nodes: Vec<Node>,
     queue: BTreeMap<(Time, u64), (usize, u64, Happens)>,
     count: u64,
@@ -76,6 +78,7 @@ impl World {
             now: Time::from_millis(1),
             weather: Weather::Storm,
             members,
+            cuts: BTreeSet::new(),
             nodes,
             queue: BTreeMap::new(),
             count: 0,
@@ -197,6 +200,7 @@ impl World {
 
     fn carry(&mut self, from: usize, to: usize, message: &BullyMessage) {
         let (copies, slowest) = match self.weather {
+            _ if self.cuts.contains(&(from, to)) => (0, D),
             Weather::Calm => (1, D),
             Weather::Storm if self.dice.one_in(8) => (0, D),
             Weather::Storm if self.dice.one_in(7) => (2, 3 * D),
@@ -224,7 +228,7 @@ impl World {
     pub(super) fn misfortune(&mut self) {
         let at = self.dice.index(self.nodes.len());
         let (name, life) = (id(NAMES[at]), Incarnation(self.nodes[at].life));
-        match self.dice.below(9) {
+        match self.dice.below(11) {
             0 if self.nodes[at].alive => {
                 self.nodes[at].alive = false;
                 if self.dice.one_in(2) {
@@ -250,7 +254,14 @@ impl World {
             }
             5 | 6 => self.give(at, Input::Campaign),
             7 => self.give(at, Input::StepDown { to: None }),
-            _ => {}
+            8 | 9 => {
+                let other = self.dice.index(self.nodes.len());
+                self.cuts.insert((at, other));
+                if !self.dice.one_in(3) {
+                    self.cuts.insert((other, at));
+                }
+            }
+            _ => self.cuts.clear(),
         }
     }
 
