@@ -19,10 +19,12 @@ mod start;
 mod step_down;
 mod strangers;
 mod strict;
+mod strict_leaving;
 mod terms;
 mod timer;
 mod together;
 mod words;
+mod world;
 mod yields;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};

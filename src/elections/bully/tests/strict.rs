@@ -3,11 +3,11 @@
 use super::*;
 
 /// The preset `astra`.
-const DEADLINE: u64 = 2_000;
-const COORDINATOR: u64 = 5_000;
-const STEP: u64 = 900;
+pub(super) const DEADLINE: u64 = 2_000;
+pub(super) const COORDINATOR: u64 = 5_000;
+pub(super) const STEP: u64 = 900;
 
-fn ask(counter: u64, score: i32, term: u64) -> Elect {
+pub(super) fn ask(counter: u64, score: i32, term: u64) -> Elect {
     Elect {
         round: round(counter),
         seen: Term(term),
@@ -16,41 +16,32 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
 }
 
 /// Nobody has started anything.
-fn idle() -> Kit {
+pub(super) fn idle() -> Kit {
     Kit::voter(BullyConfig::strict()).started()
 }
 
-fn following() -> Kit {
+pub(super) fn following() -> Kit {
     idle().after(HIGH, elected(OLD, 9))
 }
 
-fn holding() -> Kit {
+pub(super) fn holding() -> Kit {
     let mut me = idle();
     me.step(Input::Campaign).whatever();
     assert_eq!(me.role(), Role::Candidate);
     me
 }
 
-fn deferring() -> Kit {
+pub(super) fn deferring() -> Kit {
     let me = holding().after(HIGH, ok(1));
     assert_eq!(me.role(), Role::Waiting);
     me
 }
 
-fn leading() -> Kit {
+pub(super) fn leading() -> Kit {
     let seen = Term(MINE - 1);
     let mut me = holding().after(LOW, Ok { seen, ..ok(0) });
     me.later(DEADLINE).fire(Timer::Deadline).whatever();
     assert_eq!(me.view().leading, Some(Term(MINE)));
-    me
-}
-
-/// Has handed over to LOW, and rests.
-fn resting() -> Kit {
-    let mut me = leading();
-    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
-    me.step(Input::Drained).whatever();
-    assert_eq!(me.role(), Role::Follower);
     me
 }
 
@@ -173,13 +164,21 @@ fn an_election_is_suppressed_and_the_answer_is_not() {
 
 #[test]
 fn who_ranks_below_is_silent() {
-    for mut me in [idle(), following(), holding(), deferring()] {
+    for mut me in [idle(), following(), deferring()] {
         let before = me.bully.state.clone();
         me.hear(HIGH, elect(9)).nothing_else_happened();
         assert_eq!(me.bully.state, before);
     }
     let mut me = Kit::unborn(BullyConfig::strict(), MemberKind::Voter, None).started();
     me.hear(LOW, elect(1)).nothing_else_happened();
+}
+
+#[test]
+fn an_outranked_candidate_stands_back() {
+    holding()
+        .hear(HIGH, elect(9))
+        .set(Timer::Victory, COORDINATOR)
+        .nothing_else_happened();
 }
 
 #[test]
@@ -296,6 +295,17 @@ fn who_is_weaker_than_the_present_leader_is_not_just_believed() {
         .nothing_else_happened();
 }
 
+#[test]
+fn who_cannot_ask_goes_by_the_term() {
+    let mut me = Kit::unborn(BullyConfig::strict(), MemberKind::Voter, None)
+        .started()
+        .after(HIGH, elected(OLD, 9));
+    me.hear(LOW, elected(OLD, 1)).nothing_else_happened();
+    me.hear(LOW, elected(OLD + 1, 1))
+        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .nothing_else_happened();
+}
+
 // ---- B7: the leader's end ----
 
 #[test]
@@ -372,67 +382,4 @@ fn a_round_belongs_to_one_score() {
             .nothing_else_happened();
     }
     idle().set_score(10).nothing_else_happened();
-}
-
-// ---- leaving, which the seed does not know ----
-
-#[test]
-fn who_rests_ranks_lowest_and_follows_its_successor() {
-    let mut me = resting();
-    me.hear(LOW, elect(1)).nothing_else_happened();
-    me.hear(LOW, elected(MINE + 1, 1))
-        .notified(Event::NewLeader(leader(LOW, MINE + 1)))
-        .nothing_else_happened();
-}
-
-#[test]
-fn who_has_rested_starts() {
-    let mut me = resting().after(LOW, elected(MINE + 1, 1));
-    me.later(REST)
-        .fire(Timer::Rest)
-        .has_no_leader(MINE + 1)
-        .asked(&[HIGH, LOW], ask(2, 5, MINE + 1))
-        .set(Timer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_named_successor_leads_and_the_others_ask_if_it_does_not() {
-    following()
-        .hear(HIGH, resign(OLD, Some(ME)))
-        .has_no_leader(OLD)
-        .sent_all(elected(OLD + 1, 5))
-        .notified(Event::Acquired {
-            term: Term(OLD + 1),
-        })
-        .nothing_else_happened();
-    let mut me = following();
-    me.hear(HIGH, resign(OLD, Some(LOW)))
-        .has_no_leader(OLD)
-        .set(Timer::Campaign, STEP)
-        .nothing_else_happened();
-    me.later(STEP)
-        .fire(Timer::Campaign)
-        .asked(&[HIGH, LOW], ask(1, 5, OLD))
-        .set(Timer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn no_strict_cell_panics_and_none_loses_its_timer() {
-    for me in [
-        idle(),
-        following(),
-        holding(),
-        deferring(),
-        leading(),
-        resting(),
-    ] {
-        for late in [0, STEP, DEADLINE, COORDINATOR, 2 * REST] {
-            for input in liveness::inputs(&me) {
-                let mut me = me.clone();
-                me.later(late).step(input).whatever();
-            }
-        }
-    }
 }
