@@ -195,7 +195,7 @@ fn lives(seeds: u64, config: &BullyConfig) {
 
 #[test]
 fn any_life_keeps_the_contract() {
-    lives(2_500, &lan());
+    lives(1_500, &lan());
 }
 
 #[test]
@@ -205,13 +205,13 @@ fn any_life_without_preemption_keeps_the_contract() {
 
 #[test]
 fn any_life_with_patient_preemption_keeps_the_contract() {
-    lives(1_200, &after_a_second());
+    lives(800, &after_a_second());
 }
 
 #[test]
 fn any_life_with_a_margin_keeps_the_contract() {
     lives(
-        1_500,
+        500,
         &BullyConfig {
             margin: Some(3.into()),
             ..lan()
@@ -222,7 +222,7 @@ fn any_life_with_a_margin_keeps_the_contract() {
 #[test]
 fn any_life_without_a_detector_keeps_the_contract() {
     lives(
-        1_500,
+        500,
         &BullyConfig {
             timings: Timings::astra(),
             ..lan()
@@ -232,5 +232,5 @@ fn any_life_without_a_detector_keeps_the_contract() {
 
 #[test]
 fn any_strict_life_keeps_the_contract() {
-    lives(1_500, &BullyConfig::strict());
+    lives(1_000, &BullyConfig::strict());
 }
