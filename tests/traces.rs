@@ -4,6 +4,8 @@
 //! are those of the ASTRA seed; `*.as-written.txt` shows its rules to the letter, `*.strict.txt`
 //! the strict profile on the same story, and `*.swift.txt` the default one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use actix_bully::{
@@ -78,7 +80,9 @@ fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Bu
 
 fn with_beliefs(world: &World<Bully>) -> String {
     let beliefs = world.views().map(|(id, view)| {
-        let leader = view.leader.map_or("nobody".into(), |l| l.id.to_string());
+        let leader = view
+            .leader
+            .map_or_else(|| "nobody".to_owned(), |l| l.id.to_string());
         format!("{id} follows {leader}\n")
     });
     world.trace().to_text() + &beliefs.collect::<String>()

@@ -55,16 +55,12 @@ impl Roster {
         if !change(&mut member) {
             return false;
         }
-        match self.places.iter().position(|place| *place == at) {
-            Some(beside) => {
-                if let Some(slot) = self.changed.get_mut(beside) {
-                    *slot = member;
-                }
-            }
-            None => {
-                self.places.push(at);
-                self.changed.push(member);
-            }
+        let beside = self.places.iter().position(|place| *place == at);
+        if let Some(slot) = beside.and_then(|beside| self.changed.get_mut(beside)) {
+            *slot = member;
+        } else {
+            self.places.push(at);
+            self.changed.push(member);
         }
         if self.places.len() > MOST {
             *self = Self::new(self.to_vec());

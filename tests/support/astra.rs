@@ -15,7 +15,7 @@ const TERM: Term = Term(1);
 
 /// `elect(name, score)`, `result("ok")`, `elected(name)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Astra {
+pub(crate) enum Astra {
     Elect(Score),
     Ok,
     Elected,
@@ -43,7 +43,7 @@ impl PeerMessage for Astra {
 
 /// The agent's beliefs. `leaders` is a set: in ASTRA, beliefs accumulate.
 #[derive(Debug)]
-pub struct AsWritten {
+pub(crate) struct AsWritten {
     me: Identity,
     participants: Arc<Members>,
     holding: bool,
@@ -55,18 +55,18 @@ pub struct AsWritten {
 
 impl AsWritten {
     /// Everybody this agent believes to lead.
-    pub fn leaders(&self) -> String {
+    pub(crate) fn leaders(&self) -> String {
         let names: Vec<&str> = self.leaders.iter().map(AgentId::as_str).collect();
         format!("{{{}}}", names.join(", "))
     }
 
-    fn me_as_leader(&self) -> Option<Leader> {
+    fn me_as_leader(&self) -> Leader {
         let (id, incarnation) = (self.me.id.clone(), self.me.incarnation);
-        Some(Leader {
+        Leader {
             id,
             incarnation,
             term: TERM,
-        })
+        }
     }
 
     /// A1: `+!bully_election()`.
@@ -177,7 +177,7 @@ impl Election for AsWritten {
             (false, false) => Role::Follower,
         };
         let leading = me.then_some(TERM);
-        let leader = self.me_as_leader().filter(|_| me);
+        let leader = me.then(|| self.me_as_leader());
         View {
             role,
             term: TERM,

@@ -1,3 +1,3 @@
 //! What several integration tests share.
 
-pub mod astra;
+pub(crate) mod astra;
