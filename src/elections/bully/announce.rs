@@ -193,6 +193,7 @@ impl Bully {
                     term: mine,
                     score,
                     answer: None,
+                    sent_at: None,
                 },
             );
         }
@@ -222,6 +223,7 @@ impl Bully {
             term,
             score: reign.score,
             answer: None,
+            sent_at: None,
         });
         out.notify(Event::Renewed { term });
     }

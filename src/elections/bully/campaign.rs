@@ -122,6 +122,7 @@ impl Bully {
                     round,
                     score,
                     seen: self.seen,
+                    takeover: None,
                 },
             );
         }
@@ -194,6 +195,7 @@ impl Bully {
                     round,
                     score,
                     seen: self.seen,
+                    takeover: None,
                 },
             );
             out.set_timer(Timer::Deadline, wait);
@@ -242,6 +244,7 @@ impl Bully {
             term,
             score,
             answer: None,
+            sent_at: None,
         });
         if let Some(detector) = self.config.timings.detector() {
             beat = now.after(detector.heartbeat);

@@ -24,6 +24,7 @@ impl Bully {
                     term,
                     score,
                     answer: None,
+                    sent_at: None,
                 });
             }
             State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
@@ -123,6 +124,7 @@ impl Bully {
             out.send_all(Heartbeat {
                 term: reign.term,
                 score,
+                sent_at: None,
             });
         }
     }

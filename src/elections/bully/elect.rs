@@ -135,6 +135,7 @@ impl Bully {
                 term,
                 score,
                 answer: Some(elect.round),
+                sent_at: None,
             },
         );
     }
@@ -145,6 +146,7 @@ impl Bully {
             Ok {
                 round: elect.round,
                 seen: self.seen,
+                refusal: None,
             },
         );
     }

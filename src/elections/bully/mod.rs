@@ -52,7 +52,6 @@ mod command;
 mod config;
 mod elect;
 mod membership;
-mod message;
 mod state;
 mod strict;
 mod timer;
@@ -64,11 +63,15 @@ use std::sync::Arc;
 
 use tracing::debug;
 
-pub use config::{BullyConfig, Preemption, Profile};
-pub use message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield};
+pub use config::{BullyConfig, Profile};
+
 use state::{Asked, Followed, Reign, Seat, State};
 pub use timer::Timer;
 
+pub use crate::elections::{
+    message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield},
+    policy::Preemption,
+};
 use crate::protocol::{
     AgentId, Effects, Election, Identity, Incarnation, Input, Leader, Members, Rank, Score, Term,
     Time, View,
@@ -166,7 +169,7 @@ impl Bully {
         out: &mut Out,
     ) {
         match message {
-            BullyMessage::Heartbeat(Heartbeat { term, score }) => {
+            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
                 let said = announce::Said {
                     term,
                     score,
@@ -178,6 +181,7 @@ impl Bully {
                 term,
                 score,
                 answer,
+                ..
             }) => {
                 let said = announce::Said {
                     term,
@@ -190,6 +194,11 @@ impl Bully {
             BullyMessage::Ok(ok) => self.on_ok(now, from, &ok, out),
             BullyMessage::Yield(give_way) => self.on_yield(now, from, &give_way, out),
             BullyMessage::Resign(resign) => self.on_resign(now, from, &resign, out),
+            BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => self.ignore("a message of the quorum mode"),
         }
     }
 

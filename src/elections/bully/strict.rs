@@ -32,6 +32,7 @@ impl Bully {
             Ok {
                 round: elect.round,
                 seen: self.seen,
+                refusal: None,
             },
         );
         match &mut self.state {
@@ -43,6 +44,7 @@ impl Bully {
                         term,
                         score,
                         answer: Some(elect.round),
+                        sent_at: None,
                     },
                 );
             }
@@ -89,6 +91,7 @@ impl Bully {
                         term,
                         score,
                         answer: None,
+                        sent_at: None,
                     },
                 );
             }
