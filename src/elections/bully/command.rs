@@ -6,8 +6,8 @@
 //! otherwise the hand-over would bounce straight back.
 
 use super::{
-    Bully, Elected, Heartbeat, Out, Preemption, Resign, Timer,
-    state::{Asked, Challenger, Drain, Path, Seat, State},
+    Bully, Elected, Heartbeat, Out, Resign, Timer,
+    state::{Asked, Challenger, Drain, Followed, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
 
@@ -28,6 +28,9 @@ impl Bully {
                 });
             }
             State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
+            State::Follower(_) if !self.stands(now) => {
+                self.ignore("the terms have come to their end");
+            }
             State::Follower(Seat::Taken(f)) if !self.is_strict() => {
                 let followed = f.clone();
                 self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
@@ -44,8 +47,9 @@ impl Bully {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        if score.is_some() {
-            self.stop_resting(out);
+        let rested = score.is_some() && self.stop_resting(out);
+        if before == score && rested {
+            return self.stand_again(now, out);
         }
         if before == score || !self.is_voter() {
             return;
@@ -57,39 +61,34 @@ impl Bully {
                 }
             }
             (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
-            (State::Candidate(_) | State::Waiting(_), None) => {
-                if let Some(term) = self.followed().map(|f| f.leader.term) {
-                    out.notify(Event::NoLeader { term });
+            (State::Candidate(_) | State::Waiting(_), None) => match self.followed().cloned() {
+                Some(f) => self.follow(now, f.leader, f.score, out),
+                None => {
+                    self.leave_state(out);
+                    self.state = State::Follower(Seat::Vacant(None));
                 }
-                self.leave_state(out);
-                self.state = State::Follower(Seat::Vacant(None));
-            }
+            },
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
-                let (id, asks) = (
-                    f.leader.id.clone(),
-                    self.wants_seat(now, f.score, &f.leader.id),
-                );
-                if asks && self.is_strict() {
-                    out.notify(Event::NoLeader {
-                        term: f.leader.term,
-                    });
-                    self.campaign(now, out);
-                } else if asks {
-                    let followed = f.clone();
-                    self.ask_leader(now, id, Some(followed), out);
-                }
+                let followed = f.clone();
+                self.claim_seat(now, followed, out);
             }
             (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
     }
 
-    fn wants_seat(&self, now: Time, score: Score, leader: &AgentId) -> bool {
-        if self.is_strict() {
-            self.outranks(score, leader)
-        } else {
-            self.challenges(now, score, leader)
+    /// Asks for the seat of a leader that this agent outranks now.
+    fn claim_seat(&mut self, now: Time, followed: Followed, out: &mut Out) {
+        let (score, id) = (followed.score, followed.leader.id.clone());
+        if !self.is_strict() {
+            if self.challenges(now, score, &id) {
+                self.ask_leader(now, id, Some(followed), out);
+            }
+        } else if self.outranks(score, &id) && self.stands(now) {
+            let term = followed.leader.term;
+            out.notify(Event::NoLeader { term });
+            self.campaign(now, out);
         }
     }
 
@@ -195,6 +194,10 @@ impl Bully {
         if now < challenger.due {
             return out.set_timer(Timer::Preempt, challenger.due.since(now));
         }
+        self.check_challenger(now, out);
+        if self.reign().and_then(|r| r.challenger.as_ref()) != Some(&challenger) {
+            return self.ignore("the challenger was not steady");
+        }
         if let State::Leader(reign) = &mut self.state {
             reign.challenger = None;
         }
@@ -204,14 +207,13 @@ impl Bully {
         }
     }
 
-    /// Whether the challenger is still the one that asked, there, and better.
+    /// Whether the challenger is still better.
     fn is_steady(&self, challenger: &Challenger) -> bool {
         let Some(mine) = self.me.score else {
             return true;
         };
         self.members
             .get(&challenger.id)
-            .filter(|m| m.is_up() && m.incarnation == Some(challenger.incarnation))
             .and_then(|m| m.score)
             .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
     }
@@ -228,23 +230,27 @@ impl Bully {
             .map(|m| m.id.clone())
     }
 
-    fn stop_resting(&mut self, out: &mut Out) {
-        if self.rest.take().is_some() {
+    /// Says whether it rested.
+    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
+        let rested = self.rest.take().is_some();
+        if rested {
             out.cancel_timer(Timer::Rest);
         }
+        rested
     }
 
     /// The rest after stepping down is over.
     pub(super) fn stand_again(&mut self, now: Time, out: &mut Out) {
         match &self.state {
             State::Follower(Seat::Vacant(None)) => self.take_turn(now, Path::Ask, None, out),
-            State::Follower(Seat::Taken(f)) if self.challenges(now, f.score, &f.leader.id) => {
+            State::Follower(Seat::Taken(f)) => {
                 let followed = f.clone();
-                if self.config.preemption != Preemption::Never {
-                    self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
-                }
+                self.claim_seat(now, followed, out);
             }
-            State::Follower(_) | State::Candidate(_) | State::Waiting(_) | State::Leader(_) => {}
+            State::Follower(Seat::Vacant(Some(_)))
+            | State::Candidate(_)
+            | State::Waiting(_)
+            | State::Leader(_) => {}
         }
     }
 }

@@ -55,6 +55,12 @@ impl Bully {
                 self.answer_yield(from, elect, out);
                 self.wait_for(now, from, out);
             }
+            State::Waiting(wait) if above && wait.on == *from => {
+                // It asks, and from below: there is nothing to wait for.
+                self.leave_state(out);
+                self.state = State::Follower(Seat::Vacant(None));
+                self.answer_without_leader(now, from, elect, out);
+            }
             State::Waiting(wait) if above => {
                 wait.failed.insert(from.clone());
                 self.answer_ok(from, elect, out);
@@ -111,7 +117,7 @@ impl Bully {
                         released,
                     },
                 );
-                return self.wait_for(now, from, out);
+                return self.wait_for_heir(now, from, out);
             }
             Preemption::After(steady) if challenged => {
                 let better = |c: &Challenger| (elect.score, from) > (c.score, &c.id);

@@ -16,6 +16,7 @@
 
 use std::collections::BTreeSet;
 
+use super::Timer;
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
 
 /// One of four roles, each with its data.
@@ -95,6 +96,24 @@ pub(super) struct Candidacy {
     pub patience: Patience,
 }
 
+impl Candidacy {
+    /// Whether `id` is, or would be, asked in this election.
+    pub(super) fn has_asked(&self, id: &AgentId) -> bool {
+        match &self.asked {
+            Asked::Leader { id: leader, .. } => leader == id,
+            Asked::Voters => true,
+        }
+    }
+
+    /// The timer that ends its patience.
+    pub(super) const fn timer(&self) -> Timer {
+        match self.asked {
+            Asked::Leader { .. } => Timer::Widen,
+            Asked::Voters => Timer::Deadline,
+        }
+    }
+}
+
 /// Whom a candidate asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
@@ -111,6 +130,8 @@ pub(super) enum Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub on: AgentId,
+    /// What to do when nothing comes of it.
+    pub path: Path,
     /// The round that was given up for it: a leader's release may still arrive.
     pub round: Option<Round>,
     pub failed: BTreeSet<AgentId>,

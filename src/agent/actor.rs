@@ -1,0 +1,307 @@
+//! The agent as an actix actor: how its lives begin, and what arrives in its mailbox.
+//!
+//! Decided here: whose letters reach the machine. Those of strangers and of lives that are known
+//! to be over are counted and dropped; they never leave a trace in the state.
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use actix::{
+    Actor, ActorFutureExt, AsyncContext, Context, Handler, Supervised, WrapFuture, clock::Instant,
+};
+use fastrand::Rng;
+use tracing::{debug, error};
+
+use crate::{
+    group::{Group, Incoming, MembersChanged, Snapshot},
+    protocol::{
+        AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, MemberKind,
+    },
+    store::Stable,
+    supervisor::Deadline,
+};
+
+use super::{
+    audience::Part,
+    belief::Belief,
+    drive::{Drain, Progress, Stay},
+    message::{Command, Drained, Inject, Notice, Subscribe, SubscribeDraining},
+    timers::{Timers, generator},
+};
+
+/// One election inside one actor: typed messages in, effects out.
+///
+/// Made by a [builder](super::AgentBuilder), which puts it under a
+/// [`Guardian`](crate::supervisor::Guardian): after a crash the same address leads to a new life
+/// that knows nothing of the former one.
+pub struct Agent<E: Election> {
+    pub(super) spec: Arc<Spec<E>>,
+    pub(super) belief: Arc<Belief>,
+
+    // One life.
+    pub(super) incarnation: Incarnation,
+    pub(super) machine: E,
+    pub(super) snapshot: Option<Arc<Snapshot<E::Message>>>,
+    pub(super) timers: Timers<E::Timer, Instant>,
+    pub(super) deadline: Deadline,
+    pub(super) rng: Rng,
+    pub(super) drain: Drain,
+    pub(super) stay: Stay,
+
+    // One step.
+    pub(super) progress: Progress,
+    pub(super) out: Effects<E>,
+    pub(super) todo: VecDeque<Effect<E>>,
+    pub(super) backlog: VecDeque<Input<E>>,
+}
+
+/// What all lives of an agent are made from.
+pub(super) struct Spec<E: Election> {
+    pub(super) id: AgentId,
+    pub(super) kind: MemberKind,
+    pub(super) config: E::Config,
+    pub(super) group: Group<E::Message>,
+    pub(super) store: Option<Arc<dyn Stable<E::Durable>>>,
+    pub(super) seed: u64,
+}
+
+impl<E: Election> Agent<E> {
+    /// A life that has not begun.
+    pub(super) fn new(
+        spec: Arc<Spec<E>>,
+        belief: Arc<Belief>,
+        incarnation: Incarnation,
+        birth: Birth,
+        durable: Option<E::Durable>,
+    ) -> Self {
+        let identity = Identity {
+            id: spec.id.clone(),
+            incarnation,
+            kind: spec.kind,
+            score: belief.score(),
+            birth,
+        };
+        Self {
+            incarnation,
+            machine: E::new(identity, &spec.config, durable),
+            snapshot: None,
+            timers: Timers::default(),
+            deadline: Deadline::default(),
+            rng: generator(spec.seed, &spec.id, incarnation),
+            drain: Drain::No,
+            stay: Stay::Staying,
+            progress: Progress::Free,
+            out: Effects::new(),
+            todo: VecDeque::new(),
+            backlog: VecDeque::new(),
+            spec,
+            belief,
+        }
+    }
+
+    /// The next life; `None` when there must not be one.
+    fn reborn(&self) -> Option<Self> {
+        let durable = match self.spec.store.as_ref().map(|store| store.load()) {
+            None => None,
+            Some(Ok(record)) => record,
+            Some(Err(reason)) => {
+                // One that forgot what it promised could promise it again to somebody else.
+                error!(node = %self.spec.id, %reason, "record not readable: the agent stops");
+                return None;
+            }
+        };
+        let (id, score) = (&self.spec.id, self.belief.score());
+        let incarnation = self.spec.group.restart(id, self.incarnation, score)?;
+        self.belief.begin_life(incarnation);
+        let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
+        Some(Self::new(
+            spec,
+            belief,
+            incarnation,
+            Birth::Restarted,
+            durable,
+        ))
+    }
+
+    pub(super) fn receive(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
+        let Incoming {
+            from,
+            incarnation,
+            message,
+        } = letter;
+        if !self.knows(&from, incarnation) {
+            self.look(ctx);
+        }
+        let Some(snapshot) = &self.snapshot else {
+            return;
+        };
+        match snapshot.members().get(&from) {
+            Some(member) if member.is_stale(incarnation) => {
+                snapshot.count_stale();
+                debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender's life is over");
+            }
+            Some(_) if from != self.spec.id => {
+                let received = Input::Received {
+                    from,
+                    incarnation,
+                    message,
+                };
+                self.step(received, ctx);
+            }
+            Some(_) | None => {
+                snapshot.count_stranger();
+                debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender is no member");
+            }
+        }
+    }
+
+    /// Whether the snapshot at hand knows that life.
+    fn knows(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        let member = self.snapshot.as_ref().and_then(|s| s.members().get(id));
+        member.is_some_and(|m| m.incarnation >= Some(incarnation))
+    }
+
+    /// Pulls the newest membership.
+    fn look(&mut self, ctx: &mut Context<Self>) {
+        let Some(known) = &self.snapshot else { return };
+        let newest = self.spec.group.snapshot(&self.spec.id);
+        if newest.version() != known.version() {
+            let members = Arc::clone(newest.members());
+            self.snapshot = Some(newest);
+            self.step(Input::Members(members), ctx);
+        }
+    }
+
+    /// Tells a new subscriber the present state first.
+    fn welcome(&self, to: &actix::Recipient<Notice>, part: Part) {
+        let mut audience = self.belief.audience();
+        audience.add(to, part);
+        let view = self.machine.view(self.belief.now());
+        let event = match (audience.acquired(), view.leader) {
+            (Some(term), _) => crate::protocol::Event::Acquired { term },
+            (None, Some(leader)) if leader.id != self.spec.id => {
+                crate::protocol::Event::NewLeader(leader)
+            }
+            (None, _) => return,
+        };
+        let agent = self.spec.id.clone();
+        to.do_send(Notice { agent, event });
+    }
+}
+
+impl<E: Election> Actor for Agent<E> {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        if self.progress == Progress::Stopped || self.belief.is_over() {
+            return self.stop(ctx);
+        }
+        self.deadline.run(ctx, Self::on_deadline);
+        let snapshot = self.spec.group.snapshot(&self.spec.id);
+        let members = Arc::clone(snapshot.members());
+        self.snapshot = Some(snapshot);
+        self.step(Input::Start(members), ctx);
+    }
+}
+
+impl<E: Election> Supervised for Agent<E> {
+    fn restarting(&mut self, _: &mut Context<Self>) {
+        match self.reborn() {
+            Some(next) => *self = next,
+            None => self.progress = Progress::Stopped,
+        }
+    }
+}
+
+impl<E: Election> Handler<Incoming<E::Message>> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
+        self.receive(letter, ctx);
+    }
+}
+
+impl<E: Election> Handler<MembersChanged> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, MembersChanged: MembersChanged, ctx: &mut Context<Self>) {
+        self.look(ctx);
+    }
+}
+
+impl<E: Election> Handler<Command> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, command: Command, ctx: &mut Context<Self>) {
+        match command {
+            Command::Campaign => self.step(Input::Campaign, ctx),
+            Command::SetScore(score) => {
+                self.spec.group.set_score(&self.spec.id, score);
+                self.step(Input::SetScore(score), ctx);
+            }
+            Command::StepDown { to } => self.step(Input::StepDown { to }, ctx),
+            Command::Recheck => {
+                let view = self.machine.view(self.belief.now());
+                self.look_after(&view, ctx);
+            }
+            Command::Leave => {
+                self.stay = Stay::Leaving;
+                let view = self.machine.view(self.belief.now());
+                if view.leading.is_some() {
+                    self.step(Input::StepDown { to: None }, ctx);
+                } else {
+                    self.look_after(&view, ctx);
+                }
+            }
+            Command::Stop => self.stop(ctx),
+        }
+    }
+}
+
+impl<E: Election> Handler<Drained> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, Drained: Drained, ctx: &mut Context<Self>) {
+        if let Drain::Asked { said } = &mut self.drain {
+            *said += 1;
+        }
+        let view = self.machine.view(self.belief.now());
+        self.look_after(&view, ctx);
+    }
+}
+
+impl<E: Election> Handler<Subscribe> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, Subscribe(to): Subscribe, _: &mut Context<Self>) {
+        self.welcome(&to, Part::Listens);
+    }
+}
+
+impl<E: Election> Handler<SubscribeDraining> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, SubscribeDraining(to): SubscribeDraining, _: &mut Context<Self>) {
+        self.welcome(&to, Part::Works);
+    }
+}
+
+impl<E: Election> Handler<Inject> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, fault: Inject, ctx: &mut Context<Self>) {
+        match fault {
+            Inject::Crash => std::panic::resume_unwind(Box::new("injected")),
+            Inject::Hang(until) => ctx.wait(until.into_actor(self).map(|(), _, _| ())),
+        }
+    }
+}
+
+impl<E: Election> fmt::Debug for Agent<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("id", &self.spec.id)
+            .field("incarnation", &self.incarnation)
+            .field("machine", &self.machine)
+            .finish_non_exhaustive()
+    }
+}

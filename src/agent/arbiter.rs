@@ -1,0 +1,78 @@
+//! An arbiter for elections only: a busy neighbour would starve their timers.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    thread::{self, ThreadId},
+};
+
+use actix::{Arbiter, ArbiterHandle, System};
+
+use super::StartError;
+
+/// A thread that runs agents and nothing else. One for all agents of a process: letters between
+/// them stay on that thread, which is the fastest way.
+///
+/// Its maker stops it: dropping it stops the thread and waits for its end. Agents on it end as if
+/// they had crashed, so let them [leave](super::ElectionHandle::leave) before.
+///
+/// ```no_run
+/// # use actix_bully::{Group, agent::{BullyAgent, ElectionArbiter}};
+/// # fn start(group: &Group) -> Result<(), Box<dyn std::error::Error>> {
+/// let arbiter = ElectionArbiter::new()?;
+/// let agent = BullyAgent::builder("a").join(group).start_in_arbiter(&arbiter.handle())?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct ElectionArbiter {
+    arbiter: Option<Arbiter>,
+    thread: Arc<OnceLock<ThreadId>>,
+}
+
+impl ElectionArbiter {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// [`StartError::NoSystem`] outside of a System; [`StartError::NoArbiter`] when the thread
+    /// cannot be made.
+    pub fn new() -> Result<Self, StartError> {
+        if System::try_current().is_none() {
+            return Err(StartError::NoSystem);
+        }
+        let arbiter = Arbiter::try_new().map_err(|_| StartError::NoArbiter)?;
+        let thread = Arc::new(OnceLock::new());
+        let known = Arc::clone(&thread);
+        arbiter.spawn_fn(move || {
+            known.get_or_init(|| thread::current().id());
+        });
+        let arbiter = Some(arbiter);
+        Ok(Self { arbiter, thread })
+    }
+
+    /// Where to start agents.
+    pub fn handle(&self) -> ArbiterHandle {
+        match &self.arbiter {
+            Some(arbiter) => arbiter.handle(),
+            None => Arbiter::current(),
+        }
+    }
+}
+
+impl Drop for ElectionArbiter {
+    fn drop(&mut self) {
+        let Some(arbiter) = self.arbiter.take() else {
+            return;
+        };
+        arbiter.stop();
+        // Dropped by one of its own agents: the thread cannot wait for itself.
+        if self.thread.get() != Some(&thread::current().id()) {
+            drop(arbiter.join());
+        }
+    }
+}
+
+impl fmt::Debug for ElectionArbiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElectionArbiter").finish_non_exhaustive()
+    }
+}

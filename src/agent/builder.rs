@@ -1,0 +1,266 @@
+//! Starts an agent: checks everything first, then changes something.
+//!
+//! Decided here: the order of a start (name, store, place in the group, actor), and that a failure
+//! leaves nothing behind.
+
+use std::{fmt, sync::Arc};
+
+use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
+
+use crate::{
+    clock::{Clock, RuntimeClock},
+    group::Group,
+    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Score},
+    store::Stable,
+    supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
+};
+
+use super::{
+    Agent, ElectionHandle, Notice, StartError,
+    actor::Spec,
+    audience::Part,
+    belief::{Belief, Place},
+};
+
+/// Settings of an agent.
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct AgentBuilder<E: Election> {
+    name: String,
+    kind: MemberKind,
+    score: Option<Score>,
+    pub(super) config: E::Config,
+    group: Option<Group<E::Message>>,
+    clock: Option<Arc<dyn Clock>>,
+    store: Option<Arc<dyn Stable<E::Durable>>>,
+    seed: u64,
+    policy: RestartPolicy,
+    parent: Option<Recipient<Supervision<AgentId>>>,
+    subscribers: Vec<Recipient<Notice>>,
+    /// The first setting that makes no sense.
+    pub(super) refused: Option<StartError>,
+}
+
+impl<E: Election> Agent<E> {
+    /// Names an agent of any election; its name is checked when it starts.
+    pub fn with_config(name: &str, config: E::Config) -> AgentBuilder<E> {
+        AgentBuilder {
+            name: name.to_owned(),
+            kind: MemberKind::Voter,
+            score: Some(Score::default()),
+            config,
+            group: None,
+            clock: None,
+            store: None,
+            seed: 0,
+            policy: RestartPolicy::default(),
+            parent: None,
+            subscribers: Vec::new(),
+            refused: None,
+        }
+    }
+}
+
+impl<E: Election> AgentBuilder<E> {
+    /// The group to take part in. There is no default.
+    pub fn join(mut self, group: &Group<E::Message>) -> Self {
+        self.group = Some(group.clone());
+        self
+    }
+
+    /// How important the agent is. Default: 0, so that names decide.
+    pub fn score(mut self, score: impl Into<Score>) -> Self {
+        self.score = Some(score.into());
+        self
+    }
+
+    /// The agent is never elected, until it gets a score; it still answers and votes.
+    pub fn ineligible(mut self) -> Self {
+        self.score = None;
+        self
+    }
+
+    /// The agent is told who leads, and never asked.
+    pub fn observer(mut self) -> Self {
+        self.kind = MemberKind::Observer;
+        self
+    }
+
+    /// The clock by which the agent believes. Default: a [`RuntimeClock`].
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Where the agent keeps what must survive a crash. Needed only by elections that have such a
+    /// record.
+    pub fn store(mut self, store: impl Stable<E::Durable> + 'static) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// Begins the agent's random numbers (jitter), together with its name and life. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How the agent is restarted after a crash. Default: [`RestartPolicy::transient`].
+    pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Who hears of crashes and restarts. Default: nobody.
+    pub fn parent(mut self, parent: Recipient<Supervision<AgentId>>) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Subscribes to the agent's events from the first one on; may be called for several. The
+    /// agent does not keep its subscriber alive.
+    pub fn subscribe(mut self, to: Recipient<Notice>) -> Self {
+        self.subscribers.push(to);
+        self
+    }
+
+    /// Starts the agent on the current arbiter.
+    ///
+    /// # Errors
+    /// [`StartError`], and nothing was changed.
+    ///
+    /// # Panics
+    /// Outside of the System's event loop, as every start of an actor does.
+    pub fn start(self) -> Result<ElectionHandle<E>, StartError> {
+        if System::try_current().is_none() {
+            return Err(StartError::NoSystem);
+        }
+        let mut ready = self.prepare()?;
+        let addr = ready.guardian().start(ready.birth());
+        Ok(ready.handle(addr))
+    }
+
+    /// Starts the agent on another arbiter: one that does nothing else keeps elections on time.
+    ///
+    /// # Errors
+    /// [`StartError`], and nothing was changed.
+    pub fn start_in_arbiter(
+        self,
+        arbiter: &ArbiterHandle,
+    ) -> Result<ElectionHandle<E>, StartError> {
+        if !arbiter.alive() {
+            return Err(StartError::NoArbiter);
+        }
+        let mut ready = self.prepare()?;
+        let guardian = ready.guardian();
+        let addr = guardian.start_in_arbiter(arbiter, ready.birth());
+        // Whoever looks at the group first, this thread or the agent's, finds the agent there.
+        take_seat(&ready.spec, &ready.belief, &addr);
+        Ok(ready.handle(addr))
+    }
+
+    fn prepare(mut self) -> Result<Ready<E>, StartError> {
+        if let Some(refused) = self.refused {
+            return Err(refused);
+        }
+        let id = AgentId::new(&self.name)?;
+        let group = self.group.ok_or(StartError::NotJoined)?;
+        if self.store.is_none() && size_of::<E::Durable>() > 0 {
+            return Err(StartError::NoStore);
+        }
+        let durable = match &self.store {
+            Some(store) => store.load()?,
+            None => None,
+        };
+        let incarnation = group.reserve(&id)?;
+        let place: Box<dyn Place> = Box::new(group.clone());
+        let clock = self.clock.unwrap_or_else(|| Arc::new(RuntimeClock::new()));
+        let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
+        for to in self.subscribers.drain(..) {
+            belief.audience().add(&to, Part::Listens);
+        }
+        let spec = Spec {
+            id,
+            kind: self.kind,
+            config: self.config,
+            group,
+            store: self.store,
+            seed: self.seed,
+        };
+        Ok(Ready {
+            spec: Arc::new(spec),
+            belief: Arc::new(belief),
+            incarnation,
+            durable,
+            policy: self.policy,
+            parent: self.parent,
+        })
+    }
+}
+
+/// An agent whose name is reserved and whose settings are in order.
+struct Ready<E: Election> {
+    spec: Arc<Spec<E>>,
+    belief: Arc<Belief>,
+    incarnation: Incarnation,
+    durable: Option<E::Durable>,
+    policy: RestartPolicy,
+    parent: Option<Recipient<Supervision<AgentId>>>,
+}
+
+impl<E: Election> Ready<E> {
+    /// The agent's supervisor.
+    fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
+        let ending = Ending(Arc::clone(&self.belief));
+        let guardian = Guardian::builder(self.spec.id.clone())
+            .policy(self.policy.clone())
+            .on_exit(move |_| ending.0.end_life());
+        match &self.parent {
+            Some(parent) => guardian.parent(parent.clone()),
+            None => guardian,
+        }
+    }
+
+    /// Makes the first life, as a member of the group.
+    fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
+        let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
+        let (incarnation, durable) = (self.incarnation, self.durable.take());
+        move |ctx| {
+            take_seat(&spec, &belief, &ctx.address());
+            Agent::new(spec, belief, incarnation, Birth::Started, durable)
+        }
+    }
+
+    fn handle(self, addr: Addr<Agent<E>>) -> ElectionHandle<E> {
+        ElectionHandle {
+            addr,
+            belief: self.belief,
+        }
+    }
+}
+
+/// Makes the agent a member, unless it is one already.
+fn take_seat<E: Election>(spec: &Spec<E>, belief: &Belief, addr: &Addr<Agent<E>>) {
+    let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
+    spec.group
+        .join(&spec.id, spec.kind, belief.score(), inbox, pokes);
+}
+
+/// The supervisor holds it to the end: what it is dropped with is the agent's last life.
+struct Ending(Arc<Belief>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+impl<E: Election> fmt::Debug for AgentBuilder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .field("score", &self.score)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,205 @@
+//! The heart: one input goes into the machine, and its effects are carried out in order.
+//!
+//! ```text
+//!            ┌── lost? published first
+//!   input ─▶ machine ─▶ Persist ─▶ … waits until it is durable …
+//!                       Send      ─▶ the snapshot's routes
+//!                       SetTimer  ─▶ the agent's one deadline
+//!                       Notify    ─▶ subscribers
+//!            gained? published last ──┘
+//! ```
+//!
+//! Decided here: that order, and what follows a step (draining, leaving). Not here: what any of it
+//! means. A steady step allocates nothing.
+
+use std::mem;
+
+use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
+use tracing::{debug, error, info, info_span};
+
+use crate::{
+    protocol::{Effect, Election, Event, Input, View},
+    store::{Saving, StoreError},
+};
+
+use super::{Agent, belief::Loss, timers::draw};
+
+impl<E: Election> Agent<E> {
+    /// One input, and all that follows from it.
+    pub(super) fn step(&mut self, input: Input<E>, ctx: &mut Context<Self>) {
+        match self.progress {
+            Progress::Free => {}
+            Progress::Saving => return self.backlog.push_back(input),
+            Progress::Stopped => return,
+        }
+        let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        let now = self.belief.now();
+        self.machine.handle(now, input, &mut self.out);
+
+        let view = self.machine.view(now);
+        self.belief.shrink(&view, loss(self.out.as_slice()));
+        self.todo.extend(self.out.drain());
+        self.carry_out(&view, ctx);
+    }
+
+    /// Carries out what is to be done, up to a record that is not durable yet.
+    fn carry_out(&mut self, view: &View, ctx: &mut Context<Self>) {
+        while let Some(effect) = self.todo.pop_front() {
+            match effect {
+                Effect::Persist(record) => {
+                    if let Some(store) = &self.spec.store {
+                        let saving = store.save(record);
+                        return self.wait_for(saving, ctx);
+                    }
+                }
+                Effect::Send { to, message } => {
+                    if let Some(snapshot) = &self.snapshot {
+                        snapshot.deliver(&self.spec.id, self.incarnation, &to, message);
+                    }
+                }
+                Effect::SetTimer { timer, after } => {
+                    let at = Instant::now().checked_add(draw(after, &mut self.rng));
+                    match at {
+                        Some(at) => self.timers.set(timer, at),
+                        None => self.timers.cancel(timer), // beyond the end of time
+                    }
+                }
+                Effect::CancelTimer(timer) => self.timers.cancel(timer),
+                Effect::Notify(event) => self.tell(&event),
+            }
+        }
+        self.belief.grow(self.belief.now(), view);
+        self.rearm(ctx);
+        self.look_after(view, ctx);
+    }
+
+    /// The rest of the step waits, and so does everything else.
+    fn wait_for(&mut self, saving: Saving, ctx: &mut Context<Self>) {
+        self.progress = Progress::Saving;
+        let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
+        ctx.wait(saving.into_actor(self).map(saved));
+    }
+
+    fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
+        let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        if let Err(reason) = saved {
+            error!(%reason, "record not durable: the agent stops");
+            return self.stop(ctx);
+        }
+        self.progress = Progress::Free;
+        let view = self.machine.view(self.belief.now());
+        self.carry_out(&view, ctx);
+        for input in mem::take(&mut self.backlog) {
+            self.step(input, ctx);
+        }
+    }
+
+    /// Tells the application, and keeps in mind what it has to answer.
+    fn tell(&mut self, event: &Event) {
+        match event {
+            Event::Draining { term, .. } => {
+                self.drain = Drain::Asked { said: 0 };
+                self.belief.drain();
+                info!(%term, "leader drains");
+            }
+            Event::Acquired { term } => {
+                self.drain = Drain::No;
+                info!(%term, "leadership acquired");
+            }
+            Event::Lost { term, reason } => {
+                self.drain = Drain::No;
+                info!(%term, %reason, "leadership lost");
+            }
+            Event::Renewed { term } => debug!(%term, "leadership renewed"),
+            Event::NewLeader(leader) => {
+                debug!(leader = %leader.id, term = %leader.term, "leader followed");
+            }
+            Event::NoLeader { term } => debug!(%term, "leader gone"),
+        }
+        self.belief.tell(event);
+    }
+
+    /// After a step: a hand-over waits only for those who work, and one who leaves may go.
+    pub(super) fn look_after(&mut self, view: &View, ctx: &mut Context<Self>) {
+        if let Drain::Asked { said } = self.drain
+            && self.belief.is_drained(said)
+        {
+            self.drain = Drain::Done;
+            return self.step(Input::Drained, ctx);
+        }
+        if self.stay == Stay::Leaving && view.leading.is_none() {
+            self.stop(ctx);
+        }
+    }
+
+    /// Ends this life; nothing of it leaves any more.
+    pub(super) fn stop(&mut self, ctx: &mut Context<Self>) {
+        self.progress = Progress::Stopped;
+        self.todo.clear();
+        self.backlog.clear();
+        ctx.stop();
+    }
+
+    /// The deadline of the first timer was reached.
+    pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
+        let now = Instant::now();
+        // Only those that are due now: a timer that is set again and again waits for its turn.
+        for _ in 0..self.timers.due(now) {
+            if self.progress != Progress::Free {
+                return; // the others stay due
+            }
+            let Some(timer) = self.timers.pop_due(now) else {
+                break;
+            };
+            self.step(Input::TimedOut(timer), ctx);
+        }
+        self.rearm(ctx);
+    }
+
+    fn rearm(&self, ctx: &Context<Self>) {
+        match self.timers.next() {
+            Some(at) if self.deadline.get() == Some(at) => {}
+            Some(at) => self.deadline.set_in(ctx, at),
+            None => self.deadline.clear(),
+        }
+    }
+}
+
+/// Whether a step may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Free,
+    /// A record is on its way to the store; inputs wait.
+    Saving,
+    /// This life has ended.
+    Stopped,
+}
+
+/// How far a hand-over is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drain {
+    No,
+    /// The work has to end; so many subscribers have said that theirs has.
+    Asked {
+        said: usize,
+    },
+    /// The machine was told that it has ended.
+    Done,
+}
+
+/// Whether the agent was asked to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stay {
+    Staying,
+    Leaving,
+}
+
+/// A leadership that is lost and won again in one step is withdrawn in between.
+fn loss<E: Election>(effects: &[Effect<E>]) -> Loss {
+    let lost = |effect: &Effect<E>| matches!(effect, Effect::Notify(Event::Lost { .. }));
+    if effects.iter().any(lost) {
+        Loss::Withdrawn
+    } else {
+        Loss::None
+    }
+}

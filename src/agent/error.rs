@@ -1,0 +1,40 @@
+//! Why an agent does not start.
+
+use crate::{
+    group::JoinError,
+    protocol::{IdError, Score},
+    store::StoreError,
+};
+
+/// Why an agent does not start. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The name breaks the rules.
+    #[error("the agent's name is refused")]
+    Id(#[from] IdError),
+    /// The group has no place for it.
+    #[error("the group refuses the agent")]
+    Join(#[from] JoinError),
+    /// No group was named.
+    #[error("the agent belongs to no group: call `join(&group)` before `start()`")]
+    NotJoined,
+    /// There is no System on this thread.
+    #[error("there is no actix System on this thread: start agents inside of one")]
+    NoSystem,
+    /// The arbiter has stopped, or its thread could not be made.
+    #[error("the arbiter is not running: start the agent on one that is")]
+    NoArbiter,
+    /// The election has a record to keep, and no place was named for it.
+    #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
+    NoStore,
+    /// The stored record cannot be read.
+    #[error("the agent's record cannot be read")]
+    Store(#[from] StoreError),
+    /// A margin by which a challenger may be worse.
+    #[error("a margin of {margin} has a negative part: use the smallest lead that counts, or 0")]
+    Margin {
+        /// The margin asked for.
+        margin: Score,
+    },
+}

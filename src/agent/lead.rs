@@ -1,0 +1,207 @@
+//! Work that runs while an agent leads, and only then.
+//!
+//! Decided here: when such a future is made, and when it is dropped. It runs in its caller's task,
+//! so it is dropped when that task is next polled; until then the agent's end counts as a guess.
+
+use std::{fmt, future::Future, pin::pin, sync::Arc};
+
+use actix::clock::timeout;
+use futures::future::{Either, select};
+
+use crate::protocol::{AgentId, Election, Incarnation, Term};
+
+use super::{
+    belief::{Belief, Remaining},
+    handle::ElectionHandle,
+    leads::{Reign, Stage},
+    message::Command,
+};
+
+impl<E: Election> ElectionHandle<E> {
+    /// Runs `work` whenever this agent leads; ends when the agent has left or ended for good.
+    ///
+    /// The future runs in the caller's task. It is dropped when the leadership is lost, and made
+    /// anew at the next one. When it ends by itself, what follows depends on whether the agent
+    /// was [stepping down](LeaderGuard::stepping_down):
+    ///
+    /// | the future ends | then |
+    /// |---|---|
+    /// | while the agent steps down | the work is done: the hand-over goes on at once |
+    /// | otherwise | the work is done: the agent steps down politely |
+    ///
+    /// Several may run side by side; a hand-over waits for all of them, up to the limit set. Drop
+    /// what `lead` returned, and the work is dropped with it; the agent goes on leading.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn serve(handle: actix_bully::agent::BullyHandle) {
+    /// handle
+    ///     .lead(|leader| async move {
+    ///         println!("leading in term {}", leader.token().term);
+    ///         leader.stepping_down().await; // work until then
+    ///         // finish what must not be cut off; then the successor takes over
+    ///     })
+    ///     .await;
+    /// # }
+    /// ```
+    pub async fn lead<F, W>(&self, mut work: F)
+    where
+        F: FnMut(LeaderGuard) -> W,
+        W: Future<Output = ()>,
+    {
+        let mut changes = self.belief.watch();
+        let mut done = None;
+        loop {
+            changes.mark_unchanged();
+            if self.belief.is_over() {
+                return;
+            }
+            if let Some(reign) = self.belief.enter(done) {
+                let running = Running {
+                    handle: self,
+                    life: reign.incarnation,
+                };
+                if running.attend(reign, &mut work).await == Outcome::Finished {
+                    done = Some(reign.serial);
+                    let draining = |now: Reign| now.stage == Stage::Draining;
+                    drop(running);
+                    if !self.belief.reign().is_some_and(draining) {
+                        self.addr.do_send(Command::StepDown { to: None });
+                    }
+                }
+            } else if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// A lead future that runs; its end is noted however it comes about.
+struct Running<'a, E: Election> {
+    handle: &'a ElectionHandle<E>,
+    life: Incarnation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The leadership is over.
+    Dropped,
+    /// The future ended by itself.
+    Finished,
+}
+
+impl<E: Election> Running<'_, E> {
+    /// Runs the work until it ends or the leadership does. The future is dropped on return.
+    async fn attend<F, W>(&self, reign: Reign, work: &mut F) -> Outcome
+    where
+        F: FnMut(LeaderGuard) -> W,
+        W: Future<Output = ()>,
+    {
+        let guard = LeaderGuard {
+            belief: Arc::clone(&self.handle.belief),
+            reign,
+        };
+        let over = pin!(self.handle.belief.over(reign.serial));
+        let work = pin!(work(guard));
+        // The end of the leadership is looked at first: nothing of the work runs after it.
+        match select(over, work).await {
+            Either::Left(_) => Outcome::Dropped,
+            Either::Right(_) => Outcome::Finished,
+        }
+    }
+}
+
+impl<E: Election> Drop for Running<'_, E> {
+    fn drop(&mut self) {
+        self.handle.belief.exit(self.life);
+        self.handle.addr.do_send(Command::Recheck);
+    }
+}
+
+impl Belief {
+    /// Ends when that leadership does.
+    async fn over(&self, serial: u64) {
+        let mut changes = self.watch();
+        loop {
+            changes.mark_unchanged();
+            match self.remaining(serial) {
+                Remaining::Over => return,
+                Remaining::Unlimited => {
+                    if changes.changed().await.is_err() {
+                        return;
+                    }
+                }
+                Remaining::For(rest) => {
+                    // Time passed, or there is news: either way it is looked at again.
+                    drop(timeout(rest, changes.changed()).await);
+                }
+            }
+        }
+    }
+}
+
+/// Held by work that may be done only while an agent leads.
+#[must_use = "work that ignores its guard does not notice when it has to end"]
+pub struct LeaderGuard {
+    belief: Arc<Belief>,
+    reign: Reign,
+}
+
+impl LeaderGuard {
+    /// The newest epoch of this leadership; it grows when the leadership is renewed.
+    pub fn token(&self) -> Epoch {
+        let same = |now: &Reign| now.serial == self.reign.serial;
+        let reign = self.belief.reign().filter(same).unwrap_or(self.reign);
+        Epoch {
+            term: reign.term,
+            node: self.belief.id().clone(),
+            incarnation: reign.incarnation,
+        }
+    }
+
+    /// Whether this leadership still holds, checked against the clock at this moment.
+    pub fn is_leader(&self) -> bool {
+        self.belief.remaining(self.reign.serial) != Remaining::Over
+    }
+
+    /// Ends when the agent has to hand over (or leads no longer): end the work then.
+    ///
+    /// The hand-over waits for the work's end, up to the limit set.
+    pub async fn stepping_down(&self) {
+        let mut changes = self.belief.watch();
+        loop {
+            changes.mark_unchanged();
+            let works = |now: Reign| now.serial == self.reign.serial && now.stage == Stage::Working;
+            if !self.belief.reign().is_some_and(works) || changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for LeaderGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LeaderGuard").field(&self.token()).finish()
+    }
+}
+
+/// Tells newer leaderships from older ones: a larger term is newer.
+///
+/// It is an *epoch*, good for logs and for dropping old news. It is **not** a fence: two agents may
+/// lead at once for a moment, and each may have seen a term that the other has not, so a database
+/// that accepts the larger one is not protected by it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Epoch {
+    /// The term.
+    pub term: Term,
+    /// Who leads.
+    pub node: AgentId,
+    /// In which life.
+    pub incarnation: Incarnation,
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}.{}", self.term, self.node, self.incarnation)
+    }
+}

@@ -1,0 +1,81 @@
+//! What an agent believes, as its users read it.
+
+use crate::protocol::{AgentId, Incarnation, Leader, Role, Term, View};
+
+/// An agent's state at one moment; see [`ElectionHandle::current`](super::ElectionHandle::current).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Status {
+    /// Whether the agent is there at all.
+    pub life: Life,
+    /// Its present or last life.
+    pub incarnation: Incarnation,
+    /// What it is doing.
+    pub role: Role,
+    /// The highest term it has seen.
+    pub term: Term,
+    /// Whom it follows, or itself.
+    pub leader: Option<Leader>,
+    /// The term in which it leads, if it does.
+    pub leading: Option<Term>,
+    /// Whether its work has to end, because it hands over.
+    pub draining: bool,
+}
+
+/// Whether an agent is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Life {
+    /// It runs, or is about to.
+    #[default]
+    Runs,
+    /// It crashed, and may be restarted.
+    Down,
+    /// It left or ended for good.
+    Ended,
+}
+
+impl Status {
+    pub(super) fn new(incarnation: Incarnation) -> Self {
+        Self {
+            life: Life::Runs,
+            incarnation,
+            role: Role::Follower,
+            term: Term::ZERO,
+            leader: None,
+            leading: None,
+            draining: false,
+        }
+    }
+
+    /// Takes over what a machine believes; says whether that is news.
+    pub(super) fn show(&mut self, view: &View) -> bool {
+        let View {
+            role, term, leader, ..
+        } = view;
+        let is_news = (self.role, self.term, self.leading) != (*role, *term, view.leading)
+            || self.leader != *leader;
+        if is_news {
+            (self.role, self.term, self.leading) = (*role, *term, view.leading);
+            self.leader.clone_from(leader);
+            self.draining &= self.leading.is_some();
+        }
+        is_news
+    }
+
+    /// Takes the leadership back.
+    pub(super) fn withdraw(&mut self) {
+        self.role = Role::Follower;
+        self.leader = None;
+        self.leading = None;
+        self.draining = false;
+    }
+
+    /// The same without a leadership of `id` itself, whose belief has run out.
+    pub(super) fn without_own(mut self, id: &AgentId) -> Self {
+        if self.leading.is_some() || self.leader.as_ref().is_some_and(|l| l.id == *id) {
+            self.withdraw();
+        }
+        self
+    }
+}

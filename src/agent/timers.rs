@@ -1,0 +1,161 @@
+//! The named timers of a machine, in the order in which they are due.
+//!
+//! Decided here: which timer comes first, and which point of a range is drawn. Not here: waiting;
+//! one deadline per agent stands for all of them.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use crate::protocol::{After, AgentId, Incarnation};
+
+/// A few timers, sorted by (instant, timer).
+#[derive(Debug)]
+pub(super) struct Timers<T, I>(Vec<(I, T)>);
+
+impl<T, I> Default for Timers<T, I> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
+    /// Sets a timer; one of that name is replaced.
+    pub(super) fn set(&mut self, timer: T, at: I) {
+        self.cancel(timer);
+        let place = self.0.partition_point(|set| *set < (at, timer));
+        self.0.insert(place, (at, timer));
+    }
+
+    /// Forgets a timer.
+    pub(super) fn cancel(&mut self, timer: T) {
+        self.0.retain(|(_, set)| *set != timer);
+    }
+
+    /// Takes the first timer out if it is due.
+    pub(super) fn pop_due(&mut self, now: I) -> Option<T> {
+        let is_due = self.0.first().is_some_and(|(at, _)| *at <= now);
+        is_due.then(|| self.0.remove(0).1)
+    }
+
+    /// How many are due.
+    pub(super) fn due(&self, now: I) -> usize {
+        self.0.partition_point(|(at, _)| *at <= now)
+    }
+
+    /// When the first is due.
+    pub(super) fn next(&self) -> Option<I> {
+        self.0.first().map(|(at, _)| *at)
+    }
+}
+
+/// A generator of its own for each life: the same run gives the same draws.
+pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rng {
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3); // FNV-1a
+    let name = id.as_str().bytes().map(u64::from);
+    let words = seed.to_le_bytes().into_iter().map(u64::from);
+    let life = incarnation.0.to_le_bytes().into_iter().map(u64::from);
+    let hash = name.chain(words).chain(life);
+    Rng::with_seed(hash.fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
+/// A point of the range.
+///
+/// Whole milliseconds where the range has any, because timers fire on a grid of them and those
+/// between two points would fire in the order in which they were set. Never below the minimum.
+pub(super) fn draw(after: After, rng: &mut Rng) -> Duration {
+    let After { min, max } = after;
+    let Some(range) = max.checked_sub(min).filter(|range| !range.is_zero()) else {
+        return min;
+    };
+    let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+    let rounded = Duration::from_nanos(nanos(min).next_multiple_of(MILLISECOND));
+    match max.checked_sub(rounded).map(nanos) {
+        Some(room) if nanos(range) >= MILLISECOND => {
+            let millis = rng.u64(0..=room / MILLISECOND);
+            rounded.saturating_add(Duration::from_millis(millis))
+        }
+        _ => min.saturating_add(Duration::from_nanos(rng.u64(0..=nanos(range)))),
+    }
+}
+
+const MILLISECOND: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn timers_are_due_by_instant_then_by_name() {
+        let mut timers = Timers::default();
+        for (timer, at) in [('b', 5), ('a', 5), ('c', 3), ('d', 9), ('c', 6)] {
+            timers.set(timer, at);
+        }
+        timers.cancel('x');
+        assert_eq!(
+            (timers.next(), timers.due(6), timers.due(4)),
+            (Some(5), 3, 0)
+        );
+        assert_eq!(timers.pop_due(4), None);
+        let mut popped = String::new();
+        while let Some(timer) = timers.pop_due(9) {
+            popped.push(timer);
+        }
+        assert_eq!(popped, "abcd", "c was replaced by a later one");
+    }
+
+    #[test]
+    fn a_draw_is_a_whole_millisecond_of_the_range() {
+        let mut rng = generator(1, &"a".parse().unwrap(), Incarnation(1));
+        let mut seen = [0; 5];
+        for _ in 0..200 {
+            let after = After::jittered(Duration::from_micros(2_100), MS(3));
+            let drawn = draw(after, &mut rng);
+            assert_eq!(drawn.subsec_nanos() % 1_000_000, 0);
+            seen[usize::try_from(drawn.as_millis() - 3).unwrap()] += 1;
+        }
+        assert!(
+            seen[0] > 50 && seen[1] > 50 && seen[2] > 50 && seen[3..] == [0, 0],
+            "{seen:?}"
+        );
+        assert_eq!(draw(After::from(MS(7)), &mut rng), MS(7));
+        let fine = draw(After::jittered(MS(7), Duration::from_micros(500)), &mut rng);
+        assert!(
+            fine > MS(7) && fine <= Duration::from_micros(7_500),
+            "{fine:?}"
+        );
+        assert_eq!(
+            draw(
+                After {
+                    min: MS(7),
+                    max: MS(3)
+                },
+                &mut rng
+            ),
+            MS(7)
+        );
+        assert!(
+            draw(
+                After {
+                    min: MS(7),
+                    max: Duration::MAX
+                },
+                &mut rng
+            ) >= MS(7)
+        );
+    }
+
+    #[test]
+    fn each_life_draws_its_own() {
+        let draws = |seed, id: &str, life| {
+            let mut rng = generator(seed, &id.parse().unwrap(), Incarnation(life));
+            [rng.u64(..), rng.u64(..)]
+        };
+        assert_eq!(draws(1, "a", 1), draws(1, "a", 1));
+        assert_ne!(draws(1, "a", 1), draws(2, "a", 1));
+        assert_ne!(draws(1, "a", 1), draws(1, "b", 1));
+        assert_ne!(draws(1, "a", 1), draws(1, "a", 2));
+    }
+}

@@ -1,0 +1,28 @@
+//! Clocks that an agent and its handle read together.
+//!
+//! Decided here: which clocks there are, and what each of them promises. Not here: what a reading
+//! is good for; a machine uses it for leases and for the detection of failures only.
+//!
+//! | clock | counts a suspended host | obeys a paused runtime | for |
+//! |---|---|---|---|
+//! | [`RuntimeClock`] | no | yes | the default; one process, tests |
+//! | [`BootClock`] | yes | no | leases that reach across hosts |
+//!
+//! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
+//! says so.
+
+mod boot;
+mod runtime;
+
+use std::fmt::Debug;
+
+use crate::protocol::Time;
+
+pub use boot::{BootClock, ClockError};
+pub use runtime::RuntimeClock;
+
+/// A monotonic clock; readings of different clocks have nothing in common.
+pub trait Clock: Debug + Send + Sync {
+    /// A reading; never smaller than an earlier one, and never [`Time::MAX`].
+    fn now(&self) -> Time;
+}

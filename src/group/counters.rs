@@ -1,0 +1,40 @@
+//! What became of the letters: counted, because a loss that nobody counts is a riddle.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What happened in a group so far; see [`Group::counters`](super::Group::counters).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Letters that were handed to a mailbox, a wire or a link; one for each receiver.
+    pub sent: u64,
+    /// Repeated letters that were dropped because the receiver's mailbox was full.
+    pub full: u64,
+    /// Letters that were dropped because the receiver's mailbox was closed.
+    pub closed: u64,
+    /// Letters that a receiver dropped because their sender is not a member.
+    pub strangers: u64,
+    /// Letters that a receiver dropped because their sender's life is over.
+    pub stale: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) sent: AtomicU64,
+    pub(super) full: AtomicU64,
+    pub(super) closed: AtomicU64,
+    pub(super) strangers: AtomicU64,
+    pub(super) stale: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn read(&self) -> Counts {
+        Counts {
+            sent: self.sent.load(Relaxed),
+            full: self.full.load(Relaxed),
+            closed: self.closed.load(Relaxed),
+            strangers: self.strangers.load(Relaxed),
+            stale: self.stale.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Why a group, or a place in it, is refused.
+
+use crate::protocol::{AgentId, IdError};
+
+/// Why a group cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GroupError {
+    /// The name breaks the rules, which are those of an agent's name.
+    #[error("the group's name is refused; it follows the rules of an agent's name")]
+    Name(#[source] IdError),
+}
+
+/// Why a place in a group is refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The name is in use.
+    #[error(
+        "{id} is a member of group {group} already: choose another name, or let the other one leave first"
+    )]
+    Taken {
+        /// The name asked for.
+        id: AgentId,
+        /// The group's name.
+        group: AgentId,
+    },
+}

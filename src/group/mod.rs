@@ -1,0 +1,241 @@
+//! Who takes part in one election, and where the messages of each go.
+//!
+//! ```text
+//!   join, leave, crash, restart, score          MembersChanged, to those who have
+//!   ───────────────────────────────▶ Group ───▶ looked since the last change
+//!                                      ▲                      │
+//!                                      └──────────────────────┘
+//!                                       snapshot(): one Arc for all
+//! ```
+//!
+//! Decided here: that the membership is *pulled*. A change costs one small message to each member
+//! that is up to date, and nothing to one that has been told already; a thousand agents that
+//! join in one turn of the arbiter are merged and sorted once. All share one snapshot: nobody
+//! keeps a map of its peers.
+//!
+//! Not here: what a membership means to an election ([`Members`]), and how a letter crosses to
+//! another host; a bridge adds members by [`Group::join_remote`] that look like any other.
+
+mod counters;
+mod error;
+mod message;
+mod quiet;
+mod registry;
+mod snapshot;
+mod wire;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use actix::Recipient;
+
+use crate::protocol::{
+    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
+};
+
+pub use counters::Counts;
+pub use error::{GroupError, JoinError};
+pub use message::{Incoming, MembersChanged};
+pub use snapshot::Snapshot;
+pub use wire::{Link, Wire};
+
+use registry::Registry;
+use snapshot::{Office, Route};
+
+/// The participants of one election; several may live in one process. Clones are the same group.
+///
+/// Applications make one and give it to their agents. The rest is for those who drive members:
+/// the agent, a bridge to other hosts, a test.
+pub struct Group<M: PeerMessage>(Arc<Shared<M>>);
+
+struct Shared<M: PeerMessage> {
+    name: AgentId,
+    office: Arc<Office<M>>,
+    registry: Mutex<Registry<M>>,
+}
+
+impl<M: PeerMessage> Group<M> {
+    /// An empty group.
+    ///
+    /// # Errors
+    /// [`GroupError::Name`] when the name breaks the rules of an agent's name.
+    pub fn new(name: &str) -> Result<Self, GroupError> {
+        Self::make(name, None)
+    }
+
+    /// An empty group whose local letters all go through `wire`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_wire(name: &str, wire: Arc<dyn Wire<M>>) -> Result<Self, GroupError> {
+        Self::make(name, Some(wire))
+    }
+
+    /// The group's name.
+    pub fn name(&self) -> &str {
+        self.0.name.as_str()
+    }
+
+    /// The members as they are now.
+    pub fn members(&self) -> Arc<Members> {
+        self.registry().members()
+    }
+
+    /// What became of the letters so far.
+    pub fn counters(&self) -> Counts {
+        self.0.office.counters.read()
+    }
+
+    /// The newest membership for the member `reader`, which will be told of the next change.
+    pub fn snapshot(&self, reader: &AgentId) -> Arc<Snapshot<M>> {
+        let mut registry = self.registry();
+        let snapshot = registry.snapshot(&self.0.office);
+        registry.note_quiet(reader);
+        snapshot
+    }
+
+    /// Delivers a letter by the newest membership; see [`Snapshot::deliver`].
+    pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
+        let snapshot = self.registry().snapshot(&self.0.office);
+        snapshot.deliver(from, incarnation, to, message);
+    }
+
+    /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
+    ///
+    /// # Errors
+    /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
+    /// not: its next holder begins a later life.
+    pub fn reserve(&self, id: &AgentId) -> Result<Incarnation, JoinError> {
+        self.registry().reserve(id, &self.0.name)
+    }
+
+    /// Makes the holder of a reserved name a member that is up; says whether this was the call
+    /// that did. Letters go to `inbox`, the news of changes to `pokes`.
+    pub fn join(
+        &self,
+        id: &AgentId,
+        kind: MemberKind,
+        score: Option<Score>,
+        inbox: Recipient<Incoming<M>>,
+        pokes: Recipient<MembersChanged>,
+    ) -> bool {
+        let route = Route::Local { inbox, pokes };
+        let member = |incarnation| Member::up(id.clone(), kind, score, incarnation);
+        self.registry().join(id, route, member)
+    }
+
+    /// Begins the life after `last` of a member, with this score; `None` when it left since.
+    pub fn restart(
+        &self,
+        id: &AgentId,
+        last: Incarnation,
+        score: Option<Score>,
+    ) -> Option<Incarnation> {
+        self.registry().restart(id, last, score)
+    }
+
+    /// A member's life has ended for certain, and whatever it led is revoked.
+    pub fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.registry()
+            .report(id, |members| members.down(id, incarnation))
+    }
+
+    /// A member's life is thought to be over.
+    pub fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.registry()
+            .report(id, |members| members.suspect(id, incarnation))
+    }
+
+    /// A member's life is up.
+    pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.registry()
+            .report(id, |members| members.up(id, incarnation))
+    }
+
+    /// A member ended for good, its last life was `last`. It stays listed; its name may be taken
+    /// again.
+    pub fn retire(&self, id: &AgentId, last: Incarnation) {
+        self.registry().retire(id, last);
+    }
+
+    /// A member leaves, or a reserved name is not needed after all; its last life was `last`. Says
+    /// whether there was one: who took the name since is not touched.
+    pub fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
+        self.registry().leave(id, last)
+    }
+
+    /// Adds a member on another host, as it is known there.
+    ///
+    /// # Errors
+    /// [`JoinError::Taken`] when a member has that name.
+    pub fn join_remote(&self, member: Member, link: Arc<dyn Link<M>>) -> Result<(), JoinError> {
+        self.registry()
+            .join_remote(member, Route::Remote(link), &self.0.name)
+    }
+
+    /// A member on another host leaves; says whether there was one.
+    pub fn leave_remote(&self, id: &AgentId) -> bool {
+        self.registry().leave_remote(id)
+    }
+
+    /// A member has another score.
+    pub fn set_score(&self, id: &AgentId, score: Option<Score>) {
+        self.registry().set_score(id, score);
+    }
+
+    /// Notes who leads, for those who come later. Nobody is told.
+    pub fn note_leader(&self, leader: Leader) {
+        self.registry().note_leader(leader);
+    }
+
+    /// Notes that this leadership is over. Nobody is told.
+    pub fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
+        self.registry().forget_leader(id, incarnation);
+    }
+
+    /// Opens or closes the group to other hosts; a new group is closed.
+    pub fn set_closed(&self, closed: bool) {
+        self.registry().set_closed(closed);
+    }
+
+    /// Every life that begins from now on is later than `floor`.
+    ///
+    /// For a bridge, whose other side must never take a restarted process for the former one.
+    pub fn raise_incarnations(&self, floor: Incarnation) {
+        self.registry().raise_floor(floor);
+    }
+
+    fn make(name: &str, wire: Option<Arc<dyn Wire<M>>>) -> Result<Self, GroupError> {
+        let name = AgentId::new(name).map_err(GroupError::Name)?;
+        let counters = counters::Counters::default();
+        Ok(Self(Arc::new(Shared {
+            name,
+            office: Arc::new(Office { wire, counters }),
+            registry: Mutex::new(Registry::new()),
+        })))
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry<M>> {
+        // Nothing that can panic half-way runs under the lock.
+        self.0
+            .registry
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: PeerMessage> Clone for Group<M> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<M: PeerMessage> fmt::Debug for Group<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group")
+            .field("name", &self.0.name)
+            .finish_non_exhaustive()
+    }
+}

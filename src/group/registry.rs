@@ -1,0 +1,379 @@
+//! The books of a group, behind its lock: names, members, routes, and who must be told.
+//!
+//! Decided here: what a change costs. Joins, leaves and scores are gathered and merged once, when
+//! somebody next looks (one sort, however many there are); presence changes touch neither the
+//! order nor the routes. On a change those are told who have looked since the last one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+};
+
+use crate::protocol::{AgentId, Incarnation, Leader, Member, Members, PeerMessage, Score};
+
+use super::{
+    JoinError, MembersChanged, Snapshot,
+    quiet::Quiet,
+    snapshot::{Office, Route},
+};
+
+#[derive(Debug)]
+pub(super) struct Registry<M: PeerMessage> {
+    /// Every name in use, and those whose holder ended for good.
+    names: BTreeMap<AgentId, Seat>,
+    /// Every life that is handed out is later than this one.
+    floor: Incarnation,
+
+    members: Arc<Members>,
+    /// Parallel to `members`.
+    routes: Arc<[Arc<Route<M>>]>,
+    /// Places in `members`, most important first; and the inverse.
+    order: Vec<usize>,
+    place: Vec<usize>,
+
+    /// Not yet merged into the above.
+    staged: BTreeMap<AgentId, Staged<M>>,
+    left: BTreeSet<AgentId>,
+
+    version: u64,
+    current: Option<Arc<Snapshot<M>>>,
+    quiet: Quiet,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    incarnation: Incarnation,
+    holder: Holder,
+}
+
+impl Seat {
+    /// Whether the member whose last life is `last` has it, and nobody who came after.
+    fn is_held_by(self, last: Incarnation) -> bool {
+        self.holder == Holder::There && self.incarnation == last
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// The name is kept for somebody who is about to join.
+    Coming,
+    /// A member.
+    There,
+    /// A member that ended for good: the name can be taken again.
+    Gone,
+}
+
+#[derive(Debug)]
+struct Staged<M: PeerMessage> {
+    member: Member,
+    /// `None`: as before.
+    route: Option<Arc<Route<M>>>,
+}
+
+impl<M: PeerMessage> Registry<M> {
+    pub(super) fn new() -> Self {
+        Self {
+            names: BTreeMap::new(),
+            floor: Incarnation::default(),
+            members: Arc::new(Members::new(true)),
+            routes: Arc::default(),
+            order: Vec::new(),
+            place: Vec::new(),
+            staged: BTreeMap::new(),
+            left: BTreeSet::new(),
+            version: 0,
+            current: None,
+            quiet: Quiet::default(),
+        }
+    }
+
+    /// Keeps a name; says which life its holder begins.
+    pub(super) fn reserve(
+        &mut self,
+        id: &AgentId,
+        group: &AgentId,
+    ) -> Result<Incarnation, JoinError> {
+        let seat = self.names.get(id);
+        if seat.is_some_and(|seat| seat.holder != Holder::Gone) {
+            let (id, group) = (id.clone(), group.clone());
+            return Err(JoinError::Taken { id, group });
+        }
+        let last = seat.map_or(self.floor, |seat| seat.incarnation.max(self.floor));
+        let seat = Seat {
+            incarnation: last.next(),
+            holder: Holder::Coming,
+        };
+        self.names.insert(id.clone(), seat);
+        Ok(seat.incarnation)
+    }
+
+    /// Fills a place that was kept; says whether it was.
+    pub(super) fn join(
+        &mut self,
+        id: &AgentId,
+        route: Route<M>,
+        member: impl FnOnce(Incarnation) -> Member,
+    ) -> bool {
+        let Some(seat) = self.names.get_mut(id) else {
+            return false;
+        };
+        if mem::replace(&mut seat.holder, Holder::There) != Holder::Coming {
+            return false;
+        }
+        let mut member = member(seat.incarnation);
+        // What is known of the name's former holder stays known.
+        member.ended = self.members.get(id).and_then(|former| former.ended);
+        self.left.remove(id);
+        let route = Some(Arc::new(route));
+        self.staged.insert(id.clone(), Staged { member, route });
+        self.changed();
+        true
+    }
+
+    /// The life after `last` begins, unless the name has been given away since.
+    pub(super) fn restart(
+        &mut self,
+        id: &AgentId,
+        last: Incarnation,
+        score: Option<Score>,
+    ) -> Option<Incarnation> {
+        let seat = self
+            .names
+            .get_mut(id)
+            .filter(|seat| seat.is_held_by(last))?;
+        seat.incarnation = seat.incarnation.max(self.floor).next();
+        let incarnation = seat.incarnation;
+        self.stage_score(id, score);
+        self.merge();
+        Arc::make_mut(&mut self.members).up(id, incarnation);
+        self.changed();
+        Some(incarnation)
+    }
+
+    /// Applies a report about a member's life; says whether it was news.
+    pub(super) fn report(
+        &mut self,
+        id: &AgentId,
+        report: impl FnOnce(&mut Members) -> bool,
+    ) -> bool {
+        if self.staged.contains_key(id) {
+            self.merge();
+        }
+        if self.members.get(id).is_none() {
+            return false;
+        }
+        let is_news = report(Arc::make_mut(&mut self.members));
+        if is_news {
+            self.changed();
+        }
+        is_news
+    }
+
+    /// A member ended for good: it stays listed, and its name may be taken again.
+    pub(super) fn retire(&mut self, id: &AgentId, last: Incarnation) {
+        let seat = self.names.get_mut(id);
+        if let Some(seat) = seat.filter(|seat| seat.is_held_by(last)) {
+            seat.holder = Holder::Gone;
+        }
+    }
+
+    /// Removes a member, or a name that was kept; says whether there was one.
+    pub(super) fn leave(&mut self, id: &AgentId, last: Incarnation) -> bool {
+        if self
+            .names
+            .get(id)
+            .is_none_or(|seat| seat.incarnation != last)
+        {
+            return false;
+        }
+        self.names.remove(id);
+        self.floor = self.floor.max(last);
+        self.remove(id);
+        true
+    }
+
+    /// Adds a member that lives behind a bridge.
+    pub(super) fn join_remote(
+        &mut self,
+        member: Member,
+        route: Route<M>,
+        group: &AgentId,
+    ) -> Result<(), JoinError> {
+        let id = member.id.clone();
+        if self.names.contains_key(&id) || self.find(&id).is_some() {
+            let group = group.clone();
+            return Err(JoinError::Taken { id, group });
+        }
+        self.left.remove(&id);
+        let route = Some(Arc::new(route));
+        self.staged.insert(id, Staged { member, route });
+        self.changed();
+        Ok(())
+    }
+
+    /// Removes a member that lives behind a bridge; says whether there was one.
+    pub(super) fn leave_remote(&mut self, id: &AgentId) -> bool {
+        !self.names.contains_key(id) && self.remove(id)
+    }
+
+    pub(super) fn set_score(&mut self, id: &AgentId, score: Option<Score>) {
+        if self.stage_score(id, score) {
+            self.changed();
+        }
+    }
+
+    pub(super) fn set_closed(&mut self, closed: bool) {
+        if self.members.is_closed() != closed {
+            Arc::make_mut(&mut self.members).set_closed(closed);
+            self.changed();
+        }
+    }
+
+    /// A hint for those who come later: nobody is told.
+    pub(super) fn note_leader(&mut self, leader: Leader) {
+        Arc::make_mut(&mut self.members).note_leader(leader);
+        self.current = None;
+    }
+
+    /// See [`note_leader`](Self::note_leader).
+    pub(super) fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
+        Arc::make_mut(&mut self.members).forget_leader(id, incarnation);
+        self.current = None;
+    }
+
+    pub(super) fn raise_floor(&mut self, floor: Incarnation) {
+        self.floor = self.floor.max(floor);
+    }
+
+    /// The newest membership.
+    pub(super) fn members(&mut self) -> Arc<Members> {
+        self.merge();
+        Arc::clone(&self.members)
+    }
+
+    /// The newest membership with the ways to everybody, made once for each version.
+    pub(super) fn snapshot(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
+        self.merge();
+        let make = || {
+            Arc::new(Snapshot {
+                version: self.version,
+                members: Arc::clone(&self.members),
+                routes: Arc::clone(&self.routes),
+                office: Arc::clone(office),
+            })
+        };
+        Arc::clone(self.current.get_or_insert_with(make))
+    }
+
+    /// Notes that `id` has seen the newest membership.
+    pub(super) fn note_quiet(&mut self, id: &AgentId) {
+        let place = self.members.index_of(id).and_then(|at| self.place.get(at));
+        if let Some(place) = place {
+            self.quiet.insert(*place);
+        }
+    }
+
+    /// Tells those who have seen the membership as it was until now.
+    fn changed(&mut self) {
+        self.version += 1;
+        self.current = None;
+        for place in self.quiet.drain() {
+            let route = self.order.get(place).and_then(|at| self.routes.get(*at));
+            if let Some(Route::Local { pokes, .. }) = route.map(|route| &**route) {
+                pokes.do_send(MembersChanged);
+            }
+        }
+    }
+
+    fn find(&self, id: &AgentId) -> Option<&Member> {
+        match self.staged.get(id) {
+            Some(staged) => Some(&staged.member),
+            None => self.members.get(id).filter(|_| !self.left.contains(id)),
+        }
+    }
+
+    fn remove(&mut self, id: &AgentId) -> bool {
+        let was_staged = self.staged.remove(id).is_some();
+        let was_member = self.members.get(id).is_some() && self.left.insert(id.clone());
+        if was_staged || was_member {
+            self.changed();
+        }
+        was_staged || was_member
+    }
+
+    /// Says whether the score is another one.
+    fn stage_score(&mut self, id: &AgentId, score: Option<Score>) -> bool {
+        let Some(member) = self.find(id).filter(|member| member.score != score) else {
+            return false;
+        };
+        let member = Member {
+            score,
+            ..member.clone()
+        };
+        let route = self.staged.remove(id).and_then(|staged| staged.route);
+        self.staged.insert(id.clone(), Staged { member, route });
+        true
+    }
+
+    /// Merges what was gathered.
+    fn merge(&mut self) {
+        if self.staged.is_empty() && self.left.is_empty() {
+            return;
+        }
+        let before = Arc::clone(&self.members);
+        let mut staged = mem::take(&mut self.staged);
+        let left = mem::take(&mut self.left);
+
+        let members = Arc::make_mut(&mut self.members);
+        if left.len() > A_FEW {
+            *members = without(&before, &left);
+        } else {
+            for id in &left {
+                members.leave(id);
+            }
+        }
+        members.join(staged.values().map(|staged| staged.member.clone()));
+
+        let mut known = before.iter().zip(&*self.routes).peekable();
+        let routes = self.members.iter().filter_map(|member| {
+            let fresh = staged.remove(&member.id).and_then(|staged| staged.route);
+            fresh.or_else(|| {
+                while known.next_if(|(old, _)| old.id < member.id).is_some() {}
+                let (_, route) = known.next_if(|(old, _)| old.id == member.id)?;
+                Some(Arc::clone(route))
+            })
+        });
+        self.routes = routes.collect();
+        debug_assert_eq!(self.routes.len(), self.members.len());
+        self.rank();
+    }
+
+    fn rank(&mut self) {
+        let mut order: Vec<_> = self.members.iter().enumerate().collect();
+        let rank = |member: &Member| member.score.filter(|_| member.is_voter());
+        order.sort_unstable_by_key(|(at, member)| std::cmp::Reverse((rank(member), *at)));
+        self.order = order.into_iter().map(|(at, _)| at).collect();
+        self.place.clear();
+        self.place.resize(self.order.len(), 0);
+        for (place, at) in self.order.iter().enumerate() {
+            if let Some(slot) = self.place.get_mut(*at) {
+                *slot = place;
+            }
+        }
+        self.quiet.reset(self.order.len());
+    }
+}
+
+/// The members but those; sorts once, however many they are.
+fn without(members: &Members, left: &BTreeSet<AgentId>) -> Members {
+    let mut rest = Members::new(members.is_closed());
+    rest.join(members.iter().filter(|m| !left.contains(&m.id)).cloned());
+    if let Some(leader) = members.leader() {
+        rest.note_leader(leader.clone());
+    }
+    rest
+}
+
+/// Up to this many are removed one by one.
+const A_FEW: usize = 4;

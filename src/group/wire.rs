@@ -1,0 +1,23 @@
+//! How a letter gets from one member to another: the places where something may stand between.
+//!
+//! Without either, a letter goes straight into the receiver's mailbox.
+
+use std::fmt::Debug;
+
+use actix::Recipient;
+
+use crate::protocol::AgentId;
+
+use super::Incoming;
+
+/// Stands between all local members of a group: a faulty network, or one that takes notes.
+pub trait Wire<M: Send + 'static>: Debug + Send + Sync {
+    /// Takes charge of a letter to `to`: delivers it to `inbox` now, later, twice or never.
+    fn carry(&self, to: &AgentId, letter: Incoming<M>, inbox: &Recipient<Incoming<M>>);
+}
+
+/// The way to members on another host.
+pub trait Link<M>: Debug + Send + Sync {
+    /// Takes charge of one letter to several members, so that it is encoded and sent once.
+    fn carry(&self, to: &[AgentId], letter: Incoming<M>);
+}

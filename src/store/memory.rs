@@ -1,0 +1,45 @@
+//! A store for tests and for agents that only crash one by one: it survives the agent, not the
+//! process.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Saving, Stable, StoreError};
+
+/// Keeps the record in memory; clones share it.
+#[derive(Clone, Debug)]
+pub struct MemoryStore<D>(Arc<Mutex<Option<D>>>);
+
+impl<D> Default for MemoryStore<D> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<D: Clone> MemoryStore<D> {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The last record that was saved.
+    pub fn record(&self) -> Option<D> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl<D: Clone + std::fmt::Debug + Send + 'static> Stable<D> for MemoryStore<D> {
+    fn load(&self) -> Result<Option<D>, StoreError> {
+        Ok(self.record())
+    }
+
+    fn save(&self, record: D) -> Saving {
+        let cell = Arc::clone(&self.0);
+        Box::pin(async move {
+            *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+            Ok(())
+        })
+    }
+}
