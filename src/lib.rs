@@ -58,3 +58,5 @@ pub mod trace;
 
 /// The participants of one election; without a parameter, of a bully's.
 pub type Group<M = elections::bully::BullyMessage> = group::Group<M>;
+
+pub mod prelude;
