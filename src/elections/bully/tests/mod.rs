@@ -402,6 +402,7 @@ fn elect(score: i32) -> Elect {
         round: round(1),
         score: score.into(),
         seen: Term::ZERO,
+        takeover: None,
     }
 }
 
@@ -409,6 +410,7 @@ fn ok(counter: u64) -> Ok {
     Ok {
         round: round(counter),
         seen: Term::ZERO,
+        refusal: None,
     }
 }
 
@@ -434,6 +436,7 @@ fn elected(term: u64, score: i32) -> Elected {
         term: Term(term),
         score: score.into(),
         answer: None,
+        sent_at: None,
     }
 }
 
@@ -449,6 +452,7 @@ fn heartbeat(term: u64, score: i32) -> Heartbeat {
     Heartbeat {
         term: Term(term),
         score: score.into(),
+        sent_at: None,
     }
 }
 
