@@ -263,7 +263,7 @@ impl PeerMessage for BullyMessage {
     }
 
     fn is_repeated(&self) -> bool {
-        matches!(self, Self::Heartbeat(_))
+        matches!(self, Self::Heartbeat(_) | Self::Ack(_))
     }
 }
 

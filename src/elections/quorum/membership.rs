@@ -26,7 +26,9 @@ impl QuorumBully {
         }
         if let Some(id) = self.ended_leader() {
             self.promise.take_if(|p| p.holder == id);
-            self.lead_has_ended(now, id, out);
+            self.leader_has_ended(now, id, out);
+        } else if let Some(id) = self.replaced_leader() {
+            self.lose_leader(now, id, Certainty::Guessed, out);
         }
         self.decide(now, out); // who is certainly down is not waited for
     }
@@ -53,7 +55,16 @@ impl QuorumBully {
         })
     }
 
-    fn lead_has_ended(&mut self, now: Time, id: AgentId, out: &mut Out) {
+    /// The leader that is followed, if a later life of it is up, or it is a member no longer. It
+    /// is followed no more; the promise to it holds on, since its end is not certain.
+    fn replaced_leader(&self) -> Option<AgentId> {
+        let leader = &self.followed()?.leader;
+        let member = self.members.get(&leader.id);
+        let replaced = member.is_none_or(|m| m.is_stale(leader.incarnation));
+        replaced.then(|| leader.id.clone())
+    }
+
+    fn leader_has_ended(&mut self, now: Time, id: AgentId, out: &mut Out) {
         match &self.state {
             State::Follower(Seat::Taken(f)) if f.leader.id == id => {
                 self.lose_leader(now, id, Certainty::Certain, out);

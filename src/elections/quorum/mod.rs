@@ -59,8 +59,9 @@ pub struct QuorumBully {
     vote: Vote,
     state: State,
     promise: Option<Promise>,
-    /// Abstains before this time, because a former life may have promised something (S1).
-    quarantine: Time,
+    /// Abstains before this time, because a former life may have promised something (S1); `None`
+    /// before life begins.
+    quarantine: Option<Time>,
     rest: Rest,
     /// The newest leadership that is known to be resigned.
     resigned: Option<Leadership>,
@@ -99,7 +100,7 @@ impl Election for QuorumBully {
             vote,
             state: State::Follower(Seat::Vacant(Vacancy::NONE)),
             promise: None,
-            quarantine: Time::MAX,
+            quarantine: None,
             rest: Rest::default(),
             resigned: None,
             objected: BTreeSet::new(),
@@ -111,6 +112,9 @@ impl Election for QuorumBully {
     }
 
     fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+        if self.quarantine.is_none() {
+            return self.before_life(now, input, out);
+        }
         self.due(now, out);
         match input {
             Input::Received {
@@ -121,8 +125,7 @@ impl Election for QuorumBully {
                 self.on_message(now, &from, incarnation, message, out);
             }
             Input::TimedOut(timer) => self.on_timer(now, timer, out),
-            Input::Members(members) => self.on_members(now, members, out),
-            Input::Start(members) => self.on_start(now, members, out),
+            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
             Input::Campaign => self.on_campaign(now, out),
             Input::SetScore(score) => self.on_set_score(now, score, out),
             Input::StepDown { to } => self.on_step_down(now, to, out),
@@ -148,12 +151,28 @@ impl Election for QuorumBully {
             term: leader.as_ref().map_or(self.seen, |l| l.term),
             leader,
             leading,
-            valid_until: held.unwrap_or(Time::MAX),
+            valid_until: held
+                .filter(|_| !self.config.has(Defect::BeliefByTimer))
+                .unwrap_or(Time::MAX),
         }
     }
 }
 
 impl QuorumBully {
+    /// Says nothing before life begins.
+    fn before_life(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+        match input {
+            Input::Start(members) => self.on_start(now, members, out),
+            Input::SetScore(score) => self.me.score = score,
+            Input::Received { .. }
+            | Input::TimedOut(_)
+            | Input::Members(_)
+            | Input::Campaign
+            | Input::StepDown { .. }
+            | Input::Drained => self.ignore("life has not begun"),
+        }
+    }
+
     /// DUE: every step begins by looking whether the lease has ended.
     fn due(&mut self, now: Time, out: &mut Out) {
         if matches!(self.state.role(), Role::Leader) && self.believes_until(now).is_none() {

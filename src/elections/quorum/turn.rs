@@ -18,12 +18,8 @@ impl QuorumBully {
         self.members = members;
         let promise = self.config.timings().promise();
         let forgot = self.vote.term > Term::ZERO && self.config.lease_quorum() > 1;
-        self.quarantine = if forgot {
-            now.after(promise)
-        } else {
-            Time::ZERO
-        };
-        let mut wait = self.quarantine.since(now);
+        let mut wait = if forgot { promise } else { Duration::ZERO };
+        self.quarantine = Some(now.after(wait));
         if self.members.leader().is_some_and(|l| l.id != self.me.id) {
             wait = wait.max(promise); // it will be heard before
         }
@@ -151,7 +147,7 @@ impl QuorumBully {
         let abstains = if self.config.has(Defect::NoQuarantine) {
             Duration::ZERO
         } else {
-            self.quarantine.since(now)
+            self.quarantine.unwrap_or(Time::MAX).since(now)
         };
         let promised = self.promise.as_ref().filter(binds);
         let promised = promised.map_or(Duration::ZERO, |p| p.until.since(now));

@@ -1,0 +1,3 @@
+//! The quorum election in a simulated world.
+
+mod chaos;
