@@ -1,7 +1,7 @@
 //! Both modes behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: nothing but the way from one machine to the other. See [`bully`](super::bully)
-//! and [`quorum`](super::quorum) for what each promises.
+//! Decided here: nothing but the way from one machine to the other. See [`bully`]
+//! and [`quorum`] for what each promises.
 
 use std::sync::Arc;
 

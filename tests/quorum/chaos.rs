@@ -11,13 +11,21 @@ use actix_bully::{
 use std::time::Duration;
 
 /// How many histories each test runs; `SEEDS=20000 FIRST=7` runs others.
-fn seeds(usual: u64) -> std::ops::Range<u64> {
+pub(crate) fn seeds(usual: u64) -> std::ops::Range<u64> {
     let read = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = read("FIRST").unwrap_or(0);
     first..first + read("SEEDS").unwrap_or(usual)
 }
 
-fn options(skew: u32) -> ChaosOptions {
+/// How many voters a history has.
+pub(crate) fn size(seed: u64) -> usize {
+    [1, 2, 3, 3, 4, 5, 5, 7]
+        .into_iter()
+        .nth(usize::try_from(seed % 8).unwrap_or(0))
+        .unwrap_or(3)
+}
+
+pub(crate) fn options(skew: u32) -> ChaosOptions {
     ChaosOptions {
         faults_for: Duration::from_secs(4),
         steady_for: Duration::from_secs(1),
@@ -36,7 +44,7 @@ fn chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
     let mut coverage = Coverage::default();
     let (mut elections, mut failures) = (0, Vec::new());
     for seed in seeds(100) {
-        let n = [1, 2, 3, 3, 4, 5, 5, 7][usize::try_from(seed % 8).unwrap_or(0)];
+        let n = size(seed);
         let mut scenario = QuorumScenario::drawn(seed, n)?;
         let skew = if seed % 2 == 0 { 50_000 } else { 110_000 };
         let report = chaos(seed, n, &options(skew), &mut scenario);

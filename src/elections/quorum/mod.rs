@@ -1,4 +1,65 @@
-//! The quorum election.
+//! The quorum election (lease-bully): at most one agent believes that it leads, at any instant.
+//!
+//! The bully's questions and answers, with a majority of the voters holding the pen. `Elect` asks
+//! for votes without taking any, `Ok` objects, `Yield` consents; then a `Claim` collects durable votes,
+//! and a leader's heartbeats collect the acknowledgements that its lease rests on.
+//!
+//! **What you can rely on** (the *quorum* mode).
+//! - While the rates of the voters' clocks differ by no more than the timings allow: at every instant
+//!   at most one agent believes that it leads, and the terms of successive leaders strictly
+//!   increase.
+//! - Even if they do not: at most one leader per term, ever. The term is a *fencing token*: a resource
+//!   that refuses what is older than the newest it has seen is never written by a former leader after
+//!   a later one.
+//! - Once messages take no longer than the delay bound and a majority of the voters can reach each
+//!   other, one leader; with preemption, in the end, the most important voter that reaches a majority.
+//!
+//! A minority has no leader. Who was the leader stops itself before another can start. See [`proof`] for
+//! assumptions, timing, invariants and the argument.
+//!
+//! # The rules by name
+//! | rule | here | decided in |
+//! |---|---|---|
+//! | S1 | a voter whose record is not empty abstains for P at the beginning of a life | `turn.rs` |
+//! | E0 | who becomes eligible takes a turn | `command.rs` |
+//! | E1 | a turn comes after S per more important voter; it begins by asking | `campaign.rs` |
+//! | E2 | `Elect`: not while bound to another; `Ok` from who outranks the asker, once; else `Yield` | `elect.rs` |
+//! | E3 | enough consent, and all who outrank this agent have spoken or are late: claim | `campaign.rs` |
+//! | C1, C2, C3 | `Claim`: one durable vote per voter and term, never against a promise | `campaign.rs`, `vote.rs` |
+//! | A1 | elected: announce, and do not believe yet | `campaign.rs` |
+//! | A2 | `Elected`, `Heartbeat`: follow, promise, `Ack` | `announce.rs` |
+//! | A3, A5, A6, A7 | acknowledgements prolong the lease; belief ends with it, whatever the timers do | `lease.rs` |
+//! | A4 | a voter knows a higher term: a believing leader raises its own without a gap | `lease.rs` |
+//! | R1, R2 | `Resign`: the belief ends, then it is said; promises are void, the successor claims | `resign.rs` |
+//! | P1, P2, P3, P4 | a better follower asks the voters, then the leader, who drains and resigns | `challenge.rs` |
+//! | P5 | who keeps losing the leadership is waited for longer | `challenge.rs` |
+//! | F1, F2 | only the *certain* end of the very life that was promised to voids a promise | `membership.rs` |
+//! | DUE | every step begins by looking whether the lease has ended | here |
+//!
+//! # Role × input
+//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role.
+//!
+//! | input | follower, seat taken | follower, seat vacant | asking, claiming | elected, leader |
+//! |---|---|---|---|---|
+//! | `Elect` | `Ok`: the promise holds | `Yield`, `Stale`, or `Ok` and own election | the same, without a new election | believing: `Ok` |
+//! | `Elect` to take over | consents if it would be free | the same | the same | P2: its patience decides |
+//! | `Ok`, `Yield` | of a challenge: P3 | − | E3, this round only | − |
+//! | `Claim` granted | the seat is vacant, or its holder raises its term | stand back for W | the same | not believing: steps down |
+//! | `ClaimReply` | − | − | C3 | A4: votes for the higher term |
+//! | `Elected`, `Heartbeat` | newer or same: follow, `Ack` | the same | the same | newer: superseded |
+//! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
+//! | `Ack` | − | − | − | A3 |
+//! | `Nack` | − | − | − | A4; before belief: steps down |
+//! | `Takeover` | − | − | − | P3: drains |
+//! | `Resign` | its leader's: claim if named, else stand back | the same | void; asking and named: claim | − |
+//! | `Members` | leader's certain end: own turn, in steps of d | moves up | who is down is not awaited | − |
+//! | `TimedOut` | `Election`: own turn; `Round`: the challenge failed | `Election`: ask | `Round`: decide, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: not believed |
+//! | `Campaign` | challenge the leader | ask now, unless bound | − | `Heartbeat` |
+//! | `SetScore` | the leader hears of it | own turn | ask again | `Heartbeat`; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | − | drain; resign |
+//!
+//! An observer only follows.
+
 mod announce;
 mod campaign;
 mod challenge;
@@ -8,6 +69,7 @@ mod defect;
 mod elect;
 mod lease;
 mod membership;
+pub mod proof;
 mod resign;
 mod state;
 mod timer;

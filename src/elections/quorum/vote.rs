@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Claim, ClaimReply, Defect, Out, QuorumBully, Vote,
-    state::{Belief, Certainty, Followed, Gone, Seat, State},
+    state::{Belief, Certainty, Followed, Gone, Promise, Seat, State},
 };
 use crate::protocol::{AgentId, LostReason, Term, Time};
 
@@ -59,8 +59,11 @@ impl QuorumBully {
         };
         let voted_for = Some(from.clone());
         self.record(Vote { term, voted_for }, out);
-        if self.supports(now, from) {
-            return; // its leader claims a higher term, and leads meanwhile
+        // Its leader may claim a higher term while it leads: what it was promised goes on.
+        let holds = |p: &&Promise| p.holder == *from && now < p.until;
+        let is_holder = self.promise.as_ref().filter(holds).is_some();
+        if is_holder && self.followed().is_some_and(|f| f.leader.id == *from) {
+            return;
         }
         let last = self.followed().map(|f| Gone {
             id: f.leader.id.clone(),
@@ -68,15 +71,10 @@ impl QuorumBully {
         });
         self.step_down(LostReason::Superseded, out);
         self.leave_role(out);
-        self.promise = None;
+        if !is_holder {
+            self.promise = None;
+        }
         self.stand_back(now, last, out);
-    }
-
-    /// Whether `id` is the leader that this agent follows and has a live promise to.
-    fn supports(&self, now: Time, id: &AgentId) -> bool {
-        let promised = self.promise.as_ref();
-        promised.is_some_and(|p| p.holder == *id && now < p.until)
-            && self.followed().is_some_and(|f| f.leader.id == *id)
     }
 
     /// C3, and the votes for a standing leader's higher term (A4).

@@ -58,7 +58,7 @@ struct Promise {
 }
 
 impl Ledger {
-    fn breaks(&mut self, invariant: &str, what: String) {
+    fn breaks(&mut self, invariant: &str, what: &str) {
         self.broken
             .get_or_insert_with(|| format!("{invariant}: {what}"));
     }
@@ -88,7 +88,7 @@ impl Ledger {
         if before.is_some_and(|before| before.term > vote.term) {
             self.breaks(
                 "I4 TermMonotone",
-                format!("{me} goes back to {}", vote.term),
+                &format!("{me} goes back to {}", vote.term),
             );
         }
     }
@@ -96,7 +96,10 @@ impl Ledger {
     /// I10: what is said of a term is said after it is durable.
     pub(super) fn speaks(&mut self, me: &AgentId, term: Term, kind: &str) {
         if self.disks.get(me).is_none_or(|disk| disk.term < term) {
-            self.breaks("I10 DiskFirst", format!("{me} sends {kind} of term {term}"));
+            self.breaks(
+                "I10 DiskFirst",
+                &format!("{me} sends {kind} of term {term}"),
+            );
         }
     }
 
@@ -113,11 +116,11 @@ impl Ledger {
         self.speaks(me, term, "a vote");
         let vote = self.votes.entry((me.clone(), term));
         if vote.or_insert_with(|| candidate.clone()) != candidate {
-            self.breaks("I3 VoteOnce", format!("{me} votes twice in term {term}"));
+            self.breaks("I3 VoteOnce", &format!("{me} votes twice in term {term}"));
         }
         if self.is_bound(now, me, candidate, claim.released.as_ref()) {
             let what = format!("{me} votes for {candidate} in term {term}");
-            self.breaks("I7 PromiseKept", what);
+            self.breaks("I7 PromiseKept", &what);
         }
         if let Some(bound) = self.promises.get_mut(me) {
             bound.to.take_if(|p| p.holder != *candidate); // it was free, or was released
@@ -132,7 +135,7 @@ impl Ledger {
                 .or_insert_with(|| candidate.clone());
             if first != candidate {
                 let what = format!("{first} and {candidate} have a quorum in term {term}");
-                self.breaks("I2 LeaderPerTerm", what);
+                self.breaks("I2 LeaderPerTerm", &what);
             }
         }
     }
@@ -196,7 +199,7 @@ impl Ledger {
         let first = self.announced.entry(term).or_insert_with(|| me.clone());
         if first != me {
             let what = format!("{first} and {me} lead in term {term}");
-            self.breaks("I2 LeaderPerTerm", what);
+            self.breaks("I2 LeaderPerTerm", &what);
         }
     }
 
@@ -208,7 +211,7 @@ impl Ledger {
         self.elections = self.elections.saturating_add(1);
         if term <= self.token {
             let what = format!("{me} begins term {term} after {}", self.token);
-            self.breaks("I5 TokenMonotone", what);
+            self.breaks("I5 TokenMonotone", &what);
         }
         self.token = self.token.max(term);
     }
@@ -216,12 +219,12 @@ impl Ledger {
     /// I11: a question, or a claim that is refused, changes nothing durable.
     pub(super) fn disturbs(&mut self, me: &AgentId, kind: &str) {
         let what = format!("{me} writes because of {kind}");
-        self.breaks("I11 NoDisrupt", what);
+        self.breaks("I11 NoDisrupt", &what);
     }
 
     /// I12: an observer only listens.
     pub(super) fn meddles(&mut self, me: &AgentId, kind: &str) {
-        self.breaks("I12 Observers", format!("the observer {me} sends {kind}"));
+        self.breaks("I12 Observers", &format!("the observer {me} sends {kind}"));
     }
 
     /// I1, I8, I9, at this instant.

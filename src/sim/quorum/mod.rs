@@ -4,17 +4,17 @@
 //!
 //! | invariant | |
 //! |---|---|
-//! | I1 OneBeliever | at every instant at most one agent believes that it leads |
-//! | I2 LeaderPerTerm | at most one agent is elected in a term |
-//! | I3 VoteOnce | a voter votes once in a term, in all its lives |
-//! | I4 TermMonotone | a durable term never decreases |
-//! | I5 TokenMonotone | of two leaderships the later one has the higher term |
-//! | I7 PromiseKept | a vote is only given by who is not bound |
-//! | I8 NoRivalElected | while one believes, no other has a quorum of votes for a higher term |
-//! | I9 ResignFinal | nobody believes in a term that it resigned |
-//! | I10 DiskFirst | nothing is said of a term that is not durable |
-//! | I11 NoDisrupt | a question, and a refused claim, change nothing durable |
-//! | I12 Observers | an observer says nothing |
+//! | I1 `OneBeliever` | at every instant at most one agent believes that it leads |
+//! | I2 `LeaderPerTerm` | at most one agent is elected in a term |
+//! | I3 `VoteOnce` | a voter votes once in a term, in all its lives |
+//! | I4 `TermMonotone` | a durable term never decreases |
+//! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
+//! | I7 `PromiseKept` | a vote is only given by who is not bound |
+//! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
+//! | I9 `ResignFinal` | nobody believes in a term that it resigned |
+//! | I10 `DiskFirst` | nothing is said of a term that is not durable |
+//! | I11 `NoDisrupt` | a question, and a refused claim, change nothing durable |
+//! | I12 `Observers` | an observer says nothing |
 //!
 //! And once all is healed, one leader: the most important voter, if it may preempt.
 
@@ -49,7 +49,7 @@ use crate::{
 /// assert!(report.violation.is_none(), "{report}");
 /// # Ok::<(), actix_bully::elections::quorum::QuorumError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
 }
@@ -77,6 +77,21 @@ impl QuorumScenario {
     /// [`QuorumError::NoVoters`] when `n` is zero.
     pub fn drawn(seed: u64, n: usize) -> Result<Self, QuorumError> {
         draw(seed, n).map(Self::new)
+    }
+
+    /// The same with a rule broken on purpose.
+    ///
+    /// # Errors
+    /// As [`drawn`](Self::drawn).
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    pub fn planted(
+        seed: u64,
+        n: usize,
+        defect: crate::elections::quorum::Defect,
+    ) -> Result<Self, QuorumError> {
+        let sound = draw(seed, n)?;
+        Ok(Self::unsound(sound.clone().planted(defect), sound))
     }
 
     /// The rules' parameters, and the books.
@@ -191,7 +206,7 @@ impl Scenario for QuorumScenario {
             return;
         }
         for id in config.voters() {
-            let score = world.score(id).or(Some(Score::from(1)));
+            let score = world.score(id).or_else(|| Some(1.into()));
             world.restart(id);
             world.join(Participant::voter(id.clone(), score, self.watch.clone()));
         }

@@ -111,7 +111,15 @@ impl Watched {
                 BullyMessage::Elect(_) => return Asked::Probe,
                 BullyMessage::Claim(claim) => return Asked::Claim(from.clone(), claim.clone()),
                 BullyMessage::Resign(resign) => ledger.hears_resign(&self.id, from, resign.term),
-                _ => return Asked::Told(from.clone(), *incarnation),
+                BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
+                    return Asked::Told(from.clone(), *incarnation);
+                }
+                BullyMessage::Ok(_)
+                | BullyMessage::Yield(_)
+                | BullyMessage::ClaimReply(_)
+                | BullyMessage::Ack(_)
+                | BullyMessage::Nack(_)
+                | BullyMessage::Takeover(_) => {}
             },
             Input::TimedOut(_)
             | Input::Campaign
