@@ -52,7 +52,7 @@ fn heartbeat_received(c: &mut Criterion) {
     let mut at = 0;
     let mut step = move || {
         at += BEAT;
-        let message = BullyMessage::Heartbeat(Heartbeat { term, score });
+        let message = BullyMessage::Heartbeat(Heartbeat { term, score, sent_at: None });
         let input = Input::Received {
             from: from.clone(),
             incarnation,

@@ -1,3 +1,14 @@
 //! The machines, a folder each; none knows another.
+//!
+//! | machine | promise | needs |
+//! |---|---|---|
+//! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
+//! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
+//!
+//! The two share their messages, so that a user sees one type; [`any`] joins them.
 
+pub mod any;
 pub mod bully;
+pub mod message;
+pub mod policy;
+pub mod quorum;

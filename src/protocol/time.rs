@@ -4,8 +4,15 @@
 
 use std::{fmt, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 /// Nanoseconds since some start that only the agent's own clock knows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// It may travel to be echoed; whoever echoes it makes nothing of it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Time(u64);
 
 impl Time {

@@ -179,6 +179,20 @@ impl Timings {
             announced.saturating_add(election)
         })
     }
+
+    /// The longest from a silent death, or any other silence, of a leader until another one
+    /// believes that it leads, in the quorum mode, while a majority of the voters is well and
+    /// `above` voters that outrank the winner are dead, or not known to be alive.
+    ///
+    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %.
+    pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
+        let promised = self.promise.saturating_mul(100) / 89;
+        promised
+            .saturating_add(self.step.saturating_mul(above))
+            .saturating_add(self.jitter)
+            .saturating_add(self.round)
+            .saturating_add(self.delay_bound.saturating_mul(5))
+    }
 }
 
 #[cfg(test)]
@@ -212,6 +226,11 @@ mod tests {
         assert_eq!(
             Timings::lan().worst_case_failover(99),
             Some(ms(250 + 10 + 18 + 8 * 28 + 218))
+        );
+        let promised = ms(300) * 100 / 89;
+        assert_eq!(
+            Timings::lan().worst_case_quorum_failover(2),
+            promised + ms(2 * 18 + 10 + 20 + 5 * 9)
         );
     }
 }

@@ -31,6 +31,7 @@ mod drive;
 mod news;
 mod node;
 mod queue;
+mod quorum;
 mod trap;
 mod verbs;
 mod wire;
@@ -41,6 +42,7 @@ pub use builder::WorldBuilder;
 pub use bully::BullyScenario;
 pub use news::Detection;
 pub use node::Participant;
+pub use quorum::{QuorumScenario, Watch, Watched};
 pub use trap::{Reaction, Trap};
 pub use world::{Violation, World};
 

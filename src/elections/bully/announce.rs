@@ -185,6 +185,7 @@ impl Bully {
                     term: mine,
                     score,
                     answer: None,
+                    sent_at: None,
                 },
             );
         }
@@ -209,6 +210,7 @@ impl Bully {
             term,
             score: reign.score,
             answer: None,
+            sent_at: None,
         });
         out.notify(Event::Renewed { term });
     }

@@ -130,6 +130,7 @@ impl Bully {
                     round,
                     score,
                     seen: self.seen,
+                    takeover: None,
                 },
             );
         }
@@ -207,6 +208,7 @@ impl Bully {
                     round,
                     score,
                     seen: self.seen,
+                    takeover: None,
                 },
             );
             out.set_timer(Timer::Deadline, wait);
@@ -257,6 +259,7 @@ impl Bully {
             term,
             score,
             answer: None,
+            sent_at: None,
         });
         if let Some(detector) = self.config.timings.detector() {
             beat = now.after(detector.heartbeat);

@@ -24,6 +24,7 @@ impl Bully {
                     term,
                     score,
                     answer: None,
+                    sent_at: None,
                 });
             }
             State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
@@ -116,6 +117,7 @@ impl Bully {
         let strict = self.is_strict();
         let State::Leader(reign) = &mut self.state else {
             return;
+<<<<<<< HEAD
         };
         let term = reign.term;
         let before = std::mem::replace(&mut reign.score, score);
@@ -124,6 +126,16 @@ impl Bully {
         } else if score < before {
             self.lose(LostReason::Outranked, out);
             self.campaign(now, out);
+=======
+        }
+        if let State::Leader(reign) = &mut self.state {
+            reign.score = score;
+            out.send_all(Heartbeat {
+                term: reign.term,
+                score,
+                sent_at: None,
+            });
+>>>>>>> quorum
         }
     }
 

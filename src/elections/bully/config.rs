@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::elections::policy::Preemption;
 use crate::protocol::{Score, Timings};
 
 /// What a bully election needs to know beside who takes part; the same at every member.
@@ -57,18 +58,4 @@ pub enum Profile {
     Swift,
     /// The ASTRA rules B1 to B8 as they stand, and nothing else.
     Strict,
-}
-
-/// When a live leader gives way to a more important agent. It is the leader's policy; a vacant
-/// seat is taken at once under any of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Preemption {
-    /// At once: the bully's way.
-    #[default]
-    Immediately,
-    /// After the more important agent was there for this long without a gap, with a clean
-    /// hand-over; so that a flapping agent does not bounce the leadership.
-    After(Duration),
-    /// Never.
-    Never,
 }

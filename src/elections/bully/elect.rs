@@ -132,6 +132,7 @@ impl Bully {
                 term,
                 score,
                 answer: Some(elect.round),
+                sent_at: None,
             },
         );
     }
@@ -142,6 +143,7 @@ impl Bully {
             Ok {
                 round: elect.round,
                 seen: self.seen,
+                refusal: None,
             },
         );
     }

@@ -61,8 +61,11 @@ mod command;
 mod config;
 mod elect;
 mod membership;
+<<<<<<< HEAD
 mod message;
 mod preempt;
+=======
+>>>>>>> quorum
 mod state;
 mod strict;
 mod timer;
@@ -74,11 +77,15 @@ use std::sync::Arc;
 
 use tracing::debug;
 
-pub use config::{BullyConfig, Preemption, Profile};
-pub use message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield};
+pub use config::{BullyConfig, Profile};
+
 use state::{Asked, Followed, Reign, Seat, State};
 pub use timer::Timer;
 
+pub use crate::elections::{
+    message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield},
+    policy::Preemption,
+};
 use crate::protocol::{
     AgentId, Effects, Election, Identity, Incarnation, Input, Leader, Members, Rank, Score, Term,
     Time, View,
@@ -184,11 +191,12 @@ impl Bully {
         out: &mut Out,
     ) {
         let (term, score, answer) = match message {
-            BullyMessage::Heartbeat(Heartbeat { term, score }) => (term, score, None),
+            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => (term, score, None),
             BullyMessage::Elected(Elected {
                 term,
                 score,
                 answer,
+                ..
             }) => (term, score, answer),
             _ if !self.hears(from, incarnation) => {
                 return self.ignore("not from a member that is there");
@@ -199,6 +207,11 @@ impl Bully {
             BullyMessage::Ok(ok) => return self.on_ok(now, from, &ok, out),
             BullyMessage::Yield(give_way) => return self.on_yield(now, from, &give_way, out),
             BullyMessage::Resign(resign) => return self.on_resign(now, from, &resign, out),
+            BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => return self.ignore("a message of the quorum mode"),
         };
         let said = announce::Said {
             term,

@@ -34,6 +34,7 @@ impl Bully {
             Ok {
                 round: elect.round,
                 seen: self.seen,
+                refusal: None,
             },
         );
         match &mut self.state {
@@ -45,6 +46,7 @@ impl Bully {
                         term,
                         score,
                         answer: Some(elect.round),
+                        sent_at: None,
                     },
                 );
             }
@@ -91,6 +93,7 @@ impl Bully {
                         term,
                         score,
                         answer: None,
+                        sent_at: None,
                     },
                 );
             }

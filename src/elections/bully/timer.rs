@@ -63,6 +63,7 @@ impl Bully {
         out.send_all(Heartbeat {
             term: reign.term,
             score: reign.score,
+            sent_at: None,
         });
         out.set_timer(Timer::Heartbeat, detector.heartbeat);
     }

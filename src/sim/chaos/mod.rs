@@ -112,7 +112,7 @@ fn calm(bound: Duration) -> Conditions {
 }
 
 /// `a` to `z`, then `n26` and so on.
-fn name(number: usize) -> Option<AgentId> {
+pub(super) fn name(number: usize) -> Option<AgentId> {
     let letter = u32::try_from(number).ok().filter(|n| *n < 26);
     let letter = letter.and_then(|n| char::from_u32(u32::from('a') + n));
     let text = letter.map_or_else(|| format!("n{number}"), String::from);

@@ -118,6 +118,11 @@ impl Contract {
             | BullyMessage::Yield(_)
             | BullyMessage::Elected(_)
             | BullyMessage::Heartbeat(_) => {}
+            BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => panic!("not in this mode: {message}"),
         }
     }
 

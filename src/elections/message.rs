@@ -1,0 +1,338 @@
+//! What the agents of a bully election say to each other, in both modes.
+//!
+//! | message | textbook | ASTRA | meaning | quorum mode |
+//! |---|---|---|---|---|
+//! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a probe: would you vote for me? |
+//! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I do (or: there is a leader); stop | an objection, or why not |
+//! | [`Yield`] | – | – | You outrank me; I give way | consent |
+//! | [`Claim`] | – | – | – | vote for me |
+//! | [`ClaimReply`] | – | – | – | my vote, or why not |
+//! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an [`Ack`] |
+//! | [`Heartbeat`] | – | – | I still lead | the same; asks for an [`Ack`] |
+//! | [`Ack`] | – | – | – | I support you for a while |
+//! | [`Nack`] | – | – | – | I know a higher term |
+//! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
+//! | [`Resign`] | – | – | I lead no longer | the same |
+//!
+//! All are flat and small. The sender's name and life travel beside them. A field that only one
+//! mode needs is `None` in the other.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AgentId, PeerMessage, Round, Score, Term, Time};
+
+/// "I hold an election; who outranks me?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elect {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// The asker's importance.
+    pub score: Score,
+    /// The highest term the asker has seen; in quorum mode it asks for the one after it.
+    pub seen: Term,
+    /// Quorum mode: the live leadership that the asker wants to be handed over.
+    pub takeover: Option<Leadership>,
+}
+
+/// "Stop: I outrank you, or there is a leader."
+///
+/// A struct with named fields, so it does not shadow `Result::Ok`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ok {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term the sender has seen.
+    pub seen: Term,
+    /// Quorum mode: why it does not consent, if not because it outranks the asker.
+    pub refusal: Option<Refusal>,
+}
+
+/// Why a voter does not consent to a probe, if not because it outranks the asker.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Refusal {
+    /// It supports another one, or abstains, for that much longer.
+    LeaderAlive {
+        /// When to ask again.
+        retry: Micros,
+    },
+    /// The term asked for is not above its own.
+    Stale,
+}
+
+/// "You outrank me; I give way."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yield {
+    /// The round this answers.
+    pub round: Round,
+    /// The highest term the sender has seen.
+    pub seen: Term,
+    /// The term that the sender led in until this question made it stop, if it did.
+    pub released: Option<Term>,
+}
+
+/// "I lead from now on."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elected {
+    /// The term.
+    pub term: Term,
+    /// The leader's importance.
+    pub score: Score,
+    /// The round this answers, when it is a standing leader's answer to an [`Elect`].
+    pub answer: Option<Round>,
+    /// Quorum mode: the leader's own clock when it said this, for an [`Ack`] to echo.
+    pub sent_at: Option<Time>,
+}
+
+/// "I still lead."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heartbeat {
+    /// The term.
+    pub term: Term,
+    /// The leader's importance now.
+    pub score: Score,
+    /// Quorum mode: the leader's own clock when it said this, for an [`Ack`] to echo.
+    pub sent_at: Option<Time>,
+}
+
+/// "I lead no longer": the belief has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The term that has ended.
+    pub term: Term,
+    /// Who shall announce itself now, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+/// "Vote for me in this term."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The term, chosen by the candidate and used by nobody else who wins.
+    pub term: Term,
+    /// The candidate's importance.
+    pub score: Score,
+    /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
+    pub released: Option<Leadership>,
+}
+
+/// "You have my vote", or not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimReply {
+    /// The term this answers.
+    pub term: Term,
+    /// The voter's own term.
+    pub seen: Term,
+    /// Whether the vote is given. It was made durable before.
+    pub granted: bool,
+    /// When to ask again, if not.
+    pub retry: Micros,
+}
+
+/// "I heard you, and support nobody else for a while."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ack {
+    /// The leader's term.
+    pub term: Term,
+    /// What the leader's clock showed when it said what this answers.
+    pub echo: Time,
+    /// The voter's importance now; `None` if it does not stand for election.
+    pub score: Option<Score>,
+}
+
+/// "I know a higher term than the one you lead in."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// That term.
+    pub term: Term,
+}
+
+/// "A quorum agrees that I take your place: hand over."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Takeover {
+    /// The term that the leader leads in.
+    pub term: Term,
+}
+
+/// One leadership, named by who led and in which term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leadership {
+    /// Who.
+    pub id: AgentId,
+    /// In which term.
+    pub term: Term,
+}
+
+/// A span of time on the wire, in microseconds. A hint: nothing safe depends on it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Micros(pub u64);
+
+impl From<Duration> for Micros {
+    /// Rounds up; saturates.
+    fn from(span: Duration) -> Self {
+        Self(u64::try_from(span.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(span: Micros) -> Self {
+        Self::from_micros(span.0)
+    }
+}
+
+/// Everything that one agent of a bully election says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BullyMessage {
+    /// See [`Elect`].
+    Elect(Elect),
+    /// See [`Ok`].
+    Ok(Ok),
+    /// See [`Yield`].
+    Yield(Yield),
+    /// See [`Elected`].
+    Elected(Elected),
+    /// See [`Heartbeat`].
+    Heartbeat(Heartbeat),
+    /// See [`Resign`].
+    Resign(Resign),
+    /// See [`Claim`].
+    Claim(Claim),
+    /// See [`ClaimReply`].
+    ClaimReply(ClaimReply),
+    /// See [`Ack`].
+    Ack(Ack),
+    /// See [`Nack`].
+    Nack(Nack),
+    /// See [`Takeover`].
+    Takeover(Takeover),
+}
+
+impl BullyMessage {
+    /// The highest term that the message names.
+    pub fn term(&self) -> Term {
+        let released = |l: &Option<Leadership>| l.as_ref().map_or(Term::ZERO, |l| l.term);
+        match self {
+            Self::Elect(m) => m.seen.max(released(&m.takeover)),
+            Self::Ok(m) => m.seen,
+            Self::Yield(m) => m.seen.max(m.released.unwrap_or_default()),
+            Self::Elected(m) => m.term,
+            Self::Heartbeat(m) => m.term,
+            Self::Resign(m) => m.term,
+            Self::Claim(m) => m.term.max(released(&m.released)),
+            Self::ClaimReply(m) => m.term.max(m.seen),
+            Self::Ack(m) => m.term,
+            Self::Nack(m) => m.term,
+            Self::Takeover(m) => m.term,
+        }
+    }
+}
+
+impl PeerMessage for BullyMessage {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Elect(_) => "elect",
+            Self::Ok(_) => "ok",
+            Self::Yield(_) => "yield",
+            Self::Elected(_) => "elected",
+            Self::Heartbeat(_) => "heartbeat",
+            Self::Resign(_) => "resign",
+            Self::Claim(_) => "claim",
+            Self::ClaimReply(_) => "claim_reply",
+            Self::Ack(_) => "ack",
+            Self::Nack(_) => "nack",
+            Self::Takeover(_) => "takeover",
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::Heartbeat(_) | Self::Ack(_))
+    }
+}
+
+impl fmt::Display for BullyMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elect(m) => {
+                write!(f, "elect {} score {}", m.round, m.score)?;
+                and(f, "to take over", m.takeover.as_ref())
+            }
+            Self::Ok(m) => {
+                write!(f, "ok {}", m.round)?;
+                and(f, "but", m.refusal.as_ref())
+            }
+            Self::Yield(m) => {
+                write!(f, "yield {}", m.round)?;
+                and(f, "releasing term", m.released.as_ref())
+            }
+            Self::Elected(m) => {
+                write!(f, "elected term {} score {}", m.term, m.score)?;
+                let answer = m.answer.as_ref();
+                answer.map_or(Ok(()), |round| write!(f, ", answering {round}"))
+            }
+            Self::Heartbeat(m) => write!(f, "heartbeat term {}", m.term),
+            Self::Resign(m) => {
+                write!(f, "resign term {}", m.term)?;
+                and(f, "for", m.successor.as_ref())
+            }
+            Self::Claim(m) => {
+                write!(f, "claim term {} score {}", m.term, m.score)?;
+                and(f, "released:", m.released.as_ref())
+            }
+            Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),
+            Self::ClaimReply(m) => write!(f, "refuses term {}, knows {}", m.term, m.seen),
+            Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
+            Self::Nack(m) => write!(f, "nack knows term {}", m.term),
+            Self::Takeover(m) => write!(f, "takeover of term {}", m.term),
+        }
+    }
+}
+
+impl fmt::Display for Leadership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in term {}", self.id, self.term)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeaderAlive { retry } => write!(f, "not free for {:?}", Duration::from(*retry)),
+            Self::Stale => f.write_str("stale"),
+        }
+    }
+}
+
+fn and(f: &mut fmt::Formatter<'_>, word: &str, what: Option<impl fmt::Display>) -> fmt::Result {
+    what.map_or(Ok(()), |what| write!(f, " {word} {what}"))
+}
+
+macro_rules! into_bully_message {
+    ($($name:ident),*) => { $(
+        impl From<$name> for BullyMessage {
+            fn from(message: $name) -> Self {
+                Self::$name(message)
+            }
+        }
+    )* };
+}
+into_bully_message!(
+    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover
+);

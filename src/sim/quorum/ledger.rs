@@ -1,0 +1,256 @@
+//! What all the agents of one history have said and done, and which of it may not be.
+//!
+//! Decided here: the invariants, by name, from what can be seen outside: inputs, effects, views.
+//! The voters' promises are kept a second time, by the rules as they are written, so that a voter
+//! that forgets one is noticed at once.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use crate::{
+    elections::{
+        message::{Claim, Leadership},
+        quorum::{QuorumConfig, Vote},
+    },
+    protocol::{AgentId, Incarnation, Members, Term, Time},
+};
+
+/// The books of one history.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// I3: whom each voter voted for in each term, in all its lives.
+    votes: BTreeMap<(AgentId, Term), AgentId>,
+    /// Who voted for whom.
+    grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
+    /// I8: who has a quorum of votes in a term.
+    elected: BTreeMap<Term, AgentId>,
+    /// I2: who announced itself in a term.
+    announced: BTreeMap<Term, AgentId>,
+    /// I5: the last token.
+    token: Term,
+    /// I9: who resigned which term.
+    resigned: BTreeSet<(AgentId, Term)>,
+    /// I4, I10: each voter's durable record.
+    disks: BTreeMap<AgentId, Vote>,
+    /// I7: what each voter promised.
+    promises: BTreeMap<AgentId, Promised>,
+    /// The first broken invariant.
+    pub(super) broken: Option<String>,
+    /// How many leaderships began.
+    pub(super) elections: u64,
+}
+
+/// What binds one voter, by its own clock.
+#[derive(Debug, Default)]
+struct Promised {
+    quarantine: Time,
+    to: Option<Promise>,
+}
+
+#[derive(Debug)]
+struct Promise {
+    holder: AgentId,
+    incarnation: Incarnation,
+    term: Term,
+    until: Time,
+}
+
+impl Ledger {
+    fn breaks(&mut self, invariant: &str, what: &str) {
+        self.broken
+            .get_or_insert_with(|| format!("{invariant}: {what}"));
+    }
+
+    /// A life begins with this record.
+    pub(super) fn begins(&mut self, me: &AgentId, vote: Vote) {
+        self.disks.insert(me.clone(), vote);
+    }
+
+    /// S1, seen from outside: who may have promised something is bound for P.
+    pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
+        let used = self.disks.get(me).is_some_and(|v| v.term > Term::ZERO);
+        let bound = used && config.lease_quorum() > 1;
+        let span = if bound {
+            config.timings().promise()
+        } else {
+            Duration::ZERO
+        };
+        let quarantine = now.after(span);
+        let to = None;
+        self.promises
+            .insert(me.clone(), Promised { quarantine, to });
+    }
+
+    pub(super) fn persists(&mut self, me: &AgentId, vote: &Vote) {
+        let before = self.disks.insert(me.clone(), vote.clone());
+        if before.is_some_and(|before| before.term > vote.term) {
+            self.breaks(
+                "I4 TermMonotone",
+                &format!("{me} goes back to {}", vote.term),
+            );
+        }
+    }
+
+    /// I10: what is said of a term is said after it is durable.
+    pub(super) fn speaks(&mut self, me: &AgentId, term: Term, kind: &str) {
+        if self.disks.get(me).is_none_or(|disk| disk.term < term) {
+            self.breaks(
+                "I10 DiskFirst",
+                &format!("{me} sends {kind} of term {term}"),
+            );
+        }
+    }
+
+    /// I3, I7: `me` votes for who made this claim.
+    pub(super) fn votes(
+        &mut self,
+        now: Time,
+        me: &AgentId,
+        candidate: &AgentId,
+        claim: &Claim,
+        config: &QuorumConfig,
+    ) {
+        let term = claim.term;
+        self.speaks(me, term, "a vote");
+        let vote = self.votes.entry((me.clone(), term));
+        if vote.or_insert_with(|| candidate.clone()) != candidate {
+            self.breaks("I3 VoteOnce", &format!("{me} votes twice in term {term}"));
+        }
+        if self.is_bound(now, me, candidate, claim.released.as_ref()) {
+            let what = format!("{me} votes for {candidate} in term {term}");
+            self.breaks("I7 PromiseKept", &what);
+        }
+        if let Some(bound) = self.promises.get_mut(me) {
+            bound.to.take_if(|p| p.holder != *candidate); // it was free, or was released
+        }
+        let grants = self.grants.entry((term, candidate.clone())).or_default();
+        grants.insert(me.clone());
+        // By the configuration as it ought to be: a majority at least.
+        if grants.len() >= config.vote_quorum() {
+            let first = self
+                .elected
+                .entry(term)
+                .or_insert_with(|| candidate.clone());
+            if first != candidate {
+                let what = format!("{first} and {candidate} have a quorum in term {term}");
+                self.breaks("I2 LeaderPerTerm", &what);
+            }
+        }
+    }
+
+    fn is_bound(
+        &self,
+        now: Time,
+        me: &AgentId,
+        candidate: &AgentId,
+        released: Option<&Leadership>,
+    ) -> bool {
+        let Some(bound) = self.promises.get(me) else {
+            return false;
+        };
+        let promised = bound.to.as_ref().is_some_and(|p| {
+            let free = |l: &Leadership| l.id == p.holder && l.term >= p.term;
+            now < p.until && p.holder != *candidate && !released.is_some_and(free)
+        });
+        promised || now < bound.quarantine
+    }
+
+    /// `me` acknowledges a leader, which is a promise to it.
+    pub(super) fn promises(
+        &mut self,
+        now: Time,
+        me: &AgentId,
+        leader: (&AgentId, Incarnation),
+        term: Term,
+        config: &QuorumConfig,
+    ) {
+        self.speaks(me, term, "an acknowledgement");
+        let until = now.after(config.timings().promise());
+        let (holder, incarnation) = (leader.0.clone(), leader.1);
+        self.promises.entry(me.clone()).or_default().to = Some(Promise {
+            holder,
+            incarnation,
+            term,
+            until,
+        });
+    }
+
+    /// `me` hears that somebody resigned.
+    pub(super) fn hears_resign(&mut self, me: &AgentId, from: &AgentId, term: Term) {
+        if let Some(bound) = self.promises.get_mut(me) {
+            bound.to.take_if(|p| p.holder == *from && p.term <= term);
+        }
+    }
+
+    /// `me` hears whose life has ended.
+    pub(super) fn hears_members(&mut self, me: &AgentId, members: &Members) {
+        let ended = |p: &mut Promise| {
+            let holder = members.get(&p.holder);
+            holder.is_some_and(|m| m.has_ended(p.incarnation))
+        };
+        if let Some(bound) = self.promises.get_mut(me) {
+            bound.to.take_if(ended);
+        }
+    }
+
+    pub(super) fn announces(&mut self, me: &AgentId, term: Term) {
+        let first = self.announced.entry(term).or_insert_with(|| me.clone());
+        if first != me {
+            let what = format!("{first} and {me} lead in term {term}");
+            self.breaks("I2 LeaderPerTerm", &what);
+        }
+    }
+
+    pub(super) fn resigns(&mut self, me: &AgentId, term: Term) {
+        self.resigned.insert((me.clone(), term));
+    }
+
+    pub(super) fn acquires(&mut self, me: &AgentId, term: Term) {
+        self.elections = self.elections.saturating_add(1);
+        if term <= self.token {
+            let what = format!("{me} begins term {term} after {}", self.token);
+            self.breaks("I5 TokenMonotone", &what);
+        }
+        self.token = self.token.max(term);
+    }
+
+    /// I11: a question, or a claim that is refused, changes nothing durable.
+    pub(super) fn disturbs(&mut self, me: &AgentId, kind: &str) {
+        let what = format!("{me} writes because of {kind}");
+        self.breaks("I11 NoDisrupt", &what);
+    }
+
+    /// I12: an observer only listens.
+    pub(super) fn meddles(&mut self, me: &AgentId, kind: &str) {
+        self.breaks("I12 Observers", &format!("the observer {me} sends {kind}"));
+    }
+
+    /// I1, I8, I9, at this instant.
+    ///
+    /// # Errors
+    /// Says what is wrong.
+    pub(super) fn check(&self, believers: &[(AgentId, Term)]) -> Result<(), String> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        if let [(one, t), (other, u), ..] = believers {
+            return Err(format!(
+                "I1 OneBeliever: {one} in term {t} and {other} in term {u}"
+            ));
+        }
+        for (me, term) in believers {
+            if self.resigned.contains(&(me.clone(), *term)) {
+                return Err(format!("I9 ResignFinal: {me} in term {term}"));
+            }
+            let later = self.elected.range(*term..).skip_while(|(t, _)| *t == term);
+            if let Some((above, rival)) = later.into_iter().find(|(_, id)| *id != me) {
+                return Err(format!(
+                    "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

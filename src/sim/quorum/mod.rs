@@ -1,0 +1,226 @@
+//! The quorum election under chaos: its invariants after every step, agreement once all is healed.
+//!
+//! Decided here: what is owed. Whatever happens, as long as the clocks keep within their bound:
+//!
+//! | invariant | |
+//! |---|---|
+//! | I1 `OneBeliever` | at every instant at most one agent believes that it leads |
+//! | I2 `LeaderPerTerm` | at most one agent is elected in a term |
+//! | I3 `VoteOnce` | a voter votes once in a term, in all its lives |
+//! | I4 `TermMonotone` | a durable term never decreases |
+//! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
+//! | I7 `PromiseKept` | a vote is only given by who is not bound |
+//! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
+//! | I9 `ResignFinal` | nobody believes in a term that it resigned |
+//! | I10 `DiskFirst` | nothing is said of a term that is not durable |
+//! | I11 `NoDisrupt` | a question, and a refused claim, change nothing durable |
+//! | I12 `Observers` | an observer says nothing |
+//!
+//! And once all is healed, one leader: the most important voter, if it may preempt.
+
+mod ledger;
+mod watch;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+pub use watch::{Watch, Watched};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Scenario, name},
+};
+use crate::{
+    elections::{
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumError},
+    },
+    faults::SplitMix64,
+    protocol::{AgentId, Rank, Score, Term, Timings},
+};
+
+/// The voters of one configuration, and observers who join.
+///
+/// ```
+/// use actix_bully::sim::{QuorumScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut QuorumScenario::drawn(7, 3)?);
+/// assert!(report.violation.is_none(), "{report}");
+/// # Ok::<(), actix_bully::elections::quorum::QuorumError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuorumScenario {
+    watch: Watch,
+}
+
+impl QuorumScenario {
+    /// These voters; everybody else observes.
+    pub fn new(config: QuorumConfig) -> Self {
+        Self::unsound(config.clone(), config)
+    }
+
+    /// A configuration with a defect, judged by one without.
+    pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
+        Self {
+            watch: Watch {
+                config: Arc::new(config),
+                sound: Arc::new(sound),
+                ledger: Arc::new(Mutex::default()),
+            },
+        }
+    }
+
+    /// The first `n` agents of a history, with quorums and preemption as the seed will.
+    ///
+    /// # Errors
+    /// [`QuorumError::NoVoters`] when `n` is zero.
+    pub fn drawn(seed: u64, n: usize) -> Result<Self, QuorumError> {
+        draw(seed, n).map(Self::new)
+    }
+
+    /// The same with a rule broken on purpose.
+    ///
+    /// # Errors
+    /// As [`drawn`](Self::drawn).
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    pub fn planted(
+        seed: u64,
+        n: usize,
+        defect: crate::elections::quorum::Defect,
+    ) -> Result<Self, QuorumError> {
+        let sound = draw(seed, n)?;
+        Ok(Self::unsound(sound.clone().planted(defect), sound))
+    }
+
+    /// The rules' parameters, and the books.
+    pub const fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// How many leaderships began in this history.
+    pub fn elections(&self) -> u64 {
+        self.watch.ledger().elections
+    }
+}
+
+/// In-process timings; every fifth history has other quorums than majorities, every third leaves
+/// its leaders alone.
+fn draw(seed: u64, n: usize) -> Result<QuorumConfig, QuorumError> {
+    let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
+    let timings = Timings::in_process();
+    let short = timings.promise().saturating_mul(2);
+    let preemption = if random.chance(333) {
+        Preemption::Never
+    } else {
+        Preemption::After(short)
+    };
+    let builder = QuorumConfig::builder((0..n).filter_map(name))
+        .timings(timings)
+        .preemption(preemption)
+        .rest(Duration::from_millis(500));
+    if n == 0 || random.chance(800) {
+        return builder.build();
+    }
+    let all: Vec<usize> = (n / 2 + 1..=n).collect();
+    let votes = random.pick(&all).copied().unwrap_or(n);
+    builder.quorums(votes, n - votes + 1).build()
+}
+
+impl Scenario for QuorumScenario {
+    type Election = Watched;
+
+    /// Now and then a voter is a witness; who is not listed observes.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
+        let watch = self.watch.clone();
+        if !watch.sound.is_voter(&id) {
+            return Participant::observer(id, watch);
+        }
+        let score = self.score(random);
+        let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0);
+        Participant {
+            clock_offset: Duration::from_millis(random.below(100_000)),
+            clock_ppm: skew - 50_000,
+            ..Participant::voter(id, score, watch)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.watch.sound.timings().delay_bound()
+    }
+
+    /// Promises and quarantines run out; a few rounds; then the patience of a leader, which is
+    /// up to 16 times what it was, and a hand-over.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let (config, t) = (&self.watch.sound, self.watch.sound.timings());
+        let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
+        let patience = match config.preemption() {
+            Preemption::After(steady) => steady * 17,
+            Preemption::Immediately | Preemption::Never => Duration::ZERO,
+        };
+        let pauses = (t.promise() + config.drain()) * 3 + config.rest();
+        let all = t.promise() * 4 + rounds + patience + pauses;
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &[
+            "claim",
+            "claim_reply",
+            "ack",
+            "elected",
+            "resign",
+            "takeover",
+            "yield",
+        ]
+    }
+
+    fn expected(&self, world: &World<Watched>) -> Expected {
+        let config = &self.watch.sound;
+        let running = || config.voters().iter().filter(|id| world.is_running(id));
+        if running().count() < config.vote_quorum().max(config.lease_quorum()) {
+            return Expected::Nobody;
+        }
+        let rank = |id: &AgentId| {
+            let (score, id) = (world.score(id)?, id.clone());
+            Some(Rank { score, id })
+        };
+        match (running().filter_map(rank).max(), config.preemption()) {
+            (None, _) => Expected::Nobody,
+            (Some(highest), Preemption::After(_)) => Expected::Only(highest.id),
+            (Some(_), _) => Expected::Somebody,
+        }
+    }
+
+    /// With a small quorum for the lease, a leader may outlive the chance to elect another one:
+    /// then all voters return.
+    fn healed(&mut self, world: &mut World<Watched>) {
+        let config = Arc::clone(&self.watch.sound);
+        if config.vote_quorum() == config.lease_quorum() {
+            return;
+        }
+        for id in config.voters() {
+            let score = world.score(id).or_else(|| Some(1.into()));
+            world.restart(id);
+            world.join(Participant::voter(id.clone(), score, self.watch.clone()));
+        }
+    }
+
+    fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
+        let believers: Vec<(AgentId, Term)> = world
+            .believers()
+            .into_iter()
+            .filter_map(|id| {
+                let term = world.view(&id)?.leading?;
+                Some((id, term))
+            })
+            .collect();
+        self.watch.ledger().check(&believers)
+    }
+}

@@ -1,0 +1,74 @@
+//! Seeded histories: all faults at once, every invariant after every step, agreement afterwards.
+
+use actix_bully::trace::Trace;
+use actix_bully::{
+    elections::quorum::QuorumError,
+    sim::{
+        QuorumScenario,
+        chaos::{ChaosOptions, Coverage, Fault, chaos},
+    },
+};
+use std::time::Duration;
+
+/// How many histories each test runs; `SEEDS=20000 FIRST=7` runs others.
+pub(crate) fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let read = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let first = read("FIRST").unwrap_or(0);
+    first..first + read("SEEDS").unwrap_or(usual)
+}
+
+/// How many voters a history has.
+pub(crate) fn size(seed: u64) -> usize {
+    [1, 2, 3, 3, 4, 5, 5, 7]
+        .into_iter()
+        .nth(usize::try_from(seed % 8).unwrap_or(0))
+        .unwrap_or(3)
+}
+
+pub(crate) fn options(skew: u32) -> ChaosOptions {
+    ChaosOptions {
+        faults_for: Duration::from_secs(4),
+        steady_for: Duration::from_secs(1),
+        skew,
+        reproduce: "FIRST={seed} SEEDS=1 cargo test --release --test quorum".into(),
+        trace: match std::env::var("TRACE") {
+            Ok(_) => Trace::new().with_deliveries().with_repeated().bounded(4000),
+            Err(_) => Trace::off(),
+        },
+        ..ChaosOptions::default()
+    }
+}
+
+#[test]
+fn chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
+    let mut coverage = Coverage::default();
+    let (mut elections, mut failures) = (0, Vec::new());
+    for seed in seeds(100) {
+        let n = size(seed);
+        let mut scenario = QuorumScenario::drawn(seed, n)?;
+        let skew = if seed % 2 == 0 { 50_000 } else { 110_000 };
+        let report = chaos(seed, n, &options(skew), &mut scenario);
+        coverage.add(&report.coverage);
+        elections += scenario.elections();
+        if report.violation.is_some() {
+            print!("{}", report.trace.to_text());
+            failures.push(format!("n {n}: {report}"));
+        }
+    }
+    println!("{elections} leaderships; {coverage}");
+    assert!(
+        failures.is_empty(),
+        "{}: {}",
+        failures.len(),
+        failures
+            .iter()
+            .take(20)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+    for fault in Fault::ALL {
+        assert!(coverage.of(fault) > 0, "no {fault} happened");
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! A group of watched machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
+//! most important. Every invariant is checked after every step.
+
+use std::time::Duration;
+
+use actix_bully::{
+    elections::{policy::Preemption, quorum::QuorumConfig},
+    faults::Conditions,
+    protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
+    sim::{Detection, Participant, QuorumScenario, Watched, World, WorldBuilder, chaos::Scenario},
+};
+
+/// The preset `in_process`, by its letters; `AFTER` is a leader's patience.
+pub(crate) const H: u64 = 25;
+pub(crate) const D: u64 = 100;
+pub(crate) const P: u64 = 125;
+pub(crate) const AFTER: u64 = 300;
+
+pub(crate) const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+/// What differs from the usual group.
+pub(crate) struct Group {
+    /// The scores of `a`, `b`, …; `None` for a witness.
+    pub(crate) scores: Vec<Option<i32>>,
+    pub(crate) observers: Vec<&'static str>,
+    pub(crate) preemption: Preemption,
+    pub(crate) detection: Detection,
+    /// Parts in a million, by agent.
+    pub(crate) clocks: Vec<i32>,
+    pub(crate) planted: fn(QuorumConfig) -> QuorumConfig,
+}
+
+impl Group {
+    /// So many voters; nobody is told of crashes.
+    pub(crate) fn of(n: i32) -> Self {
+        Self {
+            scores: (1..=n).map(Some).collect(),
+            observers: Vec::new(),
+            preemption: Preemption::After(ms(AFTER)),
+            detection: Detection::Silent(Duration::ZERO.into()),
+            clocks: Vec::new(),
+            planted: |config| config,
+        }
+    }
+
+    pub(crate) fn sticky(self) -> Self {
+        let preemption = Preemption::Never;
+        Self { preemption, ..self }
+    }
+
+    pub(crate) fn names(&self) -> Vec<AgentId> {
+        let letters = 'a'..='z';
+        let some = letters.take(self.scores.len());
+        some.map(|letter| id(&letter.to_string())).collect()
+    }
+
+    pub(crate) fn config(&self) -> QuorumConfig {
+        QuorumConfig::builder(self.names())
+            .timings(Timings::in_process())
+            .preemption(self.preemption)
+            .rest(ms(1_000))
+            .build()
+            .unwrap()
+    }
+
+    /// Not started: messages take 0.1 to 1 ms.
+    pub(crate) fn builder(&self, seed: u64) -> (WorldBuilder<Watched>, QuorumScenario) {
+        let config = self.config();
+        let scenario = QuorumScenario::unsound((self.planted)(config.clone()), config);
+        let voters = self.names().into_iter().zip(&self.scores).enumerate();
+        let voters = voters.map(|(at, (id, score))| Participant {
+            clock_offset: ms(1_000 * u64::try_from(at).unwrap()),
+            clock_ppm: self.clocks.get(at).copied().unwrap_or(0),
+            ..Participant::voter(id, score.map(Score::from), scenario.watch().clone())
+        });
+        let voters: Vec<_> = voters.collect();
+        let observers = self.observers.iter();
+        let observers =
+            observers.map(|name| Participant::observer(id(name), scenario.watch().clone()));
+        let conditions = Conditions::builder().delay(Duration::from_micros(100)..=ms(1));
+        let builder = World::builder(seed)
+            .agents(voters)
+            .agents(observers)
+            .conditions(conditions.build().unwrap())
+            .detection(self.detection);
+        (builder, scenario)
+    }
+
+    pub(crate) fn world(&self, seed: u64) -> Net {
+        let (builder, scenario) = self.builder(seed);
+        Net::new(builder.build(), scenario)
+    }
+
+    /// The most important one leads, and hears everybody.
+    pub(crate) fn led(&self, seed: u64) -> Net {
+        let mut net = self.world(seed);
+        let top = self.names().last().unwrap().clone();
+        assert_eq!(net.settle(ms(500)), top);
+        net.run(H + 5); // all have acknowledged it
+        net
+    }
+}
+
+/// A world, and what its agents may not do.
+pub(crate) struct Net {
+    pub(crate) world: World<Watched>,
+}
+
+impl Net {
+    pub(crate) fn new(mut world: World<Watched>, mut scenario: QuorumScenario) -> Self {
+        world.set_invariant(move |world| scenario.check(world));
+        Self { world }
+    }
+
+    #[track_caller]
+    pub(crate) fn settle(&mut self, limit: Duration) -> AgentId {
+        match self.world.settle(limit) {
+            Ok(leader) => leader,
+            Err(unsettled) => panic!("{unsettled}; {:?}", self.world.violation()),
+        }
+    }
+
+    /// Lets time pass; nothing may break meanwhile.
+    #[track_caller]
+    pub(crate) fn run(&mut self, millis: u64) -> &mut Self {
+        self.world.run_for(ms(millis));
+        assert_eq!(self.world.violation(), None);
+        self
+    }
+
+    /// Lets time pass until somebody in particular believes, within a limit.
+    #[track_caller]
+    pub(crate) fn until_leads(&mut self, name: &str, limit: u64) -> Duration {
+        let before = self.world.now();
+        let leads = |world: &World<Watched>| world.believers() == [id(name)];
+        let led = self.world.run_until(leads, ms(limit));
+        assert!(led, "{name} does not lead: {:?}", self.world);
+        self.world.now().since(before)
+    }
+
+    /// Everybody who runs follows this one.
+    #[track_caller]
+    pub(crate) fn follows(&self, name: &str) {
+        let agreed = self.world.agreed().map(|leader| leader.id);
+        assert_eq!(agreed, Some(id(name)), "{:?}", self.world);
+    }
+
+    pub(crate) fn believers(&self) -> Vec<String> {
+        let believers = self.world.believers();
+        believers.iter().map(ToString::to_string).collect()
+    }
+
+    /// This moment, for what happens after it.
+    pub(crate) fn mark(&self) -> Mark {
+        let seen = self.world.agents().map(|id| self.world.events(id).len());
+        Mark {
+            at: self.world.now(),
+            seen: seen.collect(),
+        }
+    }
+
+    /// The events of all agents since then, in order of time.
+    pub(crate) fn events_since(&self, then: &Mark) -> Vec<(Time, AgentId, Event)> {
+        let mut all = Vec::new();
+        for (agent, seen) in self.world.agents().zip(&then.seen) {
+            for (at, event) in self.world.events(agent).iter().skip(*seen) {
+                all.push((*at, agent.clone(), event.clone()));
+            }
+        }
+        all.sort_by_key(|(at, ..)| *at);
+        all
+    }
+
+    /// Who began to lead since then, and when.
+    pub(crate) fn acquired_since(&self, then: &Mark) -> Vec<(Time, String)> {
+        let acquired = |(at, agent, event): (Time, AgentId, Event)| {
+            matches!(event, Event::Acquired { .. }).then(|| (at, agent.to_string()))
+        };
+        let events = self.events_since(then).into_iter();
+        events.filter_map(acquired).collect()
+    }
+
+    /// Who ever began to lead, and when.
+    pub(crate) fn acquired(&self) -> Vec<(Time, String)> {
+        let seen = self.world.agents().map(|_| 0).collect();
+        let at = Time::ZERO;
+        self.acquired_since(&Mark { at, seen })
+    }
+
+    /// When this one lost its leadership for this reason, since then.
+    #[track_caller]
+    pub(crate) fn lost_since(&self, then: &Mark, name: &str, why: LostReason) -> Time {
+        let lost = self
+            .events_since(then)
+            .into_iter()
+            .find(|(_, agent, event)| {
+                *agent == id(name) && matches!(event, Event::Lost { reason, .. } if *reason == why)
+            });
+        lost.map(|(at, ..)| at).expect("it lost the leadership")
+    }
+
+    pub(crate) fn leader(&self) -> Leader {
+        self.world.agreed().expect("all agree")
+    }
+
+    pub(crate) fn durable_term(&self, name: &str) -> Term {
+        self.world.durable(name).map(|v| v.term).unwrap_or_default()
+    }
+}
+
+/// A moment in a run.
+pub(crate) struct Mark {
+    pub(crate) at: Time,
+    seen: Vec<usize>,
+}

@@ -1,0 +1,15 @@
+//! The quorum election in a simulated world: scenarios by number, then chaos, then planted defects.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what does not hold fails the test"
+)]
+
+mod chaos;
+mod faults;
+mod kit;
+mod lives;
+#[cfg(feature = "planted")]
+mod mutants;
