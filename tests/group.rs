@@ -267,7 +267,15 @@ fn a_letter_to_a_closed_mailbox_is_counted() {
         clock::sleep(Duration::from_millis(1)).await;
         assert!(!addr.connected());
         let (term, score) = (Term(1), Score::from(1));
-        for message in [resign(), Heartbeat { term, score }.into()] {
+        for message in [
+            resign(),
+            Heartbeat {
+                term,
+                score,
+                sent_at: None,
+            }
+            .into(),
+        ] {
             scene.group.deliver(&id("a"), FIRST, &To::All, message);
         }
         assert_eq!(scene.group.counters().closed, 2);

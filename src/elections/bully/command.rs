@@ -117,25 +117,18 @@ impl Bully {
         let strict = self.is_strict();
         let State::Leader(reign) = &mut self.state else {
             return;
-<<<<<<< HEAD
         };
         let term = reign.term;
         let before = std::mem::replace(&mut reign.score, score);
         if !strict {
-            out.send_all(Heartbeat { term, score });
-        } else if score < before {
-            self.lose(LostReason::Outranked, out);
-            self.campaign(now, out);
-=======
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.score = score;
             out.send_all(Heartbeat {
-                term: reign.term,
+                term,
                 score,
                 sent_at: None,
             });
->>>>>>> quorum
+        } else if score < before {
+            self.lose(LostReason::Outranked, out);
+            self.campaign(now, out);
         }
     }
 

@@ -61,11 +61,7 @@ mod command;
 mod config;
 mod elect;
 mod membership;
-<<<<<<< HEAD
-mod message;
 mod preempt;
-=======
->>>>>>> quorum
 mod state;
 mod strict;
 mod timer;

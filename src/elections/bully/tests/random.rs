@@ -61,8 +61,19 @@ fn any_message(dice: &mut Dice, me: &Kit) -> BullyMessage {
     let (round, seen) = (any_round(dice, me), term(dice, me));
     let (score, term) = (score(dice).into(), term(dice, me));
     match dice.below(6) {
-        0 => Elect { round, score, seen }.into(),
-        1 => Ok { round, seen }.into(),
+        0 => Elect {
+            round,
+            score,
+            seen,
+            takeover: None,
+        }
+        .into(),
+        1 => Ok {
+            round,
+            seen,
+            refusal: None,
+        }
+        .into(),
         2 => {
             let released = dice.one_in(3).then_some(seen);
             Yield {
@@ -78,10 +89,16 @@ fn any_message(dice: &mut Dice, me: &Kit) -> BullyMessage {
                 term,
                 score,
                 answer,
+                sent_at: None,
             }
             .into()
         }
-        4 => Heartbeat { term, score }.into(),
+        4 => Heartbeat {
+            term,
+            score,
+            sent_at: None,
+        }
+        .into(),
         _ => {
             let successor = dice.pick(&[Some(ME), Some(LOW), Some(HIGH), Some(STRANGER), None]);
             resign(term.0, successor).into()

@@ -27,6 +27,7 @@ pub(super) fn elect(score: i32) -> Elect {
         round: round(1),
         score: score.into(),
         seen: Term::ZERO,
+        takeover: None,
     }
 }
 
@@ -34,6 +35,7 @@ pub(super) fn ok(counter: u64) -> Ok {
     Ok {
         round: round(counter),
         seen: Term::ZERO,
+        refusal: None,
     }
 }
 
@@ -59,6 +61,7 @@ pub(super) fn elected(term: u64, score: i32) -> Elected {
         term: Term(term),
         score: score.into(),
         answer: None,
+        sent_at: None,
     }
 }
 
@@ -74,6 +77,7 @@ pub(super) fn heartbeat(term: u64, score: i32) -> Heartbeat {
     Heartbeat {
         term: Term(term),
         score: score.into(),
+        sent_at: None,
     }
 }
 
