@@ -72,6 +72,7 @@ fn an_elect_is_answered() {
         heard.take();
         let (score, seen) = (Score::from(1), Term(0));
         let elect = Elect {
+            takeover: None,
             round: ROUND,
             score,
             seen,
@@ -91,12 +92,17 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         assert!(agent.is_leader());
         let (term, score) = (Term(9), Score::from(9));
         let elected = Elected {
+            sent_at: None,
             term,
             score,
             answer: None,
         };
         agent.addr().do_send(letter(elected));
-        agent.addr().do_send(letter(Heartbeat { term, score }));
+        agent.addr().do_send(letter(Heartbeat {
+            term,
+            score,
+            sent_at: None,
+        }));
         clock::sleep(MS(1)).await;
         let leader = agent.leader().unwrap();
         assert_eq!((leader.id, leader.term), (id("peer"), term));
@@ -114,7 +120,11 @@ fn answers_are_heard_whatever_they_are_worth() {
         clock::sleep(MS(1)).await;
         let term = agent.current().term;
         for seen in [Term(20), Term(30)] {
-            agent.addr().do_send(letter(Answer { round: ROUND, seen }));
+            agent.addr().do_send(letter(Answer {
+                round: ROUND,
+                seen,
+                refusal: None,
+            }));
             clock::sleep(MS(1)).await;
             assert_eq!(agent.current().term, Term(seen.0 + 1), "renewed above it");
             assert!(agent.current().term > term);
@@ -138,7 +148,12 @@ fn the_general_form_is_the_same() {
         let (agent, _peer, _) = set();
         clock::sleep(MS(1)).await;
         let (round, seen) = (ROUND, Term(20));
-        let general: <Bully as Election>::Message = Answer { round, seen }.into();
+        let general: <Bully as Election>::Message = Answer {
+            round,
+            seen,
+            refusal: None,
+        }
+        .into();
         agent.addr().do_send(letter(general));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(21));
