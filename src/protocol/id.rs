@@ -101,6 +101,18 @@ impl Borrow<str> for AgentId {
     }
 }
 
+impl PartialEq<str> for AgentId {
+    fn eq(&self, name: &str) -> bool {
+        *self.0 == *name
+    }
+}
+
+impl PartialEq<&str> for AgentId {
+    fn eq(&self, name: &&str) -> bool {
+        *self.0 == **name
+    }
+}
+
 impl Serialize for AgentId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
