@@ -1,0 +1,65 @@
+//! What there is to see, as JSON: an object per line, its `type` says which.
+
+use actix_bully::cluster::{AgentStatus, ClusterStatus, Side};
+use serde_json::{Value, json};
+
+use crate::{args::Args, screen::Election};
+
+pub(crate) fn head(args: &Args) -> String {
+    let clock = if args.real_time { "real" } else { "virtual" };
+    json!({
+        "type": "run",
+        "agents": args.agents,
+        "seed": args.seed,
+        "clock": clock,
+    })
+    .to_string()
+}
+
+pub(crate) fn election(election: &Election<'_>) -> String {
+    let Election {
+        what,
+        ended,
+        settled,
+    } = election;
+    json!({
+        "type": "election",
+        "what": what,
+        "ended_ms": millis(ended.as_nanos()),
+        "took_ms": settled.took.as_secs_f64() * 1e3,
+        "messages": settled.messages,
+        "sides": settled.sides.iter().map(side).collect::<Vec<_>>(),
+    })
+    .to_string()
+}
+
+pub(crate) fn status(status: &ClusterStatus) -> String {
+    let agents: Vec<_> = status.agents().iter().map(agent).collect();
+    json!({ "type": "status", "agents": agents }).to_string()
+}
+
+pub(crate) fn text(text: &str) -> String {
+    json!({ "type": "text", "text": text }).to_string()
+}
+
+fn side(side: &Side) -> Value {
+    let agents: Vec<_> = side.agents.iter().map(ToString::to_string).collect();
+    let leader = side.leader.as_ref().map(ToString::to_string);
+    json!({ "leader": leader, "term": side.term.0, "agents": agents })
+}
+
+fn agent(agent: &AgentStatus) -> Value {
+    json!({
+        "name": agent.name.to_string(),
+        "score": agent.score.map(|score| score.to_string()),
+        "state": agent.condition.to_string(),
+        "role": agent.role.to_string(),
+        "term": agent.term.0,
+        "leader": agent.leader.as_ref().map(|leader| leader.id.to_string()),
+        "leads": agent.leads,
+    })
+}
+
+fn millis(nanos: u64) -> f64 {
+    std::time::Duration::from_nanos(nanos).as_secs_f64() * 1e3
+}
