@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use actix_bully::{
     elections::bully::{BullyMessage, Elected, Heartbeat, Timer},
-    protocol::{Effects, Election, Input, Incarnation, Term, Time},
+    protocol::{Effects, Election, Incarnation, Input, Term, Time},
 };
 use actix_bully_benches::{group, name, started};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -21,7 +21,11 @@ fn heartbeat_sent(c: &mut Criterion) {
     let mut at = 0;
     let mut step = move || {
         at += BEAT;
-        leader.handle(Time::from_millis(at), Input::TimedOut(Timer::Heartbeat), &mut out);
+        leader.handle(
+            Time::from_millis(at),
+            Input::TimedOut(Timer::Heartbeat),
+            &mut out,
+        );
         assert_eq!(out.drain().map(black_box).count(), 2);
     };
     report_allocations("heartbeat sent", &mut step);
@@ -33,15 +37,27 @@ fn heartbeat_received(c: &mut Criterion) {
     let (mut follower, mut out) = started(1, &group(N));
     out.drain().for_each(drop);
     let (from, incarnation, term, score) = (name(N), Incarnation(1), Term(1), N.into());
-    let elected = BullyMessage::Elected(Elected { term, score, answer: None });
-    let first = Input::Received { from: from.clone(), incarnation, message: elected };
+    let elected = BullyMessage::Elected(Elected {
+        term,
+        score,
+        answer: None,
+    });
+    let first = Input::Received {
+        from: from.clone(),
+        incarnation,
+        message: elected,
+    };
     follower.handle(Time::ZERO, first, &mut out);
     out.drain().for_each(drop);
     let mut at = 0;
     let mut step = move || {
         at += BEAT;
         let message = BullyMessage::Heartbeat(Heartbeat { term, score });
-        let input = Input::Received { from: from.clone(), incarnation, message };
+        let input = Input::Received {
+            from: from.clone(),
+            incarnation,
+            message,
+        };
         follower.handle(Time::from_millis(at), black_box(input), &mut out);
         assert_eq!(out.drain().map(black_box).count(), 1);
     };
@@ -59,11 +75,18 @@ fn failover_step(c: &mut Criterion) {
     let elected = |k: u32, term| Input::Received {
         from: name(k),
         incarnation: Incarnation(1),
-        message: BullyMessage::Elected(Elected { term: Term(term), score: k.into(), answer: None }),
+        message: BullyMessage::Elected(Elected {
+            term: Term(term),
+            score: k.into(),
+            answer: None,
+        }),
     };
     follower.handle(Time::ZERO, elected(N, 1), &mut out);
     out.drain().for_each(drop);
-    let (from, to) = (elected(N - 1, 2), Input::Members(std::sync::Arc::clone(&after)));
+    let (from, to) = (
+        elected(N - 1, 2),
+        Input::Members(std::sync::Arc::clone(&after)),
+    );
     c.bench_function("core/survivor of a leader", |b| {
         b.iter_batched_ref(
             || (follower.clone(), Effects::new(), from.clone(), to.clone()),
@@ -80,7 +103,10 @@ fn failover_step(c: &mut Criterion) {
 fn report_allocations(what: &str, step: &mut impl FnMut()) {
     step();
     let counted = allocation_counter::measure(|| (0..1_000).for_each(|_| step()));
-    println!("core/{what}: {} allocations in 1,000 steps", counted.count_total);
+    println!(
+        "core/{what}: {} allocations in 1,000 steps",
+        counted.count_total
+    );
     assert_eq!(counted.count_total, 0, "a steady step allocates nothing");
 }
 

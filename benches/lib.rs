@@ -1,7 +1,8 @@
 //! What the measurements share.
 
-use std::sync::Arc;
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
+use actix::{Actor, Context, Handler, Message, Recipient};
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
     protocol::{
@@ -9,6 +10,7 @@ use actix_bully::{
         Members, Time,
     },
 };
+use tokio::task::yield_now;
 
 /// The name of the k-th agent; its score is k.
 ///
@@ -39,4 +41,51 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, Effects<Bully>) {
     let mut out = Effects::new();
     bully.handle(Time::ZERO, Input::Start(Arc::clone(members)), &mut out);
     (bully, out)
+}
+
+/// Bare actix actors that count what they hear: what an election is held against.
+#[derive(Debug)]
+pub struct Peers {
+    inboxes: Vec<Recipient<Hear>>,
+    heard: Rc<Cell<usize>>,
+}
+
+impl Peers {
+    /// n of them.
+    pub fn start(n: u32) -> Self {
+        let heard = Rc::new(Cell::new(0));
+        let inboxes = (0..n)
+            .map(|_| Peer(Rc::clone(&heard)).start().recipient())
+            .collect();
+        Self { inboxes, heard }
+    }
+
+    /// One of them tells all; ends when the last one has heard.
+    pub async fn broadcast(&self) {
+        self.heard.set(0);
+        for inbox in &self.inboxes {
+            inbox.do_send(Hear);
+        }
+        while self.heard.get() < self.inboxes.len() {
+            yield_now().await;
+        }
+    }
+}
+
+/// What a peer hears.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Hear;
+
+struct Peer(Rc<Cell<usize>>);
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<Hear> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: Hear, _: &mut Context<Self>) {
+        self.0.set(self.0.get() + 1);
+    }
 }

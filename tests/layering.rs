@@ -39,7 +39,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("faults", "serde thiserror tracing"),
     ("trace", "serde thiserror tracing"),
     ("sim", "serde thiserror tracing"),
-    ("store", "serde thiserror tracing std::fs tempfile"),
+    (
+        "store",
+        "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
+    ),
     ("clock", "serde thiserror tracing rustix tokio::time"),
     ("group", "serde thiserror tracing actix"),
     (

@@ -3,7 +3,7 @@
 //! Decided here: whose letters reach the machine. Those of strangers and of lives that are known
 //! to be over are counted and dropped; they never leave a trace in the state.
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use actix::{
     Actor, ActorFutureExt, AsyncContext, Context, Handler, Supervised, WrapFuture, clock::Instant,
@@ -13,10 +13,8 @@ use tracing::{debug, error};
 
 use crate::{
     group::{Group, Incoming, MembersChanged, Snapshot},
-    protocol::{
-        AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, MemberKind,
-    },
-    store::Stable,
+    protocol::{AgentId, Birth, Election, Identity, Incarnation, Input, MemberKind},
+    store::TermStore,
     supervisor::Deadline,
 };
 
@@ -46,12 +44,7 @@ pub struct Agent<E: Election> {
     pub(super) rng: Rng,
     pub(super) drain: Drain,
     pub(super) stay: Stay,
-
-    // One step.
-    pub(super) progress: Progress,
-    pub(super) out: Effects<E>,
-    pub(super) todo: VecDeque<Effect<E>>,
-    pub(super) backlog: VecDeque<Input<E>>,
+    pub(super) progress: Progress<E>,
 }
 
 /// What all lives of an agent are made from.
@@ -60,7 +53,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
-    pub(super) store: Option<Arc<dyn Stable<E::Durable>>>,
+    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
     pub(super) seed: u64,
 }
 
@@ -90,9 +83,6 @@ impl<E: Election> Agent<E> {
             drain: Drain::No,
             stay: Stay::Staying,
             progress: Progress::Free,
-            out: Effects::new(),
-            todo: VecDeque::new(),
-            backlog: VecDeque::new(),
             spec,
             belief,
         }
@@ -162,7 +152,9 @@ impl<E: Election> Agent<E> {
 
     /// Pulls the newest membership.
     fn look(&mut self, ctx: &mut Context<Self>) {
-        let Some(known) = &self.snapshot else { return };
+        let Some(known) = &self.snapshot else {
+            return;
+        };
         let newest = self.spec.group.snapshot(&self.spec.id);
         if newest.version() != known.version() {
             let members = Arc::clone(newest.members());
@@ -192,7 +184,7 @@ impl<E: Election> Actor for Agent<E> {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.progress == Progress::Stopped || self.belief.is_over() {
+        if matches!(self.progress, Progress::Stopped) || self.belief.is_over() {
             return self.stop(ctx);
         }
         self.deadline.run(ctx, Self::on_deadline);

@@ -11,7 +11,7 @@ use crate::{
     clock::{Clock, RuntimeClock},
     group::Group,
     protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Score},
-    store::Stable,
+    store::TermStore,
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
 };
 
@@ -31,7 +31,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) config: E::Config,
     group: Option<Group<E::Message>>,
     clock: Option<Arc<dyn Clock>>,
-    store: Option<Arc<dyn Stable<E::Durable>>>,
+    store: Option<Arc<dyn TermStore<E::Durable>>>,
     seed: u64,
     birth: Birth,
     policy: RestartPolicy,
@@ -95,7 +95,7 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Where the agent keeps what must survive a crash. Needed only by elections that have such a
     /// record.
-    pub fn store(mut self, store: impl Stable<E::Durable> + 'static) -> Self {
+    pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }

@@ -41,7 +41,7 @@ pub use message::{Incoming, MembersChanged};
 pub use snapshot::Snapshot;
 pub use wire::{Link, Wire};
 
-use registry::Registry;
+use registry::{Hint, Registry};
 use snapshot::{Office, Route};
 
 /// The participants of one election; several may live in one process. Clones are the same group.
@@ -187,12 +187,13 @@ impl<M: PeerMessage> Group<M> {
 
     /// Notes who leads, for those who come later. Nobody is told.
     pub fn note_leader(&self, leader: Leader) {
-        self.registry().note_leader(leader);
+        self.registry().hint(Hint::Leads(leader));
     }
 
     /// Notes that this leadership is over. Nobody is told.
     pub fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
-        self.registry().forget_leader(id, incarnation);
+        let hint = Hint::LeadsNoMore(id.clone(), incarnation);
+        self.registry().hint(hint);
     }
 
     /// Opens or closes the group to other hosts; a new group is closed.

@@ -35,6 +35,7 @@ pub(super) struct Registry<M: PeerMessage> {
     /// Not yet merged into the above.
     staged: BTreeMap<AgentId, Staged<M>>,
     left: BTreeSet<AgentId>,
+    hints: Vec<Hint>,
 
     version: u64,
     current: Option<Arc<Snapshot<M>>>,
@@ -64,6 +65,13 @@ enum Holder {
     Gone,
 }
 
+/// What is said about the leader.
+#[derive(Debug)]
+pub(super) enum Hint {
+    Leads(Leader),
+    LeadsNoMore(AgentId, Incarnation),
+}
+
 #[derive(Debug)]
 struct Staged<M: PeerMessage> {
     member: Member,
@@ -82,6 +90,7 @@ impl<M: PeerMessage> Registry<M> {
             place: Vec::new(),
             staged: BTreeMap::new(),
             left: BTreeSet::new(),
+            hints: Vec::new(),
             version: 0,
             current: None,
             quiet: Quiet::default(),
@@ -230,16 +239,12 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// A hint for those who come later: nobody is told.
-    pub(super) fn note_leader(&mut self, leader: Leader) {
-        Arc::make_mut(&mut self.members).note_leader(leader);
-        self.current = None;
-    }
-
-    /// See [`note_leader`](Self::note_leader).
-    pub(super) fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
-        Arc::make_mut(&mut self.members).forget_leader(id, incarnation);
-        self.current = None;
+    /// For those who come later: nobody is told, and nothing is copied until somebody comes.
+    pub(super) fn hint(&mut self, hint: Hint) {
+        if self.hints.len() >= A_FEW {
+            self.apply_hints();
+        }
+        self.hints.push(hint);
     }
 
     pub(super) fn raise_floor(&mut self, floor: Incarnation) {
@@ -249,21 +254,25 @@ impl<M: PeerMessage> Registry<M> {
     /// The newest membership.
     pub(super) fn members(&mut self) -> Arc<Members> {
         self.merge();
+        self.apply_hints();
         Arc::clone(&self.members)
     }
 
     /// The newest membership with the ways to everybody, made once for each version.
     pub(super) fn snapshot(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
+        if let Some(current) = &self.current {
+            return Arc::clone(current);
+        }
         self.merge();
-        let make = || {
-            Arc::new(Snapshot {
-                version: self.version,
-                members: Arc::clone(&self.members),
-                routes: Arc::clone(&self.routes),
-                office: Arc::clone(office),
-            })
-        };
-        Arc::clone(self.current.get_or_insert_with(make))
+        self.apply_hints();
+        let snapshot = Arc::new(Snapshot {
+            version: self.version,
+            members: Arc::clone(&self.members),
+            routes: Arc::clone(&self.routes),
+            office: Arc::clone(office),
+        });
+        self.current = Some(Arc::clone(&snapshot));
+        snapshot
     }
 
     /// Notes that `id` has seen the newest membership.
@@ -282,6 +291,16 @@ impl<M: PeerMessage> Registry<M> {
             let route = self.order.get(place).and_then(|at| self.routes.get(*at));
             if let Some(Route::Local { pokes, .. }) = route.map(|route| &**route) {
                 pokes.do_send(MembersChanged);
+            }
+        }
+    }
+
+    fn apply_hints(&mut self) {
+        for hint in self.hints.drain(..) {
+            let members = Arc::make_mut(&mut self.members);
+            match hint {
+                Hint::Leads(leader) => members.note_leader(leader),
+                Hint::LeadsNoMore(id, incarnation) => members.forget_leader(&id, incarnation),
             }
         }
     }
@@ -369,11 +388,20 @@ impl<M: PeerMessage> Registry<M> {
 fn without(members: &Members, left: &BTreeSet<AgentId>) -> Members {
     let mut rest = Members::new(members.is_closed());
     rest.join(members.iter().filter(|m| !left.contains(&m.id)).cloned());
+    if let Some(id) = left.first() {
+        // Notes the term only.
+        let (id, incarnation, term) = (id.clone(), Incarnation::default(), members.term());
+        rest.note_leader(Leader {
+            id,
+            incarnation,
+            term,
+        });
+    }
     if let Some(leader) = members.leader() {
         rest.note_leader(leader.clone());
     }
     rest
 }
 
-/// Up to this many are removed one by one.
+/// Up to this many are removed, or noted, one by one.
 const A_FEW: usize = 4;

@@ -25,6 +25,7 @@ mod id;
 mod input;
 mod member;
 mod members;
+mod name_index;
 mod rank;
 mod time;
 mod timings;

@@ -11,6 +11,7 @@ use actix::prelude::*;
 use actix_bully::supervisor::{Exit, Guardian, OnStop, RestartPolicy, Supervision};
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use tokio::runtime::Builder;
 
 use crate::common::virtual_system;
 use crate::probe::{Count, FailIn, Fault, Probe, Trace, panic_quietly};
@@ -135,6 +136,30 @@ fn a_factory_that_panics_here_is_the_callers_affair() {
         Vec::<String>::new(),
         "nothing was started, so nothing ended"
     );
+}
+
+#[test]
+fn a_runtime_without_timers_cannot_restart_but_still_tells_everybody_once() {
+    let timeless = || Builder::new_current_thread().build().unwrap();
+    System::with_tokio_rt(timeless).block_on(async {
+        let Elsewhere {
+            builder,
+            mut heard,
+            mut hooks,
+        } = Elsewhere::new();
+        let addr = builder.start(|_| Probe::new(Trace::new(), &[]));
+        assert_eq!(addr.send(poison()).await, Err(MailboxError::Closed));
+        let gave_up = Supervision::GaveUp {
+            child: 9,
+            exit: Exit::Abandoned,
+        };
+        assert_eq!(heard.next().await, Some(gave_up));
+        assert_eq!(
+            (hooks.next().await, hooks.next().await),
+            (Some(panicked()), None)
+        );
+        assert!(!addr.connected());
+    });
 }
 
 /// Hands on what it hears, so that a test can wait for events from another thread.

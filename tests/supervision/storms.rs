@@ -1,7 +1,9 @@
 //! Many failures at once, and failures amid much mail.
+#![expect(clippy::unwrap_used, reason = "a policy that is wrong fails the test")]
 
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::iter::once;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::future::join_all;
 
 use crate::common::virtual_system;
-use crate::probe::{Count, FailIn, Fault, Mail, Moment, Probe, Trace};
+use crate::probe::{Count, FailIn, Fault, Mail, Moment, Plan, Probe, Trace};
 use crate::stage::{guarded, lines_with, ms, run, transient};
 
 fn poison() -> FailIn {
@@ -152,12 +154,27 @@ fn children_that_panic_at_the_same_time_come_back_each_on_its_own() {
 }
 
 #[test]
-fn a_child_that_stops_in_started_without_any_backoff_does_not_hold_up_its_neighbours() {
-    let policy = stubborn(1_000, 0).on_stop(OnStop::Restart).build().unwrap();
+fn a_child_that_always_stops_in_started_does_not_hold_up_its_neighbours() {
     let plans: Vec<_> = (0..=1_000)
         .map(|n| (Moment::Started, n, Fault::Stop))
         .collect();
-    let turns = virtual_system().block_on(async {
+    let turns = turns_beside(&plans);
+    assert!(turns >= 1_000, "the neighbour had {turns} turns only");
+}
+
+#[test]
+fn a_child_that_always_panics_in_restarting_does_not_hold_up_its_neighbours() {
+    let first = (Moment::Started, 0, Fault::Stop);
+    let plans = (1..=1_000).map(|n| (Moment::Restarting, n, Fault::Panic));
+    let plans: Vec<_> = once(first).chain(plans).collect();
+    let turns = turns_beside(&plans);
+    assert!(turns >= 1_000, "the neighbour had {turns} turns only");
+}
+
+/// How many turns a neighbour has until a child is given up on that fails 1001 times, without backoff.
+fn turns_beside(plans: &[Plan]) -> u32 {
+    let policy = stubborn(1_000, 0).on_stop(OnStop::Restart).build().unwrap();
+    virtual_system().block_on(async {
         let trace = Trace::new();
         let turns = Rc::new(Cell::new(0));
         let neighbour = Rc::clone(&turns);
@@ -167,13 +184,11 @@ fn a_child_that_stops_in_started_without_any_backoff_does_not_hold_up_its_neighb
             task.waker().wake_by_ref();
             Poll::<()>::Pending
         }));
-        let child = guarded(policy, &trace).start(|_| Probe::new(trace.clone(), &plans));
+        let child = guarded(policy, &trace).start(|_| Probe::new(trace.clone(), plans));
         assert_eq!(child.send(Count).await, Err(MailboxError::Closed));
-        let noted = trace.take();
-        assert_eq!(lines_with(&noted, "started").len(), 1_001);
+        assert_eq!(lines_with(&trace.take(), "hook").len(), 1_001);
         turns.get()
-    });
-    assert!(turns >= 1_000, "the neighbour had {turns} turns only");
+    })
 }
 
 /// Hands on what it hears.

@@ -6,10 +6,10 @@
 
 use super::{
     Bully, Elected, Out, Preemption, Resign, Timer, Yield,
-    state::{Asked, Followed, Path, Patience, Seat, State},
+    state::{Followed, Path, Patience, Seat, State},
 };
 use crate::protocol::{
-    After, AgentId, Event, Incarnation, Leader, LostReason, Round, Score, Term, Time,
+    After, AgentId, Event, Incarnation, Leader, LostReason, Member, Round, Score, Term, Time,
 };
 
 /// An announcement: `Elected`, or `Heartbeat` (which answers nothing).
@@ -32,11 +32,8 @@ impl Bully {
         if self.refresh(now, from, incarnation, said, out) {
             return;
         }
-        if !self
-            .members
-            .get(from)
-            .is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
-        {
+        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
+        if !is_voter || !self.hears(from, incarnation) {
             return self.ignore("not from a voter that is there");
         }
         self.seen = self.seen.max(said.term);
@@ -47,7 +44,8 @@ impl Bully {
             return self.meet_leader(now, from, incarnation, said, out);
         }
         if said.term < self.floor && self.followed().is_none() {
-            let seen = self.seen; // it may lead, but above the terms that I have followed
+            // It may lead, but above the terms that I have followed, or that have ended.
+            let seen = self.seen.max(self.floor);
             return out.send(
                 from,
                 Yield {
@@ -58,9 +56,12 @@ impl Bully {
             );
         }
         let stale = |f: &Followed| {
-            (said.term, said.score, from) < (f.leader.term, f.score, &f.leader.id)
-                && f.leader.id != *from
-                || said.term < f.leader.term
+            let newer = if f.leader.id == *from {
+                (said.term, incarnation) >= (f.leader.term, f.leader.incarnation)
+            } else {
+                (said.term, said.score, from) > (f.leader.term, f.score, &f.leader.id)
+            };
+            !newer
         };
         if self.followed().is_some_and(stale) {
             return self.ignore("an older announcement");
@@ -103,28 +104,19 @@ impl Bully {
         out: &mut Out,
     ) {
         let challenges = self.challenges(now, said.score, from);
-        if let State::Candidate(candidacy) = &self.state {
-            match &candidacy.asked {
-                Asked::Voters if challenges => return self.ignore("it ranks below; it was asked"),
-                Asked::Leader { id, .. } if id == from => {
-                    if challenges && said.answer != Some(candidacy.round) {
-                        return self.ignore("said before it was asked");
-                    }
-                    let leader = Leader {
-                        id: from.clone(),
-                        incarnation,
-                        term: said.term,
-                    };
-                    return self.follow(now, leader, said.score, out);
-                }
-                Asked::Voters | Asked::Leader { .. } => {}
-            }
-        }
         let leader = Leader {
             id: from.clone(),
             incarnation,
             term: said.term,
         };
+        if let State::Candidate(candidacy) = &self.state
+            && candidacy.has_asked(from)
+        {
+            if challenges && said.answer != Some(candidacy.round) {
+                return self.ignore("it ranks below, and has not heard the question yet");
+            }
+            return self.follow(now, leader, said.score, out); // its policy decides
+        }
         match self.config.preemption {
             Preemption::Immediately if challenges => {
                 let following = self.followed().filter(|f| f.leader.id == *from).cloned();
@@ -200,12 +192,7 @@ impl Bully {
             return self.renew_above(said.term, out);
         }
         self.lose(LostReason::Superseded, out);
-        let leader = Leader {
-            id: from.clone(),
-            incarnation,
-            term: said.term,
-        };
-        self.follow(now, leader, said.score, out);
+        self.consider(now, from, incarnation, said, out);
     }
 
     /// A leader raises its term above one that was seen, without a gap in its belief.
@@ -260,15 +247,20 @@ impl Bully {
         let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
             return;
         };
+        let path = if self.is_strict() {
+            Path::Ask
+        } else {
+            Path::Announce
+        };
         match successor.and_then(|id| self.members.get(id)) {
             Some(next) if next.is_up() => {
                 let behind = self
                     .members
                     .ahead_of(&rank, Some(gone), 7)
                     .saturating_add(1);
-                self.set_turn(now, behind, Path::Announce, out);
+                self.set_turn(now, behind, path, out);
             }
-            Some(_) | None => self.take_turn(now, Path::Announce, Some(gone), out),
+            Some(_) | None => self.take_turn(now, path, Some(gone), out),
         }
     }
 }

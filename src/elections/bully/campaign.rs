@@ -5,7 +5,11 @@
 //! in line in its own snapshot; the k-th waits min(k, 8) steps. Nobody announces unasked at boot or
 //! after a restart, except in a closed group, where the snapshot knows everybody.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use tracing::debug;
 
@@ -68,12 +72,16 @@ impl Bully {
         gone: Option<&AgentId>,
         out: &mut Out,
     ) {
+        let deserted = gone.is_some() && self.is_resting(now) && !self.has_company(gone);
+        if deserted {
+            self.stop_resting(out);
+        }
         let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return;
         };
-        let behind = if self.is_resting(now) {
+        let behind = if deserted || self.is_resting(now) {
             LAST_STEP
         } else {
             self.members.ahead_of(&rank, gone, LAST_STEP)
@@ -138,10 +146,15 @@ impl Bully {
 
     /// The leader that was asked first is silent, gone, or no leader: everybody is asked.
     pub(super) fn widen(&mut self, now: Time, out: &mut Out) {
+        self.lose_sight(out);
+        self.campaign(now, out);
+    }
+
+    /// Says that the leader it followed, if it did, is its leader no longer.
+    fn lose_sight(&self, out: &mut Out) {
         if let Some(term) = self.followed().map(|f| f.leader.term) {
             out.notify(Event::NoLeader { term });
         }
-        self.campaign(now, out);
     }
 
     /// Holds an election: asks every voter that may be there and is not known to rank below.
@@ -155,10 +168,10 @@ impl Bully {
         self.hold_election(now, BTreeSet::from([below.clone()]), Patience::Fresh, out);
     }
 
-    /// Asks once more: this agent slept through its own deadline.
+    /// Asks everybody once more: this agent slept through its own deadline, and whoever gave way
+    /// may lead by now.
     pub(super) fn ask_again(&mut self, now: Time, out: &mut Out) {
-        let failed = self.take_failed();
-        self.hold_election(now, failed, Patience::Spent, out);
+        self.hold_election(now, BTreeSet::new(), Patience::Spent, out);
     }
 
     fn hold_election(
@@ -231,12 +244,14 @@ impl Bully {
     /// Announces itself at the next term and believes.
     pub(super) fn lead(&mut self, now: Time, out: &mut Out) {
         let (Some(term), Some(score)) = (self.seen.next(), self.me.score) else {
+            self.lose_sight(out);
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return self.ignore("it cannot be elected, or the terms have come to their end");
         };
         self.leave_state(out);
-        (self.seen, self.rest) = (term, None);
+        self.stop_resting(out);
+        self.seen = term;
         let mut beat = Time::MAX;
         out.send_all(Elected {
             term,
@@ -252,23 +267,35 @@ impl Bully {
             score,
             beat,
             draining: None,
-            challenger: None,
+            challengers: BTreeMap::new(),
         });
         out.notify(Event::Acquired { term });
     }
 
-    /// Stands back for `on`, until it announces itself.
+    /// Stands back for `on`, which holds an election or knows a leader.
     pub(super) fn wait_for(&mut self, now: Time, on: &AgentId, out: &mut Out) {
+        let wait = self.config.timings.victory_wait();
+        self.stand_back(now, on, Path::Ask, wait, out);
+    }
+
+    /// Stands back for `heir`, to which it has just left the seat: there and back takes 2 d, and
+    /// when nothing comes by then (a step on top) the seat is vacant, as nobody else can know.
+    pub(super) fn wait_for_heir(&mut self, now: Time, heir: &AgentId, out: &mut Out) {
+        let timings = &self.config.timings;
+        let wait = timings.delay_bound().saturating_mul(2);
+        let wait = wait.saturating_add(timings.step());
+        self.stand_back(now, heir, Path::Announce, wait, out);
+    }
+
+    fn stand_back(&mut self, now: Time, on: &AgentId, path: Path, wait: Duration, out: &mut Out) {
         let failed = self.take_failed();
         let round = self.open_round();
-        if let Some(term) = self.followed().map(|f| f.leader.term) {
-            out.notify(Event::NoLeader { term });
-        }
+        self.lose_sight(out);
         self.leave_state(out);
-        let wait = self.config.timings.victory_wait();
         let (on, due, patience) = (on.clone(), now.after(wait), Patience::Fresh);
         self.state = State::Waiting(Wait {
             on,
+            path,
             round,
             failed,
             due,
@@ -283,6 +310,9 @@ impl Bully {
             return;
         };
         self.leave_state(out);
+        if !self.is_strict() {
+            self.floor = self.floor.max(term);
+        }
         out.notify(Event::Lost { term, reason });
         self.state = State::Follower(Seat::Vacant(None));
     }
@@ -294,10 +324,7 @@ impl Bully {
             State::Follower(Seat::Vacant(Some(_))) => out.cancel_timer(Timer::Campaign),
             State::Follower(Seat::Taken(_)) if self.is_strict() => {}
             State::Follower(Seat::Taken(_)) => out.cancel_timer(Timer::Detect),
-            State::Candidate(candidacy) => out.cancel_timer(match candidacy.asked {
-                Asked::Leader { .. } => Timer::Widen,
-                Asked::Voters => Timer::Deadline,
-            }),
+            State::Candidate(candidacy) => out.cancel_timer(candidacy.timer()),
             State::Waiting(_) => out.cancel_timer(Timer::Victory),
             State::Leader(reign) => {
                 if !self.is_strict() {
@@ -306,7 +333,7 @@ impl Bully {
                 if reign.draining.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }
-                if reign.challenger.is_some() {
+                if !reign.challengers.is_empty() {
                     out.cancel_timer(Timer::Preempt);
                 }
             }

@@ -6,8 +6,8 @@
 //! otherwise the hand-over would bounce straight back.
 
 use super::{
-    Bully, Elected, Heartbeat, Out, Preemption, Resign, Timer,
-    state::{Asked, Challenger, Drain, Path, Seat, State},
+    Bully, Elected, Heartbeat, Out, Resign, Timer,
+    state::{Asked, Drain, Followed, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
 
@@ -27,6 +27,9 @@ impl Bully {
                 });
             }
             State::Candidate(_) | State::Waiting(_) => self.ignore("an election is under way"),
+            State::Follower(_) if !self.stands(now) => {
+                self.ignore("the terms have come to their end");
+            }
             State::Follower(Seat::Taken(f)) if !self.is_strict() => {
                 let followed = f.clone();
                 self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
@@ -43,8 +46,9 @@ impl Bully {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        if score.is_some() {
-            self.stop_resting(out);
+        let rested = score.is_some() && self.stop_resting(out);
+        if before == score && rested {
+            return self.stand_again(now, out);
         }
         if before == score || !self.is_voter() {
             return;
@@ -56,39 +60,34 @@ impl Bully {
                 }
             }
             (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
-            (State::Candidate(_) | State::Waiting(_), None) => {
-                if let Some(term) = self.followed().map(|f| f.leader.term) {
-                    out.notify(Event::NoLeader { term });
+            (State::Candidate(_) | State::Waiting(_), None) => match self.followed().cloned() {
+                Some(f) => self.follow(now, f.leader, f.score, out),
+                None => {
+                    self.leave_state(out);
+                    self.state = State::Follower(Seat::Vacant(None));
                 }
-                self.leave_state(out);
-                self.state = State::Follower(Seat::Vacant(None));
-            }
+            },
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
-                let (id, asks) = (
-                    f.leader.id.clone(),
-                    self.wants_seat(now, f.score, &f.leader.id),
-                );
-                if asks && self.is_strict() {
-                    out.notify(Event::NoLeader {
-                        term: f.leader.term,
-                    });
-                    self.campaign(now, out);
-                } else if asks {
-                    let followed = f.clone();
-                    self.ask_leader(now, id, Some(followed), out);
-                }
+                let followed = f.clone();
+                self.claim_seat(now, followed, out);
             }
             (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
     }
 
-    fn wants_seat(&self, now: Time, score: Score, leader: &AgentId) -> bool {
-        if self.is_strict() {
-            self.outranks(score, leader)
-        } else {
-            self.challenges(now, score, leader)
+    /// Asks for the seat of a leader that this agent outranks now.
+    fn claim_seat(&mut self, now: Time, followed: Followed, out: &mut Out) {
+        let (score, id) = (followed.score, followed.leader.id.clone());
+        if !self.is_strict() {
+            if self.challenges(now, score, &id) {
+                self.ask_leader(now, id, Some(followed), out);
+            }
+        } else if self.outranks(score, &id) && self.stands(now) {
+            let term = followed.leader.term;
+            out.notify(Event::NoLeader { term });
+            self.campaign(now, out);
         }
     }
 
@@ -137,7 +136,7 @@ impl Bully {
         }
     }
 
-    fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+    pub(super) fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         let to = to
             .filter(|id| self.may_follow_me(id))
             .or_else(|| self.best_successor());
@@ -186,34 +185,6 @@ impl Bully {
         self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
     }
 
-    pub(super) fn on_preempt_due(&mut self, now: Time, out: &mut Out) {
-        let Some(challenger) = self.reign().and_then(|r| r.challenger.clone()) else {
-            return self.ignore("nobody asked for the seat");
-        };
-        if now < challenger.due {
-            return out.set_timer(Timer::Preempt, challenger.due.since(now));
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.challenger = None;
-        }
-        let draining = self.reign().is_some_and(|r| r.draining.is_some());
-        if !draining && self.is_steady(&challenger) {
-            self.begin_drain(now, Some(challenger.id), out);
-        }
-    }
-
-    /// Whether the challenger is still the one that asked, there, and better.
-    fn is_steady(&self, challenger: &Challenger) -> bool {
-        let Some(mine) = self.me.score else {
-            return true;
-        };
-        self.members
-            .get(&challenger.id)
-            .filter(|m| m.is_up() && m.incarnation == Some(challenger.incarnation))
-            .and_then(|m| m.score)
-            .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
-    }
-
     fn may_follow_me(&self, id: &AgentId) -> bool {
         let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
         *id != self.me.id && self.members.get(id).is_some_and(fit)
@@ -221,28 +192,32 @@ impl Bully {
 
     fn best_successor(&self) -> Option<AgentId> {
         self.members
-            .by_rank()
-            .find(|m| m.is_up() && m.id != self.me.id)
+            .standing()
+            .find(|m| m.id != self.me.id)
             .map(|m| m.id.clone())
     }
 
-    fn stop_resting(&mut self, out: &mut Out) {
-        if self.rest.take().is_some() {
+    /// Says whether it rested.
+    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
+        let rested = self.rest.take().is_some();
+        if rested {
             out.cancel_timer(Timer::Rest);
         }
+        rested
     }
 
     /// The rest after stepping down is over.
     pub(super) fn stand_again(&mut self, now: Time, out: &mut Out) {
         match &self.state {
             State::Follower(Seat::Vacant(None)) => self.take_turn(now, Path::Ask, None, out),
-            State::Follower(Seat::Taken(f)) if self.challenges(now, f.score, &f.leader.id) => {
+            State::Follower(Seat::Taken(f)) => {
                 let followed = f.clone();
-                if self.config.preemption != Preemption::Never {
-                    self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
-                }
+                self.claim_seat(now, followed, out);
             }
-            State::Follower(_) | State::Candidate(_) | State::Waiting(_) | State::Leader(_) => {}
+            State::Follower(Seat::Vacant(Some(_)))
+            | State::Candidate(_)
+            | State::Waiting(_)
+            | State::Leader(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     Bully, Elect, Elected, Ok, Out, Preemption, Timer, Yield,
-    state::{Asked, Challenger, Path, Seat, State},
+    state::{Asked, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Time};
 
@@ -55,6 +55,12 @@ impl Bully {
                 self.answer_yield(from, elect, out);
                 self.wait_for(now, from, out);
             }
+            State::Waiting(wait) if above && wait.on == *from => {
+                // It asks, and from below: there is nothing to wait for.
+                self.leave_state(out);
+                self.state = State::Follower(Seat::Vacant(None));
+                self.answer_without_leader(now, from, elect, out);
+            }
             State::Waiting(wait) if above => {
                 wait.failed.insert(from.clone());
                 self.answer_ok(from, elect, out);
@@ -90,7 +96,7 @@ impl Bully {
         elect: &Elect,
         out: &mut Out,
     ) {
-        let State::Leader(reign) = &mut self.state else {
+        let State::Leader(reign) = &self.state else {
             return;
         };
         let score = reign.score;
@@ -111,19 +117,10 @@ impl Bully {
                         released,
                     },
                 );
-                return self.wait_for(now, from, out);
+                return self.wait_for_heir(now, from, out);
             }
             Preemption::After(steady) if challenged => {
-                let better = |c: &Challenger| (elect.score, from) > (c.score, &c.id);
-                if reign.challenger.as_ref().is_none_or(better) {
-                    reign.challenger = Some(Challenger {
-                        id: from.clone(),
-                        incarnation,
-                        score: elect.score,
-                        due: now.after(steady),
-                    });
-                    out.set_timer(Timer::Preempt, steady);
-                }
+                self.let_wait(now, from, incarnation, steady, out);
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, Out, Timer,
-    state::{Asked, Challenger, Path, Seat, State, Turn},
+    Bully, Out,
+    state::{Asked, Path, Seat, State, Turn},
 };
 use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
 
@@ -29,13 +29,13 @@ impl Bully {
             State::Candidate(_) => self.drop_from_round(now, out),
             State::Waiting(wait) => {
                 if !self.members.get(&wait.on).is_some_and(Member::is_up) {
-                    let on = wait.on.clone();
+                    let (on, path) = (wait.on.clone(), wait.path);
                     self.leave_state(out);
                     self.state = State::Follower(Seat::Vacant(None));
-                    self.begin_again(now, &on, out);
+                    self.begin_again(now, path, &on, out);
                 }
             }
-            State::Leader(_) => self.check_challenger(out),
+            State::Leader(_) => self.check_challengers(now, out),
         }
     }
 
@@ -57,11 +57,11 @@ impl Bully {
         self.take_turn(now, Path::Announce, Some(&leader.id), out);
     }
 
-    fn begin_again(&mut self, now: Time, gone: &AgentId, out: &mut Out) {
+    fn begin_again(&mut self, now: Time, path: Path, gone: &AgentId, out: &mut Out) {
         if self.is_strict() {
             self.campaign(now, out);
         } else {
-            self.take_turn(now, Path::Ask, Some(gone), out);
+            self.take_turn(now, path, Some(gone), out);
         }
     }
 
@@ -120,18 +120,6 @@ impl Bully {
                     self.take_turn(now, Path::Ask, Some(&id), out);
                 }
             }
-        }
-    }
-
-    /// A challenger that was gone for a moment begins anew: it has to be steady.
-    fn check_challenger(&mut self, out: &mut Out) {
-        let State::Leader(reign) = &mut self.state else {
-            return;
-        };
-        let members = &self.members;
-        let left = |c: &Challenger| members.get(&c.id).is_none_or(|m| m.is_gone(c.incarnation));
-        if reign.challenger.take_if(|c| left(c)).is_some() {
-            out.cancel_timer(Timer::Preempt);
         }
     }
 }

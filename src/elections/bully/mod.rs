@@ -53,6 +53,7 @@ mod config;
 mod elect;
 mod membership;
 mod message;
+mod preempt;
 mod state;
 mod strict;
 mod timer;
@@ -87,12 +88,13 @@ pub struct Bully {
     rounds: u64,
     /// The highest term seen.
     seen: Term,
-    /// Announcements of lower terms are void: their leader has resigned.
+    /// Announcements of lower terms are void: this agent has led or followed since, or their
+    /// leader has resigned.
     floor: Term,
     /// After stepping down: does not stand until then.
     rest: Option<Time>,
-    /// The last step.
-    stepped: Time,
+    /// The last step; none before the life has begun.
+    stepped: Option<Time>,
 }
 
 impl Election for Bully {
@@ -111,12 +113,18 @@ impl Election for Bully {
             seen: Term::ZERO,
             floor: Term::ZERO,
             rest: None,
-            stepped: Time::ZERO,
+            stepped: None,
         }
     }
 
     fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
         match input {
+            Input::Start(members) if !self.has_begun() => self.on_start(now, members, out),
+            Input::SetScore(score) if !self.has_begun() => {
+                self.me.score = score;
+                return;
+            }
+            _ if !self.has_begun() => return self.ignore("its life has not begun"),
             Input::Received {
                 from,
                 incarnation,
@@ -125,14 +133,13 @@ impl Election for Bully {
                 self.on_message(now, &from, incarnation, message, out);
             }
             Input::TimedOut(timer) => self.on_timer(now, timer, out),
-            Input::Members(members) => self.on_members(now, members, out),
-            Input::Start(members) => self.on_start(now, members, out),
+            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
             Input::Campaign => self.on_campaign(now, out),
             Input::SetScore(score) => self.on_set_score(now, score, out),
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.on_drained(now, out),
         }
-        self.stepped = now;
+        self.stepped = Some(now);
     }
 
     fn view(&self, _now: Time) -> View {
@@ -142,7 +149,9 @@ impl Election for Bully {
             None => self.followed().map(|f| f.leader.clone()),
         };
         let valid_until = match self.config.timings.detector() {
-            Some(detector) => self.stepped.after(detector.detection),
+            Some(detector) => self
+                .stepped
+                .map_or(Time::ZERO, |stepped| stepped.after(detector.detection)),
             None => Time::MAX,
         };
         let term = leader.as_ref().map_or(self.seen, |l| l.term);
@@ -165,35 +174,45 @@ impl Bully {
         message: BullyMessage,
         out: &mut Out,
     ) {
-        match message {
-            BullyMessage::Heartbeat(Heartbeat { term, score }) => {
-                let said = announce::Said {
-                    term,
-                    score,
-                    answer: None,
-                };
-                self.on_announcement(now, from, incarnation, said, out);
-            }
+        let (term, score, answer) = match message {
+            BullyMessage::Heartbeat(Heartbeat { term, score }) => (term, score, None),
             BullyMessage::Elected(Elected {
                 term,
                 score,
                 answer,
-            }) => {
-                let said = announce::Said {
-                    term,
-                    score,
-                    answer,
-                };
-                self.on_announcement(now, from, incarnation, said, out);
+            }) => (term, score, answer),
+            _ if !self.hears(from, incarnation) => {
+                return self.ignore("not from a member that is there");
             }
-            BullyMessage::Elect(elect) => self.on_elect(now, from, incarnation, &elect, out),
-            BullyMessage::Ok(ok) => self.on_ok(now, from, &ok, out),
-            BullyMessage::Yield(give_way) => self.on_yield(now, from, &give_way, out),
-            BullyMessage::Resign(resign) => self.on_resign(now, from, &resign, out),
-        }
+            BullyMessage::Elect(elect) => {
+                return self.on_elect(now, from, incarnation, &elect, out);
+            }
+            BullyMessage::Ok(ok) => return self.on_ok(now, from, &ok, out),
+            BullyMessage::Yield(give_way) => return self.on_yield(now, from, &give_way, out),
+            BullyMessage::Resign(resign) => return self.on_resign(now, from, &resign, out),
+        };
+        let said = announce::Said {
+            term,
+            score,
+            answer,
+        };
+        self.on_announcement(now, from, incarnation, said, out);
     }
 
     // ---- queries ----------------------------------------------------------------------------
+
+    fn has_begun(&self) -> bool {
+        self.stepped.is_some()
+    }
+
+    /// Whether somebody else is meant who is a member, and whose life is not known to be over.
+    fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
+        *from != self.me.id
+            && self
+                .members
+                .get(from)
+                .is_some_and(|m| !m.is_stale(incarnation))
+    }
 
     fn is_strict(&self) -> bool {
         self.config.profile == Profile::Strict
@@ -217,7 +236,7 @@ impl Bully {
     fn stands(&self, now: Time) -> bool {
         self.me.score.is_some()
             && self.is_voter()
-            && (!self.is_resting(now) || !self.has_company())
+            && (!self.is_resting(now) || !self.has_company(None))
             && self.seen.next().is_some()
     }
 
@@ -225,11 +244,11 @@ impl Bully {
         self.rest.is_some_and(|until| now < until)
     }
 
-    /// Whether anybody else is up and may be elected.
-    fn has_company(&self) -> bool {
+    /// Whether anybody else is up and may be elected, `but` one not counted.
+    fn has_company(&self, but: Option<&AgentId>) -> bool {
         self.members
-            .by_rank()
-            .any(|m| m.is_up() && m.id != self.me.id)
+            .standing()
+            .any(|m| m.id != self.me.id && Some(&m.id) != but)
     }
 
     /// Whether this agent may be elected and is more important than that one.

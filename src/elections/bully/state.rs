@@ -14,8 +14,9 @@
 //! ASTRA's *holding election* is [`State::Candidate`]; its *failed election* set is
 //! [`Candidacy::failed`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::Timer;
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
 
 /// One of four roles, each with its data.
@@ -95,6 +96,24 @@ pub(super) struct Candidacy {
     pub patience: Patience,
 }
 
+impl Candidacy {
+    /// Whether `id` is, or would be, asked in this election.
+    pub(super) fn has_asked(&self, id: &AgentId) -> bool {
+        match &self.asked {
+            Asked::Leader { id: leader, .. } => leader == id,
+            Asked::Voters => true,
+        }
+    }
+
+    /// The timer that ends its patience.
+    pub(super) const fn timer(&self) -> Timer {
+        match self.asked {
+            Asked::Leader { .. } => Timer::Widen,
+            Asked::Voters => Timer::Deadline,
+        }
+    }
+}
+
 /// Whom a candidate asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
@@ -111,6 +130,8 @@ pub(super) enum Asked {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub on: AgentId,
+    /// What to do when nothing comes of it.
+    pub path: Path,
     /// The round that was given up for it: a leader's release may still arrive.
     pub round: Option<Round>,
     pub failed: BTreeSet<AgentId>,
@@ -127,7 +148,8 @@ pub(super) struct Reign {
     /// When the next heartbeat is due.
     pub beat: Time,
     pub draining: Option<Drain>,
-    pub challenger: Option<Challenger>,
+    /// More important agents that asked, and that the policy makes wait.
+    pub challengers: BTreeMap<AgentId, Challenger>,
 }
 
 /// A leadership that is being handed over.
@@ -137,11 +159,10 @@ pub(super) struct Drain {
     pub due: Time,
 }
 
-/// A more important agent that asked, and that the policy makes wait.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// One who waits for the seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Challenger {
-    pub id: AgentId,
     pub incarnation: Incarnation,
-    pub score: Score,
+    /// From when on it has been there for long enough.
     pub due: Time,
 }

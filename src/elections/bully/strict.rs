@@ -12,7 +12,8 @@ use super::{
 use crate::protocol::{AgentId, Event, Incarnation, Leader, LostReason, Time};
 
 impl Bully {
-    /// B3. Without a score this agent ranks lowest, and answers nothing.
+    /// B3. Without a score this agent ranks lowest, and so it does while it rests after stepping
+    /// down: it answers nothing.
     pub(super) fn strict_on_elect(
         &mut self,
         now: Time,
@@ -20,7 +21,7 @@ impl Bully {
         elect: &Elect,
         out: &mut Out,
     ) {
-        if !self.outranks(elect.score, from) {
+        if !(self.outranks(elect.score, from) && self.stands(now)) {
             if self.reign().is_some() {
                 self.lose(LostReason::Outranked, out);
                 self.wait_for(now, from, out);
@@ -77,7 +78,7 @@ impl Bully {
             incarnation,
             term: said.term,
         };
-        let below = self.outranks(said.score, from);
+        let below = self.outranks(said.score, from) && self.stands(now);
         let weaker =
             |f: &Followed| f.leader.id != *from && (said.score, from) < (f.score, &f.leader.id);
         match &self.state {

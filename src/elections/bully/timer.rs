@@ -69,8 +69,10 @@ impl Bully {
 
     /// A leader that slept for longer than others wait may have a successor already.
     fn wake_from_stall(&mut self, now: Time, out: &mut Out) {
+        if self.reign().is_some_and(|r| r.draining.is_some()) {
+            return self.on_drained(now, out); // it was leaving anyway, and shall not come back
+        }
         self.lose(LostReason::Stalled, out);
-        self.state = State::Follower(Seat::Vacant(None));
         self.take_turn(now, Path::Ask, None, out);
     }
 
@@ -106,9 +108,11 @@ impl Bully {
         if now < turn.due {
             return out.set_timer(Timer::Campaign, turn.due.since(now));
         }
+        let patience = self.config.timings.delay_bound();
+        let late = now.since(turn.due) > patience.saturating_add(self.config.timings.jitter());
         match turn.path {
-            Path::Announce => self.lead(now, out),
-            Path::Ask => self.campaign(now, out),
+            Path::Announce if !late => self.lead(now, out),
+            Path::Announce | Path::Ask => self.campaign(now, out), // it slept: others may lead
         }
     }
 
@@ -116,6 +120,9 @@ impl Bully {
         let State::Candidate(candidacy) = &mut self.state else {
             return self.ignore("no election is held");
         };
+        if timer != candidacy.timer() {
+            return self.ignore("left over from an earlier question");
+        }
         if now < candidacy.due {
             return out.set_timer(timer, candidacy.due.since(now));
         }
@@ -141,13 +148,13 @@ impl Bully {
         }
         let late = now.since(wait.due) > self.config.timings.delay_bound();
         if late && wait.patience == Patience::Fresh {
-            wait.patience = Patience::Spent;
+            (wait.patience, wait.path) = (Patience::Spent, Path::Ask);
             wait.due = now.after(self.config.timings.victory_wait());
             return out.set_timer(Timer::Victory, self.config.timings.victory_wait());
         }
-        let on = wait.on.clone();
+        let (on, path) = (wait.on.clone(), wait.path);
         self.state = State::Follower(Seat::Vacant(None));
-        self.take_turn(now, Path::Ask, Some(&on), out);
+        self.take_turn(now, path, Some(&on), out);
     }
 
     fn on_rest_over(&mut self, now: Time, out: &mut Out) {

@@ -1,0 +1,125 @@
+//! Whether the agents agree, and who believes what if they do not.
+
+use std::{fmt, time::Duration};
+
+use super::{World, node::Place};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, View};
+
+impl<E: Election> World<E> {
+    /// Those who believe right now that they lead, hanging ones included: they will believe it
+    /// still when they go on, unless something limits their belief.
+    pub fn believers(&self) -> Vec<AgentId> {
+        let believes = |at: &usize| {
+            self.view_at(Place(*at))
+                .is_some_and(|v| v.leading.is_some())
+        };
+        let all = (0..self.nodes.len()).filter(believes);
+        all.filter_map(|at| self.wire.directory.name(Place(at)).cloned())
+            .collect()
+    }
+
+    /// The one leader that every member who runs follows, who believes so, and is the only one who
+    /// does; `None` if there is no such leader.
+    pub fn agreed(&self) -> Option<Leader> {
+        let mut agreed: Option<Leader> = None;
+        let mut believers = 0;
+        for (at, node) in self.nodes.iter().enumerate() {
+            let Some(view) = self.view_at(Place(at)) else {
+                continue;
+            };
+            believers += usize::from(view.leading.is_some());
+            if believers > 1 {
+                return None;
+            }
+            if !node.is_running() {
+                continue;
+            }
+            match &agreed {
+                None => agreed = Some(view.leader?),
+                Some(one) if view.leader.as_ref() != Some(one) => return None,
+                Some(_) => {}
+            }
+        }
+        let leader = agreed?;
+        let view = self.view(&leader.id)?;
+        let node = self.node(leader.id.as_str())?;
+        let leads = view.leading == Some(leader.term)
+            && node.incarnation == leader.incarnation
+            && node.is_running();
+        leads.then_some(leader)
+    }
+
+    /// The most important of those who run and may be elected; hanging ones do not count.
+    pub fn highest(&self) -> Option<Rank> {
+        let running = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| n.is_running());
+        let ranks = running.filter_map(|(at, node)| {
+            let score = node.score.filter(|_| node.kind == MemberKind::Voter)?;
+            let id = self.wire.directory.name(Place(at))?.clone();
+            Some(Rank { score, id })
+        });
+        ranks.max()
+    }
+
+    /// Whether everybody has started, and no message of an election is under way.
+    pub fn is_calm(&self) -> bool {
+        self.to_start == 0 && self.wire.under_way == 0
+    }
+
+    /// The members who run, hanging ones not counted, with their views; in the order in which they
+    /// came.
+    pub fn views(&self) -> impl Iterator<Item = (&AgentId, View)> {
+        let running = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| n.is_running());
+        running.filter_map(|(at, _)| {
+            let name = self.wire.directory.name(Place(at))?;
+            Some((name, self.view_at(Place(at))?))
+        })
+    }
+
+    pub(super) fn unsettled(&self, within: Duration) -> Unsettled {
+        Unsettled {
+            within,
+            believers: self.believers(),
+            views: self
+                .views()
+                .map(|(name, view)| (name.clone(), view))
+                .collect(),
+        }
+    }
+}
+
+/// Who believes what where no agreement was reached; see [`World::settle`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// How long was waited.
+    pub within: Duration,
+    /// Who believes that it leads.
+    pub believers: Vec<AgentId>,
+    /// Who runs, and what each believes.
+    pub views: Vec<(AgentId, View)>,
+}
+
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no agreement within {:?}:", self.within)?;
+        for (at, (name, view)) in self.views.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma} {name} is {} in term {}", view.role, view.term)?;
+            if let Some(leader) = &view.leader {
+                let (id, term) = (&leader.id, leader.term);
+                write!(f, " with {id} of term {term}")?;
+            }
+        }
+        let believers: Vec<&str> = self.believers.iter().map(AgentId::as_str).collect();
+        write!(f, "; believers: [{}]", believers.join(", "))
+    }
+}
+
+impl std::error::Error for Unsettled {}

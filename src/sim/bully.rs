@@ -1,0 +1,111 @@
+//! The bully under chaos: what the available mode owes once all is healed.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Scenario},
+};
+use crate::{
+    elections::bully::{Bully, BullyConfig, Preemption, Profile},
+    faults::SplitMix64,
+    protocol::{AgentId, MemberKind, Score},
+};
+
+/// A group of bullies with one configuration: after healing, the highest-ranked agent that may be
+/// elected leads, and all follow it.
+///
+/// ```
+/// use actix_bully::sim::{BullyScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut BullyScenario::default());
+/// assert!(report.violation.is_none(), "{report}");
+/// ```
+#[derive(Clone, Debug)]
+pub struct BullyScenario {
+    config: Arc<BullyConfig>,
+}
+
+impl Default for BullyScenario {
+    fn default() -> Self {
+        Self::new(BullyConfig::default())
+    }
+}
+
+impl BullyScenario {
+    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// history need not wait for them.
+    pub fn new(config: BullyConfig) -> Self {
+        let short = Duration::from_millis(500);
+        let config = BullyConfig {
+            drain: config.drain.min(short),
+            rest: config.rest.min(short),
+            ..config
+        };
+        Self {
+            config: Arc::new(config),
+        }
+    }
+}
+
+impl Scenario for BullyScenario {
+    type Election = Bully;
+
+    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Bully> {
+        let config = Arc::clone(&self.config);
+        let score = self.score(random);
+        let kind = if random.chance(80) {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        };
+        Participant {
+            kind,
+            ..Participant::voter(id, score, config)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.config.timings.delay_bound()
+    }
+
+    /// Waiting for a superior that is gone, an election, a second one by somebody more important;
+    /// before that a silence that has to be noticed, and a rest.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let t = &self.config.timings;
+        let detection = t.detector().map_or(Duration::ZERO, |d| d.detection);
+        let turns = (t.step() + t.jitter()) * 9;
+        let rounds = t.victory_wait() + (t.deadline() + t.delay_bound() * 2) * 2;
+        let idle = self.config.drain + self.config.rest;
+        let all = detection * 2 + turns + rounds + idle + t.delay_bound() * 8;
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &["elected", "yield", "ok", "resign", "elect"]
+    }
+
+    fn expected(&self, world: &World<Bully>) -> Expected {
+        let bullies = self.config.preemption == Preemption::Immediately;
+        match world.highest() {
+            None => Expected::Nobody,
+            Some(highest) if bullies && self.config.margin.is_none() => Expected::Only(highest.id),
+            Some(_) => Expected::Somebody,
+        }
+    }
+
+    /// The plain ASTRA rules have no failure detector: somebody must start.
+    fn healed(&mut self, world: &mut World<Bully>) {
+        if self.config.profile == Profile::Strict {
+            let all: Vec<AgentId> = world.agents().cloned().collect();
+            for agent in all {
+                world.campaign(agent);
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The kinds of faults, and how often each really happened.
+
+use std::fmt;
+
+/// One kind of fault, or of trouble that users make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Messages are lost by bad luck.
+    Loss,
+    /// Messages arrive more than once.
+    Duplication,
+    /// Messages overtake each other.
+    Reordering,
+    /// Some messages are under way for much longer than the delay bound.
+    LongDelay,
+    /// Two sides that do not reach each other.
+    Split,
+    /// One way of a link is cut.
+    OneWayCut,
+    /// Two agents do not reach each other, and everybody else reaches both.
+    NonTransitiveCut,
+    /// One agent is cut off from everybody.
+    Isolation,
+    /// An agent crashes.
+    Crash,
+    /// A crashed agent begins its next life.
+    Restart,
+    /// An agent hangs for a while.
+    Pause,
+    /// An agent's clock runs fast or slow.
+    ClockRate,
+    /// Timers fire late.
+    LateTimers,
+    /// An agent's importance changes, or it cannot be elected.
+    ScoreChange,
+    /// Somebody new takes part, or who left does again.
+    Join,
+    /// A member leaves.
+    Leave,
+    /// An agent crashes right after a decisive message left it, or half of a broadcast.
+    CrashAfterSend,
+    /// An agent hangs right after a decisive message left it.
+    PauseAfterSend,
+    /// An agent is cut off right after a decisive message left it.
+    IsolateAfterSend,
+    /// An agent is told to hold an election.
+    Campaign,
+    /// An agent is told to hand the leadership over.
+    StepDown,
+}
+
+impl Fault {
+    /// Every kind.
+    pub const ALL: [Self; 21] = [
+        Self::Loss,
+        Self::Duplication,
+        Self::Reordering,
+        Self::LongDelay,
+        Self::Split,
+        Self::OneWayCut,
+        Self::NonTransitiveCut,
+        Self::Isolation,
+        Self::Crash,
+        Self::Restart,
+        Self::Pause,
+        Self::ClockRate,
+        Self::LateTimers,
+        Self::ScoreChange,
+        Self::Join,
+        Self::Leave,
+        Self::CrashAfterSend,
+        Self::PauseAfterSend,
+        Self::IsolateAfterSend,
+        Self::Campaign,
+        Self::StepDown,
+    ];
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Loss => "loss",
+            Self::Duplication => "duplication",
+            Self::Reordering => "reordering",
+            Self::LongDelay => "long delay",
+            Self::Split => "split",
+            Self::OneWayCut => "one-way cut",
+            Self::NonTransitiveCut => "non-transitive cut",
+            Self::Isolation => "isolation",
+            Self::Crash => "crash",
+            Self::Restart => "restart",
+            Self::Pause => "pause",
+            Self::ClockRate => "clock rate",
+            Self::LateTimers => "late timers",
+            Self::ScoreChange => "score change",
+            Self::Join => "join",
+            Self::Leave => "leave",
+            Self::CrashAfterSend => "crash after send",
+            Self::PauseAfterSend => "pause after send",
+            Self::IsolateAfterSend => "isolation after send",
+            Self::Campaign => "campaign",
+            Self::StepDown => "step down",
+        })
+    }
+}
+
+/// How often each kind of fault happened.
+///
+/// A cut counts when it ended and at least one message was lost to it; loss, duplication,
+/// reordering and long delays count messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage([u64; Fault::ALL.len()]);
+
+impl Coverage {
+    /// How often this one happened.
+    pub fn of(&self, fault: Fault) -> u64 {
+        let found = Fault::ALL.iter().zip(self.0).find(|(f, _)| **f == fault);
+        found.map_or(0, |(_, count)| count)
+    }
+
+    /// Each kind of fault, and how often it happened.
+    pub fn iter(&self) -> impl Iterator<Item = (Fault, u64)> {
+        Fault::ALL.into_iter().zip(self.0)
+    }
+
+    /// Adds what happened in another history.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine = mine.saturating_add(theirs);
+        }
+    }
+
+    pub(super) fn count(&mut self, fault: Fault, times: u64) {
+        let found = Fault::ALL
+            .iter()
+            .zip(&mut self.0)
+            .find(|(f, _)| **f == fault);
+        if let Some((_, count)) = found {
+            *count = count.saturating_add(times);
+        }
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (fault, count)) in self.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{fault} {count}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up_by_kind() {
+        let mut coverage = Coverage::default();
+        for fault in Fault::ALL {
+            coverage.count(fault, 1);
+        }
+        coverage.count(Fault::StepDown, 2);
+        coverage.add(&coverage.clone());
+        assert_eq!(
+            (coverage.of(Fault::Loss), coverage.of(Fault::StepDown)),
+            (2, 6)
+        );
+        assert!(coverage.to_string().ends_with("campaign 2, step down 6"));
+    }
+}

@@ -1,0 +1,285 @@
+//! What goes wrong next.
+//!
+//! Decided here: which faults a history takes from the list, how fast they follow, and whom they
+//! hit: rather the leader than somebody. Not here: what a fault does; those are the world's verbs.
+
+use std::time::Duration;
+
+use super::{ChaosOptions, Coverage, Fault, Scenario, name};
+use crate::{
+    faults::{Conditions, SplitMix64},
+    protocol::{After, AgentId, Election},
+    sim::{Reaction, Trap, World},
+};
+
+/// The source of all evil in one history.
+#[derive(Debug)]
+pub(super) struct Nemesis {
+    /// The faults of this history.
+    faults: Vec<Fault>,
+    gap: After,
+    /// How many agents there may be at most, and how many numbers are taken.
+    most: usize,
+    taken: usize,
+    skew: u32,
+    /// A cut in force, and how many messages had been lost to cuts before.
+    cut: Option<(Fault, u64)>,
+    pub(super) coverage: Coverage,
+}
+
+impl Nemesis {
+    /// Draws the circumstances: each kind of fault is in with an even chance.
+    pub(super) fn new(n: usize, options: &ChaosOptions, random: &mut SplitMix64) -> Self {
+        let mut faults = options.faults.clone();
+        faults.retain(|_| random.chance(500));
+        if faults.is_empty() {
+            faults.clone_from(&options.faults);
+        }
+        let shortest = Duration::from_millis(random.between(1, 200));
+        Self {
+            faults,
+            gap: After {
+                min: shortest,
+                max: shortest * 8,
+            },
+            most: n.saturating_add(3),
+            taken: n,
+            skew: options.skew,
+            cut: None,
+            coverage: Coverage::default(),
+        }
+    }
+
+    /// How long to wait for the next strike.
+    pub(super) fn gap(&self, random: &mut SplitMix64) -> Duration {
+        random.span(self.gap)
+    }
+
+    /// Breaks something, or repairs something.
+    pub(super) fn strike<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) {
+        if random.chance(400) {
+            self.repair(world, scenario.delay_bound(), random);
+            return;
+        }
+        let Some(fault) = random.pick(&self.faults).copied() else {
+            return;
+        };
+        let done = match fault {
+            Fault::Loss | Fault::Duplication | Fault::Reordering | Fault::LongDelay => {
+                return self.worsen(world, fault, scenario.delay_bound(), random);
+            }
+            Fault::Split | Fault::OneWayCut | Fault::NonTransitiveCut | Fault::Isolation => {
+                return self.separate(world, fault, random);
+            }
+            Fault::CrashAfterSend => {
+                return set_trap(world, Reaction::Crash, scenario.decisive(), random);
+            }
+            Fault::PauseAfterSend => {
+                return set_trap(world, Reaction::Pause, scenario.decisive(), random);
+            }
+            Fault::IsolateAfterSend => {
+                return set_trap(world, Reaction::Isolate, scenario.decisive(), random);
+            }
+            Fault::Join => self.join(world, scenario, random),
+            Fault::Leave => {
+                let few = world.views().count() < 2;
+                let leaver = somebody(world, random).filter(|_| !few);
+                leaver.is_some_and(|agent| world.leave(agent))
+            }
+            Fault::LateTimers => {
+                let most = scenario.delay_bound() * 10;
+                world.set_lateness(After::jittered(Duration::ZERO, most));
+                true
+            }
+            Fault::ScoreChange => {
+                let score = scenario.score(random);
+                somebody(world, random).is_some_and(|agent| world.set_score(agent, score))
+            }
+            Fault::Crash => somebody(world, random).is_some_and(|agent| world.crash(agent)),
+            Fault::Restart => restart(world, random),
+            Fault::Pause => somebody(world, random).is_some_and(|agent| world.pause(agent)),
+            Fault::ClockRate => {
+                let ppm = random.below(u64::from(self.skew) * 2 + 1);
+                let ppm = i32::try_from(i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew));
+                let agent = somebody(world, random).zip(ppm.ok());
+                agent.is_some_and(|(agent, ppm)| world.set_clock_rate(agent, ppm))
+            }
+            Fault::Campaign => somebody(world, random).is_some_and(|agent| world.campaign(agent)),
+            Fault::StepDown => {
+                let to = somebody(world, random).filter(|_| random.chance(500));
+                somebody(world, random).is_some_and(|agent| world.step_down(agent, to))
+            }
+        };
+        self.coverage.count(fault, u64::from(done));
+    }
+
+    /// Counts what can only be counted at the end.
+    pub(super) fn finish<E: Election>(&mut self, world: &World<E>) {
+        self.end_cut(world);
+        let tally = world.tally();
+        self.coverage.count(Fault::Loss, tally.lost);
+        self.coverage.count(Fault::Duplication, tally.duplicated);
+        self.coverage.count(Fault::Reordering, tally.reordered);
+        self.coverage.count(Fault::LongDelay, tally.slow);
+        for (reaction, fault) in [
+            (Reaction::Crash, Fault::CrashAfterSend),
+            (Reaction::Pause, Fault::PauseAfterSend),
+            (Reaction::Isolate, Fault::IsolateAfterSend),
+        ] {
+            self.coverage.count(fault, world.sprung(reaction));
+        }
+    }
+
+    fn repair<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        bound: Duration,
+        random: &mut SplitMix64,
+    ) {
+        match random.below(4) {
+            0 => {
+                world.heal();
+                self.end_cut(world);
+            }
+            1 => world.set_conditions(super::calm(bound)),
+            2 => {
+                let all: Vec<AgentId> = world.agents().cloned().collect();
+                for agent in all {
+                    world.resume(agent);
+                }
+            }
+            _ => {
+                let done = restart(world, random);
+                self.coverage.count(Fault::Restart, u64::from(done));
+            }
+        }
+    }
+
+    /// The whole network becomes worse.
+    fn worsen<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        fault: Fault,
+        bound: Duration,
+        random: &mut SplitMix64,
+    ) {
+        let with = |fault: Fault, random: &mut SplitMix64| {
+            self.faults.contains(&fault) && random.chance(500)
+        };
+        let mut bad = Conditions::builder().delay(bound / 50..=bound);
+        if fault == Fault::Loss || with(Fault::Loss, random) {
+            bad = bad.loss(u16::try_from(random.between(10, 400)).unwrap_or(0));
+        }
+        if fault == Fault::Duplication || with(Fault::Duplication, random) {
+            bad = bad.duplication(u16::try_from(random.between(10, 300)).unwrap_or(0));
+        }
+        if fault == Fault::Reordering || with(Fault::Reordering, random) {
+            bad = bad.in_any_order();
+        }
+        if fault == Fault::LongDelay || with(Fault::LongDelay, random) {
+            let share = u16::try_from(random.between(5, 200)).unwrap_or(0);
+            bad = bad.slow(share, bound..=bound * 100);
+        }
+        world.set_conditions(bad.build().unwrap_or_default());
+    }
+
+    /// Some do not reach others.
+    fn separate<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        fault: Fault,
+        random: &mut SplitMix64,
+    ) {
+        self.end_cut(world);
+        let mut all: Vec<AgentId> = world.agents().cloned().collect();
+        random.shuffle(&mut all);
+        match (fault, somebody(world, random), all.as_slice()) {
+            (Fault::Split, _, all) => {
+                let half = all.len() / 2;
+                world.partition([all.iter().take(half)]);
+            }
+            (Fault::Isolation, Some(agent), _) => world.isolate(agent),
+            (Fault::OneWayCut, Some(from), all) => {
+                for to in all.iter().take(all.len() / 2).filter(|to| **to != from) {
+                    if random.chance(500) {
+                        world.cut_one_way(&from, to);
+                    } else {
+                        world.cut_one_way(to, &from);
+                    }
+                }
+            }
+            (_, _, [one, other, ..]) => world.cut(one, other),
+            (_, _, _) => {}
+        }
+        self.cut = Some((fault, world.tally().separated()));
+    }
+
+    /// Somebody new, as long as there is room; then somebody who left.
+    fn join<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> bool {
+        let number = if self.taken < self.most {
+            self.taken
+        } else {
+            usize::try_from(random.below(u64::try_from(self.most).unwrap_or(1))).unwrap_or(0)
+        };
+        self.taken = self.taken.max(number.saturating_add(1));
+        let participant = name(number).map(|id| scenario.participant(id, random));
+        participant.is_some_and(|participant| world.join(participant))
+    }
+
+    /// A cut ends: did it hurt anybody?
+    fn end_cut<E: Election>(&mut self, world: &World<E>) {
+        if let Some((fault, before)) = self.cut.take() {
+            let hurt = world.tally().separated() > before;
+            self.coverage.count(fault, u64::from(hurt));
+        }
+    }
+}
+
+/// One who runs: every other time one who leads, if there is one.
+pub(super) fn somebody<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
+    if random.chance(500) {
+        let leaders: Vec<AgentId> = world.believers();
+        if let Some(leader) = random.pick(&leaders) {
+            return Some(leader.clone());
+        }
+    }
+    let all: Vec<&AgentId> = world.agents().filter(|id| world.is_running(id)).collect();
+    random.pick(&all).map(|id| (*id).clone())
+}
+
+/// One of the dead begins its next life.
+fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> bool {
+    let dead = world.agents().filter(|id| world.view(id).is_none());
+    let dead: Vec<AgentId> = dead.cloned().collect();
+    random.pick(&dead).is_some_and(|agent| world.restart(agent))
+}
+
+/// Something shall happen to whoever sends a decisive message next, or in the midst of it.
+fn set_trap<E: Election>(
+    world: &mut World<E>,
+    then: Reaction,
+    kinds: &[&'static str],
+    random: &mut SplitMix64,
+) {
+    world.disarm();
+    if let Some(kind) = random.pick(kinds).copied() {
+        let spared = u32::try_from(random.below(4)).unwrap_or(0);
+        let by = None;
+        world.arm(&Trap {
+            by,
+            kind,
+            spared,
+            then,
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! What chaos needs to know of an election: who takes part, what is owed afterwards.
+
+use std::{fmt, time::Duration};
+
+use crate::{
+    faults::SplitMix64,
+    protocol::{AgentId, Election, Score},
+    sim::{Participant, World},
+};
+
+/// An election under test, for one history.
+pub trait Scenario {
+    /// The machine.
+    type Election: Election;
+
+    /// An agent of this name, at the beginning or when it joins later.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Self::Election>;
+
+    /// Another importance for an agent.
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        Some(Score::from(i64::try_from(random.below(10)).unwrap_or(0)))
+    }
+
+    /// The delay bound d: in the calm phase, delay and lateness together stay within it.
+    fn delay_bound(&self) -> Duration;
+
+    /// How long agreement may take once everything is healed, the last old message has arrived,
+    /// and clocks run at most `skew` parts in a million fast or slow.
+    fn settles_within(&self, skew: u32) -> Duration;
+
+    /// The names of the messages after which a fault hurts most.
+    fn decisive(&self) -> &[&'static str];
+
+    /// What must come of it in the end.
+    fn expected(&self, world: &World<Self::Election>) -> Expected;
+
+    /// What a user does when everything is healed; nothing, by default.
+    fn healed(&mut self, world: &mut World<Self::Election>) {
+        let _: &World<Self::Election> = world;
+    }
+
+    /// Checked after every step.
+    ///
+    /// # Errors
+    /// Says what is wrong; this ends the history.
+    fn check(&mut self, world: &World<Self::Election>) -> Result<(), String> {
+        let _: &World<Self::Election> = world;
+        Ok(())
+    }
+}
+
+/// What must come of a history in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Nobody may lead: nobody can be elected.
+    Nobody,
+    /// All agree on somebody.
+    Somebody,
+    /// All agree on this one.
+    Only(AgentId),
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody => f.write_str("nobody"),
+            Self::Somebody => f.write_str("somebody"),
+            Self::Only(id) => write!(f, "{id}"),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! One agent's own clock: it started some time ago, and runs a little fast or slow.
+
+use std::time::Duration;
+
+use crate::protocol::Time;
+
+/// A clock that reads differently from the world's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Clock {
+    /// When the rate was last set, in the world's time and in its own.
+    set_at: Time,
+    set_to: Time,
+    /// How many parts in a million it runs fast; -1,000,000 stands still.
+    ppm: i32,
+}
+
+const MILLION: u128 = 1_000_000;
+const FASTEST: i32 = 9_000_000;
+const STOPPED: i32 = -1_000_000;
+
+impl Clock {
+    pub(super) fn new(now: Time, offset: Duration, ppm: i32) -> Self {
+        Self {
+            set_at: now,
+            set_to: now.after(offset),
+            ppm: ppm.clamp(STOPPED, FASTEST),
+        }
+    }
+
+    /// From now on at this rate.
+    pub(super) fn set_rate(&mut self, now: Time, ppm: i32) {
+        *self = Self {
+            set_at: now,
+            set_to: self.read(now),
+            ppm: ppm.clamp(STOPPED, FASTEST),
+        };
+    }
+
+    /// What the clock reads.
+    pub(super) fn read(&self, now: Time) -> Time {
+        let passed = now.since(self.set_at);
+        if self.ppm == 0 {
+            return self.set_to.after(passed);
+        }
+        let nanos = passed.as_nanos().saturating_mul(self.speed()) / MILLION;
+        self.set_to.after(span(nanos))
+    }
+
+    /// The first moment at which it reads `reading` or later; never, if it stands still.
+    pub(super) fn when(&self, reading: Time) -> Time {
+        let missing = reading.since(self.set_to);
+        if self.ppm == 0 || missing.is_zero() {
+            return self.set_at.after(missing);
+        }
+        let nanos = missing.as_nanos().saturating_mul(MILLION);
+        match self.speed() {
+            0 => Time::MAX,
+            speed => self.set_at.after(span(nanos.div_ceil(speed))),
+        }
+    }
+
+    fn speed(&self) -> u128 {
+        u128::try_from(i64::from(self.ppm) + 1_000_000).unwrap_or(0)
+    }
+}
+
+fn span(nanos: u128) -> Duration {
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_is_never_early_on_any_clock() {
+        for ppm in [-900_000, -110_000, -333, -1, 0, 1, 333, 110_000, 9_000_000] {
+            let mut clock = Clock::new(Time::from_nanos(17), Duration::from_nanos(5), 0);
+            clock.set_rate(Time::from_nanos(1_000_003), ppm);
+            for due in [0, 23, 1_000_009, 1_000_010, 7_777_777_777] {
+                let due = Time::from_nanos(due);
+                let at = clock.when(due);
+                assert!(clock.read(at) >= due, "{ppm} {due}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stopped_clock_goes_on_where_it_stood() {
+        let mut clock = Clock::new(Time::ZERO, Duration::ZERO, STOPPED);
+        assert_eq!(clock.when(Time::from_millis(1)), Time::MAX);
+        clock.set_rate(Time::from_millis(500), 0);
+        assert_eq!(clock.read(Time::from_millis(503)), Time::from_millis(3));
+    }
+
+    #[test]
+    fn a_fast_clock_reads_more() {
+        let clock = Clock::new(Time::ZERO, Duration::from_millis(50), 110_000);
+        assert_eq!(clock.read(Time::from_millis(100)), Time::from_millis(161));
+    }
+}

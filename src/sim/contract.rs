@@ -1,0 +1,77 @@
+//! What every machine owes its application and its driver, checked after every step of every run.
+//!
+//! Decided here: the promises that hold in any election: the order of the events, terms that never
+//! decrease, no leader that is known to be gone. Not here: how many leaders there may be.
+
+use crate::protocol::{AgentId, Event, Members, Role, Term, View};
+
+/// What one life has said so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contract {
+    leads: Option<Term>,
+    followed: Term,
+}
+
+impl Contract {
+    /// Notes an event.
+    pub(super) fn hears(&mut self, event: &Event) -> Result<(), &'static str> {
+        match (event, self.leads) {
+            (Event::Acquired { .. }, Some(_)) => Err("Acquired twice without Lost"),
+            (Event::Acquired { term }, None) => {
+                self.leads = Some(*term);
+                Ok(())
+            }
+            (Event::Renewed { term }, Some(old)) if *term > old => {
+                self.leads = Some(*term);
+                Ok(())
+            }
+            (Event::Renewed { .. }, Some(_)) => Err("Renewed without a higher term"),
+            (Event::Lost { term, .. }, Some(old)) if *term == old => {
+                self.leads = None;
+                Ok(())
+            }
+            (Event::Lost { .. }, Some(_)) => Err("Lost names another term than it led in"),
+            (Event::Draining { term, .. }, Some(old)) if *term == old => Ok(()),
+            (Event::Renewed { .. } | Event::Lost { .. } | Event::Draining { .. }, _) => {
+                Err("Renewed, Lost or Draining without leading in that term")
+            }
+            (Event::NewLeader(_) | Event::NoLeader { .. }, Some(_)) => {
+                Err("NewLeader or NoLeader before Lost")
+            }
+            (Event::NewLeader(leader), None) if leader.term < self.followed => {
+                Err("NewLeader in a lower term than before")
+            }
+            (Event::NewLeader(leader), None) => {
+                self.followed = leader.term;
+                Ok(())
+            }
+            (Event::NoLeader { .. }, None) => Ok(()),
+        }
+    }
+
+    /// Looks at the view after a step.
+    pub(super) fn sees(
+        &self,
+        me: &AgentId,
+        view: &View,
+        known: &Members,
+    ) -> Result<(), &'static str> {
+        if view.leading != self.leads {
+            return Err("view and events differ about who leads");
+        }
+        if view.leading.is_some() && view.role != Role::Leader {
+            return Err("believes that it leads in another role");
+        }
+        let Some(leader) = &view.leader else {
+            return Ok(());
+        };
+        if view.leading.is_some() && leader.id != *me {
+            return Err("leads, and names another leader");
+        }
+        let gone = known.get(&leader.id);
+        if leader.id != *me && gone.is_none_or(|m| m.is_stale(leader.incarnation)) {
+            return Err("follows a leader that is known to have ended");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,360 @@
+//! The driver: what comes due goes into a machine, and its effects are executed in order.
+//!
+//! Decided here: nothing about elections. This page is the contract of
+//! [`Election`](crate::protocol::Election), item by item, in virtual time.
+
+use std::{mem, time::Duration};
+
+use super::{
+    World,
+    node::{Place, Running},
+    trap::Reaction,
+    wire::{Letter, Wire},
+    world::Due,
+};
+use crate::protocol::{
+    After, AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
+    PeerMessage, Term, Time, To,
+};
+use crate::trace::Happening;
+
+/// What all the drivers share.
+#[derive(Debug)]
+pub(super) struct Driver<E: Election> {
+    effects: Effects<E>,
+    settings: u64,
+    /// How late timers are.
+    pub(super) lateness: After,
+    /// How long the work of a leader who steps down takes to end; `None`: for ever.
+    pub(super) drains_in: Option<Duration>,
+    /// How often a machine moved, and whose moved last.
+    pub(super) moves: u64,
+    pub(super) last: Option<Place>,
+    /// What a machine owed and did not give.
+    pub(super) broken: Option<&'static str>,
+}
+
+impl<E: Election> Driver<E> {
+    pub(super) fn new(lateness: After, drains_in: Option<Duration>) -> Self {
+        Self {
+            effects: Effects::new(),
+            settings: 0,
+            lateness,
+            drains_in,
+            moves: 0,
+            last: None,
+            broken: None,
+        }
+    }
+
+    pub(super) fn next_setting(&mut self) -> u64 {
+        self.settings += 1;
+        self.settings
+    }
+}
+
+impl<E: Election> World<E> {
+    pub(super) fn do_due(&mut self, due: Due<E>) {
+        match due {
+            Due::Letter(letter) => self.receive(letter),
+            Due::Timer { at, timer, setting } => self.time_out(at, timer, setting),
+            Due::Wish { at, life, input } => self.wish(at, life, input),
+            Due::Start(at) => {
+                self.to_start = self.to_start.saturating_sub(1);
+                if self
+                    .nodes
+                    .get(at.0)
+                    .is_some_and(|n| n.is_member && !n.has_started)
+                {
+                    self.start(at, Happening::Started);
+                }
+            }
+            Due::News(news) => self.spread(news),
+        }
+    }
+
+    /// A life begins, with the last durable record and no old timers.
+    pub(super) fn start(&mut self, at: Place, how: Happening) {
+        let Some(id) = self.wire.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let (life, score) = (node.incarnation, node.first_score);
+        let rescored = mem::replace(&mut node.score, score) != score;
+        let known = self.registry.members.get(&id);
+        let is_news = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(life));
+        if is_news || rescored {
+            self.enter(|members| members.up(&id, life) | members.set_score(&id, score));
+        }
+        let known = self.snapshot_for(at);
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let birth = if how == Happening::Restarted {
+            Birth::Restarted
+        } else {
+            Birth::Started
+        };
+        let identity = Identity {
+            id: id.clone(),
+            incarnation: life,
+            kind: node.kind,
+            score,
+            birth,
+        };
+        node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
+        node.known = known.clone();
+        node.has_started = true;
+        (node.role, node.contract) = Default::default();
+        self.wire.trace.happened(self.now, &id, how);
+        self.feed(at, Input::Start(known.members));
+        if is_news {
+            self.report_return(at, how);
+        }
+        if rescored {
+            self.report(at, super::news::Report::Score);
+        }
+    }
+
+    /// A message arrives. What came from a life that has ended, or from a stranger, is dropped.
+    fn receive(&mut self, letter: Letter<E::Message>) {
+        let to = letter.to;
+        let Some(node) = self.nodes.get_mut(to.0) else {
+            return;
+        };
+        if let Some(waiting) = &mut node.hanging {
+            waiting.push(Due::Letter(letter));
+            return;
+        }
+        self.wire.has_arrived(&letter);
+        let names = (
+            self.wire.directory.name(letter.from),
+            self.wire.directory.name(to),
+        );
+        let (Some(from), Some(me)) = names else {
+            return;
+        };
+        let sender = node.known.members.get(from);
+        let refusal = match sender {
+            _ if node.machine.is_none() => Some("nobody is there"),
+            None => Some("from a stranger"),
+            Some(sender) if sender.is_stale(letter.incarnation) => Some("from an ended life"),
+            Some(_) => None,
+        };
+        let Letter {
+            incarnation,
+            message,
+            ..
+        } = letter;
+        if let Some(why) = refusal {
+            self.wire.trace.dropped(self.now, from, me, &message, why);
+            return;
+        }
+        self.wire.trace.delivered(self.now, from, me, &message);
+        let is_news = sender.is_some_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
+        let from_id = from.clone();
+        if is_news {
+            self.hear_of(to, letter.from, incarnation);
+        }
+        self.feed(
+            to,
+            Input::Received {
+                from: from_id,
+                incarnation,
+                message,
+            },
+        );
+    }
+
+    fn time_out(&mut self, at: Place, timer: E::Timer, setting: u64) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let Some(running) = node.timers.iter().position(|t| t.setting == setting) else {
+            return; // replaced, cancelled, or of a former life
+        };
+        if let Some(waiting) = &mut node.hanging {
+            waiting.push(Due::Timer { at, timer, setting });
+            return;
+        }
+        node.timers.swap_remove(running);
+        self.feed(at, Input::TimedOut(timer));
+    }
+
+    pub(super) fn wish(&mut self, at: Place, life: Incarnation, input: Input<E>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        if node.incarnation != life || !node.is_alive() {
+            return;
+        }
+        match &mut node.hanging {
+            Some(waiting) => waiting.push(Due::Wish { at, life, input }),
+            None => self.feed(at, input),
+        }
+    }
+
+    /// One step of one machine.
+    pub(super) fn feed(&mut self, at: Place, input: Input<E>) {
+        let Some(me) = self.wire.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let Some(machine) = &mut node.machine else {
+            return;
+        };
+        let clock = node.clock.read(self.now);
+        machine.handle(clock, input, &mut self.driver.effects);
+        let view = machine.view(clock);
+        self.driver.moves = self.driver.moves.saturating_add(1);
+        self.driver.last = Some(at);
+        if node.role != view.role {
+            node.role = view.role;
+            self.wire.trace.role(self.now, &me, view.role);
+        }
+        let (old, life) = (node.published, node.incarnation);
+        if old != view.leading {
+            node.published = None; // belief shrinks before the first effect
+        }
+        let suffers = self.execute(at, &me, clock);
+        let node = self.nodes.get_mut(at.0);
+        if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
+            let kept = node.contract.sees(&me, &view, &node.known.members);
+            self.driver.broken = kept.err().or(self.driver.broken);
+            node.published = view.leading; // belief grows after the last effect
+        }
+        if old != view.leading {
+            self.note_leader(&me, life, view.leading);
+        }
+        match suffers {
+            Some(Reaction::Crash) => self.crash_at(at),
+            Some(Reaction::Pause) => self.pause_at(at),
+            Some(Reaction::Isolate) => self.isolate(&me),
+            None => {}
+        }
+    }
+
+    /// Executes the effects of one step, in order.
+    fn execute(&mut self, at: Place, me: &AgentId, clock: Time) -> Option<Reaction> {
+        let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
+        let node = self.nodes.get_mut(at.0)?;
+        let life = node.incarnation;
+        let mut effects = mem::take(&mut driver.effects);
+        let mut suffers = None;
+        for effect in effects.drain() {
+            match effect {
+                Effect::Persist(record) => node.durable = Some(record),
+                Effect::Send { to, message } => {
+                    let places = &node.known.places;
+                    let reaction = wire.send_to(now, (at, life), places, &to, message);
+                    suffers = reaction.or(suffers);
+                    if reaction == Some(Reaction::Crash) {
+                        break; // the rest of the step is not done
+                    }
+                }
+                Effect::SetTimer { timer, after } => {
+                    node.timers.retain(|t| t.timer != timer);
+                    let setting = driver.next_setting();
+                    let due = clock.after(self.random.span(after));
+                    let fires = node.clock.when(due);
+                    let fires = fires.after(self.random.span(driver.lateness));
+                    wire.queue.push(fires, Due::Timer { at, timer, setting });
+                    let running = Running {
+                        timer,
+                        setting,
+                        due,
+                    };
+                    node.timers.push(running);
+                }
+                Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
+                Effect::Notify(event) => {
+                    wire.trace.event(now, me, &event);
+                    if let (Event::Draining { .. }, Some(span)) = (&event, driver.drains_in) {
+                        let input = Input::Drained;
+                        wire.queue
+                            .push(now.after(span), Due::Wish { at, life, input });
+                    }
+                    driver.broken = node.contract.hears(&event).err().or(driver.broken);
+                    node.events.push((now, event));
+                }
+            }
+        }
+        driver.effects = effects;
+        suffers
+    }
+
+    /// Those who start later are told who leads; a hint.
+    fn note_leader(&mut self, me: &AgentId, life: Incarnation, leading: Option<Term>) {
+        self.enter(|members| {
+            members.forget_leader(me, life);
+            if let Some(term) = leading {
+                members.note_leader(Leader {
+                    id: me.clone(),
+                    incarnation: life,
+                    term,
+                });
+            }
+            true
+        });
+    }
+}
+
+impl<E: Election> Wire<E> {
+    /// Sends a message to one, to all or to some, never to oneself; says what the sender suffers.
+    fn send_to(
+        &mut self,
+        now: Time,
+        (from, incarnation): (Place, Incarnation),
+        all: &[Place],
+        to: &To,
+        message: E::Message,
+    ) -> Option<Reaction> {
+        let mut suffers = None;
+        let mut send = |wire: &mut Self, to: Place, message: E::Message| {
+            if to == from || suffers == Some(Reaction::Crash) {
+                return;
+            }
+            let letter = Letter {
+                from,
+                to,
+                incarnation,
+                message,
+            };
+            let reaction = wire.send(now, letter);
+            if reaction == Some(Reaction::Isolate) {
+                wire.network.isolate(&from);
+            }
+            suffers = reaction.or(suffers);
+        };
+        match to {
+            To::One(id) => {
+                if let Some(place) = self.directory.find(id.as_str()) {
+                    send(self, place, message);
+                }
+            }
+            To::All => {
+                for place in all {
+                    send(self, *place, message.clone());
+                }
+            }
+            To::Set(some) => {
+                for id in some.iter() {
+                    if let Some(place) = self.directory.find(id.as_str()) {
+                        send(self, place, message.clone());
+                    }
+                }
+            }
+        }
+        suffers
+    }
+
+    /// A message is not under way any more.
+    pub(super) fn has_arrived(&mut self, letter: &Letter<E::Message>) {
+        let counted = usize::from(!letter.message.is_repeated());
+        self.under_way = self.under_way.saturating_sub(counted);
+    }
+}

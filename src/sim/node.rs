@@ -1,0 +1,129 @@
+//! One agent of the world: its machine, its host's clock and disk, and what its driver keeps.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{clock::Clock, contract::Contract, world::Due};
+use crate::protocol::{
+    AgentId, Election, Event, Incarnation, MemberKind, Members, Role, Score, Term, Time,
+};
+
+/// Who takes part, and by which parameters.
+#[derive(Clone, Debug)]
+pub struct Participant<E: Election> {
+    /// The name.
+    pub id: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its importance when a life begins.
+    pub score: Option<Score>,
+    /// The rules' parameters.
+    pub config: E::Config,
+    /// By how much its clock is ahead of the world's.
+    pub clock_offset: Duration,
+    /// How many parts in a million its clock runs fast.
+    pub clock_ppm: i32,
+}
+
+impl<E: Election> Participant<E> {
+    /// A voter whose clock is right.
+    pub fn voter(id: AgentId, score: Option<Score>, config: E::Config) -> Self {
+        Self {
+            id,
+            kind: MemberKind::Voter,
+            score,
+            config,
+            clock_offset: Duration::ZERO,
+            clock_ppm: 0,
+        }
+    }
+
+    /// An observer whose clock is right.
+    pub fn observer(id: AgentId, config: E::Config) -> Self {
+        Self {
+            kind: MemberKind::Observer,
+            ..Self::voter(id, None, config)
+        }
+    }
+}
+
+/// Where an agent stands in the world's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub(super) usize);
+
+/// What a driver was told of the others; shared by all that were told the same.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) members: Arc<Members>,
+    /// Where the members stand in the world.
+    pub(super) places: Arc<[Place]>,
+}
+
+#[derive(Debug)]
+pub(super) struct Node<E: Election> {
+    pub(super) kind: MemberKind,
+    pub(super) config: E::Config,
+    /// The importance when a life begins, and now.
+    pub(super) first_score: Option<Score>,
+    pub(super) score: Option<Score>,
+    pub(super) is_member: bool,
+    pub(super) has_started: bool,
+    /// `None` before the start, after a crash and after leaving.
+    pub(super) machine: Option<E>,
+    pub(super) incarnation: Incarnation,
+    pub(super) durable: Option<E::Durable>,
+    pub(super) clock: Clock,
+    pub(super) timers: Vec<Running<E::Timer>>,
+    pub(super) known: Known,
+    /// What waits while the agent hangs.
+    pub(super) hanging: Option<Vec<Due<E>>>,
+    pub(super) role: Role,
+    /// What the application may read of the belief.
+    pub(super) published: Option<Term>,
+    pub(super) contract: Contract,
+    pub(super) events: Vec<(Time, Event)>,
+}
+
+/// A timer that was set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running<T> {
+    pub(super) timer: T,
+    /// Tells it from one of the same name that was replaced.
+    pub(super) setting: u64,
+    /// By the agent's own clock.
+    pub(super) due: Time,
+}
+
+impl<E: Election> Node<E> {
+    pub(super) fn new(participant: Participant<E>, now: Time, known: Known) -> Self {
+        let clock = Clock::new(now, participant.clock_offset, participant.clock_ppm);
+        Self {
+            kind: participant.kind,
+            config: participant.config,
+            first_score: participant.score,
+            score: participant.score,
+            is_member: true,
+            has_started: false,
+            machine: None,
+            incarnation: Incarnation(1),
+            durable: None,
+            clock,
+            timers: Vec::new(),
+            known,
+            hanging: None,
+            role: Role::default(),
+            published: None,
+            contract: Contract::default(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Whether it runs, be it that it hangs.
+    pub(super) fn is_alive(&self) -> bool {
+        self.machine.is_some()
+    }
+
+    /// Whether it runs and does not hang.
+    pub(super) fn is_running(&self) -> bool {
+        self.machine.is_some() && self.hanging.is_none()
+    }
+}

@@ -1,0 +1,189 @@
+//! The ASTRA agent's rules exactly as the seed has them, faults and all: A1 to A5.
+//!
+//! It exists so that each fault can be seen beside its repair (`tests/traces.rs`). It cannot reach
+//! a user of the crate: it is not in it.
+
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+
+use actix_bully::protocol::{
+    AgentId, Effects, Election, Event, Identity, Incarnation, Input, Leader, LostReason, Members,
+    PeerMessage, Role, Score, Term, Time, View,
+};
+
+/// The seed has no terms.
+const TERM: Term = Term(1);
+
+/// `elect(name, score)`, `result("ok")`, `elected(name)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Astra {
+    Elect(Score),
+    Ok,
+    Elected,
+}
+
+impl fmt::Display for Astra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elect(score) => write!(f, "elect score {score}"),
+            Self::Ok => f.write_str("ok"),
+            Self::Elected => f.write_str("elected"),
+        }
+    }
+}
+
+impl PeerMessage for Astra {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Elect(_) => "elect",
+            Self::Ok => "ok",
+            Self::Elected => "elected",
+        }
+    }
+}
+
+/// The agent's beliefs. `leaders` is a set: in ASTRA, beliefs accumulate.
+#[derive(Debug)]
+pub struct AsWritten {
+    me: Identity,
+    participants: Arc<Members>,
+    holding: bool,
+    leaders: BTreeSet<AgentId>,
+    failed: BTreeSet<AgentId>,
+    /// Each run of the goal sleeps on its own.
+    intentions: u32,
+}
+
+impl AsWritten {
+    /// Everybody this agent believes to lead.
+    pub fn leaders(&self) -> String {
+        let names: Vec<&str> = self.leaders.iter().map(AgentId::as_str).collect();
+        format!("{{{}}}", names.join(", "))
+    }
+
+    fn me_as_leader(&self) -> Option<Leader> {
+        let (id, incarnation) = (self.me.id.clone(), self.me.incarnation);
+        Some(Leader {
+            id,
+            incarnation,
+            term: TERM,
+        })
+    }
+
+    /// A1: `+!bully_election()`.
+    fn hold(&mut self, out: &mut Effects<Self>) {
+        let Some(score) = self.me.score else { return };
+        self.holding = true;
+        let dropped = self.leaders.pop_first(); // `if (leader(string X)) -leader(X)`: one binding
+        if dropped.is_some_and(|id| id == self.me.id) {
+            out.notify(Event::Lost {
+                term: TERM,
+                reason: LostReason::Outranked,
+            });
+        }
+        for receiver in self.participants.iter() {
+            // `receiver ~= system.name() | failed_election(receiver)`: true for everybody else
+            if receiver.id != self.me.id || self.failed.contains(&receiver.id) {
+                out.send(&receiver.id, Astra::Elect(score));
+            }
+        }
+        self.intentions += 1;
+        out.set_timer(self.intentions, Duration::from_secs(2));
+    }
+
+    /// A2: the goal's plan wakes from `system.sleep(2000)`.
+    fn wake(&mut self, out: &mut Effects<Self>) {
+        if self.holding {
+            out.send_all(Astra::Elected);
+            let me = self.me.id.clone();
+            self.believe(&me, self.me.incarnation, out); // it is a participant itself
+        }
+        self.failed.clear();
+    }
+
+    /// A5: `+leader(N)`.
+    fn believe(&mut self, leader: &AgentId, incarnation: Incarnation, out: &mut Effects<Self>) {
+        let leads = self.leaders.contains(&self.me.id);
+        self.leaders.insert(leader.clone());
+        // Only what the contract of events has a word for: it knows no two leaders.
+        if *leader == self.me.id && !leads {
+            out.notify(Event::Acquired { term: TERM });
+        } else if !leads {
+            out.notify(Event::NewLeader(Leader {
+                id: leader.clone(),
+                incarnation,
+                term: TERM,
+            }));
+        }
+    }
+}
+
+impl Election for AsWritten {
+    type Message = Astra;
+    type Timer = u32;
+    type Durable = ();
+    type Config = ();
+
+    fn new(me: Identity, (): &(), _durable: Option<()>) -> Self {
+        let (leaders, failed) = (BTreeSet::new(), BTreeSet::new());
+        let participants = Arc::new(Members::default());
+        Self {
+            me,
+            participants,
+            holding: false,
+            leaders,
+            failed,
+            intentions: 0,
+        }
+    }
+
+    fn handle(&mut self, _now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+        match input {
+            Input::Start(members) | Input::Members(members) => self.participants = members,
+            Input::Campaign => self.hold(out),
+            Input::TimedOut(_) => self.wake(out),
+            Input::Received {
+                from,
+                message: Astra::Elect(score),
+                ..
+            } => {
+                if self.me.score.is_some_and(|mine| score < mine) {
+                    self.failed.insert(from.clone());
+                    out.send(&from, Astra::Ok);
+                    if !self.holding {
+                        self.hold(out);
+                    }
+                }
+            }
+            Input::Received {
+                message: Astra::Ok, ..
+            } => self.holding = false,
+            Input::Received {
+                from,
+                incarnation,
+                message: Astra::Elected,
+            } => {
+                self.believe(&from, incarnation, out);
+            }
+            Input::SetScore(score) => self.me.score = score,
+            Input::StepDown { .. } | Input::Drained => {}
+        }
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let me = self.leaders.contains(&self.me.id);
+        let role = match (me, self.holding) {
+            (true, _) => Role::Leader,
+            (false, true) => Role::Candidate,
+            (false, false) => Role::Follower,
+        };
+        let leading = me.then_some(TERM);
+        let leader = self.me_as_leader().filter(|_| me);
+        View {
+            role,
+            term: TERM,
+            leader,
+            leading,
+            valid_until: Time::MAX,
+        }
+    }
+}
