@@ -1,4 +1,4 @@
-//! What there is to see, as JSON: an object per line, its `type` says which.
+//! What there is to see, as JSON: an object per line, its `type` says which; times in microseconds.
 
 use actix_bully::cluster::{AgentStatus, ClusterStatus, Side};
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ pub(crate) fn election(election: &Election<'_>) -> String {
     json!({
         "type": "election",
         "what": what,
-        "ended_ms": millis(ended.as_nanos()),
-        "took_ms": settled.took.as_secs_f64() * 1e3,
+        "ended_us": ended.as_nanos() / 1_000,
+        "took_us": settled.took.as_nanos() / 1_000,
         "messages": settled.messages,
         "sides": settled.sides.iter().map(side).collect::<Vec<_>>(),
     })
@@ -58,8 +58,4 @@ fn agent(agent: &AgentStatus) -> Value {
         "leader": agent.leader.as_ref().map(|leader| leader.id.to_string()),
         "leads": agent.leads,
     })
-}
-
-fn millis(nanos: u64) -> f64 {
-    std::time::Duration::from_nanos(nanos).as_secs_f64() * 1e3
 }

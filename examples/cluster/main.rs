@@ -26,21 +26,23 @@ mod screen;
 mod session;
 mod story;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, io, process::ExitCode};
 
 use actix::{System, SystemRunner};
 use args::Args;
 use clap::Parser;
-use screen::Screen;
 use session::Session;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let screen = Screen::new(args.json);
-    match system(args.real_time).block_on(run(args)) {
+    let outcome = match system(args.real_time) {
+        Ok(system) => system.block_on(run(args)),
+        Err(wrong) => Err(wrong.into()),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
-            screen.error(&*wrong);
+            screen::error(&*wrong);
             ExitCode::from(2)
         }
     }
@@ -59,19 +61,14 @@ async fn run(args: Args) -> Result<(), Box<dyn Error>> {
     if let Some(file) = &args.mermaid {
         session.draw(file)?;
     }
-    Ok(outcome?)
+    outcome
 }
 
 /// Where the agents run: in virtual time unless the real one is asked for.
-fn system(real_time: bool) -> SystemRunner {
-    if real_time {
-        return System::new();
-    }
-    System::with_tokio_rt(|| {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build()
-            .expect("a runtime can be made")
-    })
+fn system(real_time: bool) -> io::Result<SystemRunner> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(!real_time)
+        .build()?;
+    Ok(System::with_tokio_rt(move || runtime))
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use actix_bully::{
-    cluster::{ClusterStatus, Settled},
+    cluster::{AgentStatus, ClusterStatus, Settled},
     protocol::{AgentId, Time},
 };
 
@@ -45,43 +45,54 @@ impl Screen {
             ..
         } = *args;
         if self.json {
-            return self.line(&json::head(args));
+            return line(&json::head(args));
         }
         let s = if agents == 1 { "" } else { "s" };
         let time = if real_time { "real" } else { "virtual" };
-        self.line(&format!(
+        line(&format!(
             "A bully election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
         ));
         let head = columns("WHAT HAPPENS", "LEADER", "TIME", "MESSAGES");
-        self.line(&self.paint(DIM, &head));
+        line(&self.paint(DIM, &head));
     }
 
     pub(crate) fn election(&mut self, election: &Election<'_>) {
         if self.json {
-            return self.line(&json::election(election));
+            return line(&json::election(election));
         }
         let Election { what, settled, .. } = election;
         let leaders: Vec<&str> = settled.leaders().map(AgentId::as_str).collect();
-        let leaders = match leaders.is_empty() {
-            true => String::from("nobody"),
-            false => leaders.join(" | "),
+        let leaders = if leaders.is_empty() {
+            String::from("nobody")
+        } else {
+            leaders.join(" | ")
         };
-        let what = if what.is_empty() { "-" } else { what };
-        let line = columns(
+        let what = if what.is_empty() {
+            "(nothing new)"
+        } else {
+            what
+        };
+        let plain = columns(
             what,
             &leaders,
             &span(settled.took),
             &settled.messages.to_string(),
         );
-        self.line(&line.replacen(&leaders, &self.paint(BOLD, &leaders), 1));
+        line(&plain.replacen(&leaders, &self.paint(BOLD, &leaders), 1));
     }
 
     pub(crate) fn status(&mut self, status: &ClusterStatus) {
         if self.json {
-            return self.line(&json::status(status));
+            return line(&json::status(status));
         }
-        self.line("");
-        for (at, line) in status.to_string().lines().enumerate() {
+        line("");
+        if status.agents().len() > CROWD {
+            for group in groups(status) {
+                line(&format!("  {group}"));
+            }
+            return line("");
+        }
+        for (at, row) in status.to_string().lines().enumerate() {
             let leads = at
                 .checked_sub(1)
                 .and_then(|at| status.agents().get(at))
@@ -91,37 +102,23 @@ impl Screen {
                 _ if leads => BOLD,
                 _ => PLAIN,
             };
-            self.line(&format!("  {}", self.paint(style, line)));
+            line(&format!("  {}", self.paint(style, row)));
         }
-        self.line("");
+        line("");
     }
 
     pub(crate) fn text(&mut self, text: &str) {
         if self.json {
-            return self.line(&json::text(text));
+            return line(&json::text(text));
         }
-        self.line(text);
+        line(text);
     }
 
     pub(crate) fn prompt(&mut self) {
-        print!("{}", self.paint(DIM, "> "));
-        io::stdout().flush().unwrap_or_default();
-    }
-
-    /// On standard error, with its causes.
-    pub(crate) fn error(&self, wrong: &dyn Error) {
-        let mut text = wrong.to_string();
-        let mut cause = wrong.source();
-        while let Some(deeper) = cause {
-            text.push_str(&format!(": {deeper}"));
-            cause = deeper.source();
-        }
-        eprintln!("error: {text}");
-    }
-
-    fn line(&self, line: &str) {
-        // A reader that has gone, such as `head`, is no reason to fail.
-        writeln!(io::stdout(), "{line}").unwrap_or_default();
+        let mut out = io::stdout();
+        let prompt = self.paint(DIM, "> ");
+        let written = write!(out, "{prompt}").and_then(|()| out.flush());
+        written.unwrap_or_default();
     }
 
     fn paint(&self, style: &str, text: &str) -> String {
@@ -133,17 +130,58 @@ impl Screen {
     }
 }
 
+/// On standard error, with its causes.
+pub(crate) fn error(wrong: &dyn Error) {
+    let causes = std::iter::successors(Some(wrong), |wrong| (*wrong).source());
+    let texts: Vec<String> = causes.map(ToString::to_string).collect();
+    writeln!(io::stderr(), "error: {}", texts.join(": ")).unwrap_or_default();
+}
+
+fn line(line: &str) {
+    // A reader that has gone, such as `head`, is no reason to fail.
+    writeln!(io::stdout(), "{line}").unwrap_or_default();
+}
+
 fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
     format!("{what:<44}  {leaders:<19}  {took:>9}  {messages:>8}")
+}
+
+/// Neighbours to whom the same applies, a line for each group.
+fn groups(status: &ClusterStatus) -> Vec<String> {
+    let of = |agent: &AgentStatus| {
+        let leader = agent.leader.as_ref().map(|leader| leader.id.clone());
+        (agent.condition, agent.leads, leader)
+    };
+    let chunks = status.agents().chunk_by(|one, next| of(one) == of(next));
+    let tell = |chunk: &[AgentStatus]| {
+        let (first, last) = (chunk.first()?, chunk.last()?);
+        let (state, leads, leader) = of(first);
+        let what = match leader {
+            _ if leads => format!("leads in term {}", first.term),
+            Some(leader) => format!("follow {leader}"),
+            None => String::from("without a leader"),
+        };
+        let names = match chunk.len() {
+            1 => first.name.to_string(),
+            _ => format!("{} to {}", first.name, last.name),
+        };
+        Some(format!("{names}: {state}, {what}"))
+    };
+    chunks.filter_map(tell).collect()
 }
 
 fn span(span: Duration) -> String {
     match span.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
-        seconds if span.subsec_nanos() % 1_000_000 == 0 => format!("{:.0} ms", seconds * 1e3),
+        seconds if span.subsec_nanos().is_multiple_of(1_000_000) => {
+            format!("{:.0} ms", seconds * 1e3)
+        }
         seconds => format!("{:.1} ms", seconds * 1e3),
     }
 }
+
+/// More agents than this are told of in groups.
+const CROWD: usize = 20;
 
 const PLAIN: &str = "";
 const BOLD: &str = "1;32";

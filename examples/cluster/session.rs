@@ -17,7 +17,7 @@ use futures::{StreamExt, channel::mpsc};
 
 use crate::{
     args::Args,
-    screen::{Election, Screen},
+    screen::{self, Election, Screen},
 };
 
 pub(crate) type Wrong = Box<dyn Error>;
@@ -100,14 +100,14 @@ impl Session {
                 return Ok(());
             };
             match line.parse::<Script>() {
-                Err(wrong) => self.screen.error(&wrong),
+                Err(wrong) => screen::error(&wrong),
                 Ok(script) => {
                     for command in script {
                         match self.obey(command, &mut last).await {
                             Ok(true) => {}
                             Ok(false) => return Ok(()),
                             Err(wrong) => {
-                                self.screen.error(&wrong);
+                                screen::error(&wrong);
                                 break;
                             }
                         }
@@ -120,6 +120,7 @@ impl Session {
     /// Says whether to go on. `last` is what was done since the last settlement.
     async fn obey(&mut self, command: Command, last: &mut String) -> Result<bool, ClusterError> {
         let said = command.to_string();
+        #[expect(clippy::wildcard_enum_match_arm, reason = "all else is text")]
         match self.cluster.run(command).await? {
             Answer::Done => {
                 if !last.is_empty() {

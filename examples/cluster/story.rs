@@ -30,15 +30,12 @@ pub(crate) async fn tell(session: &mut Session, agents: u32) -> Result<(), Wrong
         let few = (agents - 1) / 2;
         let side = match few {
             1 => String::from("agent-1"),
+            2 => String::from("agent-1 and agent-2"),
             _ => format!("agent-1 to agent-{few}"),
         };
         let sides = vec![numbered(1..=few), numbered(few + 1..=top)];
-        session
-            .act(
-                &format!("a partition: {side}, and the others"),
-                Command::Partition(sides),
-            )
-            .await?;
+        let what = format!("partition: {side} | the others");
+        session.act(&what, Command::Partition(sides)).await?;
         session.status();
         session.act("the partition heals", Command::Heal).await?;
     }

@@ -153,13 +153,13 @@ impl Borrow<str> for AgentId {
 
 impl PartialEq<str> for AgentId {
     fn eq(&self, name: &str) -> bool {
-        *self.0 == *name
+        self.as_str() == name
     }
 }
 
 impl PartialEq<&str> for AgentId {
     fn eq(&self, name: &&str) -> bool {
-        *self.0 == **name
+        self.as_str() == *name
     }
 }
 
