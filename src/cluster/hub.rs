@@ -45,6 +45,9 @@ impl<M: PeerMessage> Actor for Hub<M> {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
+        if std::thread::panicking() {
+            return; // it could not be started: this is only its end
+        }
         self.deadline
             .run(ctx, |hub: &mut Self, ctx| hub.deliver(ctx));
     }

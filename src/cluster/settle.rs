@@ -97,7 +97,7 @@ pub enum Obstacle {
     Draining(Names),
     /// These know no leader, though one of them could be elected.
     Leaderless(Names),
-    /// These follow one who is not there.
+    /// These follow one who is not there, or whom they do not hear.
     Astray {
         /// Who.
         agents: Names,
@@ -120,7 +120,7 @@ impl fmt::Display for Obstacle {
                 "no leader at {names}; under the strict rules one has to `campaign`"
             ),
             Self::Astray { agents, leader } => {
-                write!(f, "{leader}, who is not there, is followed by {agents}")
+                write!(f, "{agents} cannot hear {leader}, whom they follow")
             }
             Self::Divided(names) => write!(f, "no agreement among {names}"),
         }
@@ -190,10 +190,10 @@ impl<E: Election> Cluster<E> {
         if !draining.as_slice().is_empty() {
             return Err(Obstacle::Draining(draining));
         }
-        self.components(&live)
-            .iter()
-            .map(|side| agree(side))
-            .collect()
+        let sides = self.components(&live);
+        let book = open(&self.book);
+        let hears = |one: &AgentId, other: &AgentId| book.network.connects(other, one);
+        sides.iter().map(|side| agree(side, hears)).collect()
     }
 
     /// Those who reach each other, directly or by others, both ways.
@@ -223,7 +223,10 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-fn agree<E: Election>(side: &[&Seat<E>]) -> Result<Side, Obstacle> {
+fn agree<E: Election>(
+    side: &[&Seat<E>],
+    hears: impl Fn(&AgentId, &AgentId) -> bool,
+) -> Result<Side, Obstacle> {
     let all = || -> Names { side.iter().map(|seat| seat.id().clone()).collect() };
     let agents = all().as_slice().to_vec();
     let mut follow: BTreeMap<Option<AgentId>, Vec<AgentId>> = BTreeMap::new();
@@ -245,11 +248,12 @@ fn agree<E: Election>(side: &[&Seat<E>]) -> Result<Side, Obstacle> {
     }
     let there = |id: &AgentId| side.iter().find(|seat| seat.id() == id);
     for (leader, followers) in &follow {
-        if let Some(leader) = leader.as_ref().filter(|id| there(id).is_none()) {
-            return Err(Obstacle::Astray {
-                agents: followers.iter().cloned().collect(),
-                leader: leader.clone(),
-            });
+        let Some(leader) = leader else { continue };
+        let astray = |id: &&AgentId| there(leader).is_none() || *id != leader && !hears(id, leader);
+        let agents: Names = followers.iter().filter(astray).cloned().collect();
+        if !agents.as_slice().is_empty() {
+            let leader = leader.clone();
+            return Err(Obstacle::Astray { agents, leader });
         }
     }
     let believers = side.iter().filter(|seat| seat.handle.is_leader()).count();
