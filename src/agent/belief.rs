@@ -197,7 +197,6 @@ impl Belief {
         };
         self.show_end();
         self.audience().end(&self.id);
-        self.place.forget_leader(&self.id, life);
         if is_certain {
             self.confirm(life);
         } else {

@@ -10,8 +10,8 @@ use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 use crate::{
     clock::{Clock, RuntimeClock},
     group::Group,
-    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Score},
-    store::TermStore,
+    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, PeerMessage, Score},
+    store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
 };
 
@@ -177,7 +177,10 @@ impl<E: Election> AgentBuilder<E> {
             return Err(StartError::NoStore);
         }
         let durable = match &self.store {
-            Some(store) => store.load()?,
+            Some(store) => {
+                check_owner(store.identity(), &group, &id)?;
+                store.load()?
+            }
             None => None,
         };
         let incarnation = group.reserve(&id)?;
@@ -246,6 +249,21 @@ impl<E: Election> Ready<E> {
             addr,
             belief: self.belief,
         }
+    }
+}
+
+/// A record belongs to one agent of one group.
+fn check_owner<M: PeerMessage>(
+    owner: Option<&StoreIdentity>,
+    group: &Group<M>,
+    id: &AgentId,
+) -> Result<(), StartError> {
+    match owner {
+        Some(owner) if owner.group.as_str() != group.name() || owner.node != *id => {
+            let owner = Box::new(owner.clone());
+            Err(StartError::ForeignStore { owner })
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

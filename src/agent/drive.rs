@@ -27,10 +27,8 @@ use super::{Agent, belief::Loss, room, timers::draw};
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
     pub(super) fn step(&mut self, input: Input<E>, ctx: &mut Context<Self>) {
-        match &mut self.progress {
-            Progress::Free => {}
-            Progress::Saving(held) => return held.inputs.push(input),
-            Progress::Stopped => return,
+        if !matches!(self.progress, Progress::Free) {
+            return; // it has ended: mail and timers wait for a record by themselves
         }
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
         let now = self.belief.now();
@@ -81,15 +79,14 @@ impl<E: Election> Agent<E> {
 
     /// The rest of the step waits for the record, and so does everything else.
     fn hold(&mut self, effects: Vec<Effect<E>>, saving: Saving, ctx: &mut Context<Self>) {
-        let inputs = Vec::new();
-        self.progress = Progress::Saving(Box::new(Held { effects, inputs }));
+        self.progress = Progress::Saving(effects);
         let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
         ctx.wait(saving.into_actor(self).map(saved));
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
-        let Progress::Saving(held) = mem::replace(&mut self.progress, Progress::Free) else {
+        let Progress::Saving(effects) = mem::replace(&mut self.progress, Progress::Free) else {
             return;
         };
         if let Err(reason) = saved {
@@ -97,11 +94,8 @@ impl<E: Election> Agent<E> {
             return self.stop(ctx);
         }
         let view = self.machine.view(self.belief.now());
-        self.carry_out(&mut held.effects.into_iter(), &view, ctx);
+        self.carry_out(&mut effects.into_iter(), &view, ctx);
         self.look_after(&view, ctx);
-        for input in held.inputs {
-            self.step(input, ctx);
-        }
     }
 
     /// Tells the application, and keeps in mind what it has to answer.
@@ -180,19 +174,10 @@ impl<E: Election> Agent<E> {
 #[derive(Debug)]
 pub(super) enum Progress<E: Election> {
     Free,
-    /// A record is on its way to the store.
-    Saving(Box<Held<E>>),
+    /// A record is on its way to the store; this is the rest of the step.
+    Saving(Vec<Effect<E>>),
     /// This life has ended.
     Stopped,
-}
-
-/// What waits until a record is durable.
-#[derive(Debug)]
-pub(super) struct Held<E: Election> {
-    /// The rest of the step.
-    effects: Vec<Effect<E>>,
-    /// What came meanwhile.
-    inputs: Vec<Input<E>>,
 }
 
 /// How far a hand-over is.

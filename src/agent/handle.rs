@@ -140,8 +140,8 @@ impl<E: Election> ElectionHandle<E> {
         if timeout(deadline, left).await.is_ok() {
             return Ok(());
         }
-        self.belief.finish();
         self.addr.do_send(Command::Stop);
+        self.belief.finish(); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }
 }

@@ -58,7 +58,6 @@ impl Status {
         if is_news {
             (self.role, self.term, self.leading) = (*role, *term, view.leading);
             self.leader.clone_from(leader);
-            self.draining &= self.leading.is_some();
         }
         is_news
     }

@@ -26,10 +26,10 @@ mod wire;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use actix::Recipient;
+use actix::{Arbiter, Recipient};
 
 use crate::protocol::{
     AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
@@ -211,10 +211,10 @@ impl<M: PeerMessage> Group<M> {
     fn make(name: &str, wire: Option<Arc<dyn Wire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
         let counters = counters::Counters::default();
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new_cyclic(|shared| Shared {
             name,
             office: Arc::new(Office { wire, counters }),
-            registry: Mutex::new(Registry::new()),
+            registry: Mutex::new(Registry::new(tell_rest_later(shared.clone()))),
         })))
     }
 
@@ -225,6 +225,20 @@ impl<M: PeerMessage> Group<M> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// On an arbiter: after the tasks that are awake now.
+fn tell_rest_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
+    Box::new(move || {
+        let group = group.clone();
+        Arbiter::try_current().is_some_and(|arbiter| {
+            arbiter.spawn(async move {
+                if let Some(shared) = group.upgrade() {
+                    Group(shared).registry().tell_rest();
+                }
+            })
+        })
+    })
 }
 
 impl<M: PeerMessage> Clone for Group<M> {

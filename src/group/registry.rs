@@ -18,7 +18,6 @@ use super::{
     snapshot::{Office, Route},
 };
 
-#[derive(Debug)]
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
     names: BTreeMap<AgentId, Seat>,
@@ -40,7 +39,14 @@ pub(super) struct Registry<M: PeerMessage> {
     version: u64,
     current: Option<Arc<Snapshot<M>>>,
     quiet: Quiet,
+    /// To be told a turn later than the first in line.
+    due: Quiet,
+    /// Calls `tell_rest` after this turn; says whether it will.
+    later: Later,
 }
+
+/// Arranges for a call of [`Registry::tell_rest`] after the present turn, if there are turns here.
+pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
 struct Seat {
@@ -80,7 +86,7 @@ struct Staged<M: PeerMessage> {
 }
 
 impl<M: PeerMessage> Registry<M> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(later: Later) -> Self {
         Self {
             names: BTreeMap::new(),
             floor: Incarnation::default(),
@@ -94,6 +100,8 @@ impl<M: PeerMessage> Registry<M> {
             version: 0,
             current: None,
             quiet: Quiet::default(),
+            due: Quiet::default(),
+            later,
         }
     }
 
@@ -284,15 +292,41 @@ impl<M: PeerMessage> Registry<M> {
     }
 
     /// Tells those who have seen the membership as it was until now.
+    ///
+    /// The first in line is told a turn before the others: when a leader has ended, its
+    /// announcement is then in their mailboxes before the news, and they have nothing to do.
     fn changed(&mut self) {
         self.version += 1;
         self.current = None;
-        for place in self.quiet.drain() {
-            let route = self.order.get(place).and_then(|at| self.routes.get(*at));
-            if let Some(Route::Local { pokes, .. }) = route.map(|route| &**route) {
-                pokes.do_send(MembersChanged);
+        self.quiet.move_to(&mut self.due);
+        while let Some(place) = self.due.pop() {
+            if self.tell(place) && !self.due.is_empty() {
+                break;
             }
         }
+        if !self.due.is_empty() && !(self.later)() {
+            self.tell_rest();
+        }
+    }
+
+    /// Tells everybody who has not been told yet.
+    pub(super) fn tell_rest(&mut self) {
+        let mut due = mem::take(&mut self.due);
+        for place in due.drain() {
+            self.tell(place);
+        }
+        self.due = due;
+    }
+
+    /// Says whether this one may be the first in line.
+    fn tell(&self, place: usize) -> bool {
+        let Some(at) = self.order.get(place).copied() else {
+            return false;
+        };
+        if let Some(Route::Local { pokes, .. }) = self.routes.get(at).map(|route| &**route) {
+            pokes.do_send(MembersChanged);
+        }
+        self.members.iter().nth(at).is_some_and(Member::is_up)
     }
 
     fn apply_hints(&mut self) {
@@ -340,6 +374,7 @@ impl<M: PeerMessage> Registry<M> {
         if self.staged.is_empty() && self.left.is_empty() {
             return;
         }
+        self.tell_rest(); // places are about to change
         let before = Arc::clone(&self.members);
         let mut staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
@@ -381,6 +416,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.quiet.reset(self.order.len());
+        self.due.reset(self.order.len());
     }
 }
 

@@ -276,6 +276,13 @@ impl<E: Election> World<E> {
         self.wire.last_arrival
     }
 
+    /// When the last message that is under way has arrived, and everybody knows who is there, unless
+    /// something else happens before.
+    pub(super) fn all_told_at(&self) -> Time {
+        let told = self.now.after(self.detection.takes().max);
+        self.wire.last_arrival.max(told)
+    }
+
     /// Ends the run: this promise is broken. The first one counts.
     pub fn violate(&mut self, what: impl Into<String>) {
         if self.violation.is_none() {

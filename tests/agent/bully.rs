@@ -70,6 +70,28 @@ fn the_most_important_one_leads() {
 }
 
 #[test]
+fn a_large_group_elects_and_mends_with_one_letter_for_each_member() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents: Vec<_> = (0..1_000).map(|n| start(&group, n)).collect();
+        clock::sleep(MS(1)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-999".into()], 1)
+        );
+        assert_eq!(group.counters().sent, 999);
+        agents[999].addr().do_send(Inject::Crash);
+        clock::sleep(MS(5)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-998".into()], 1)
+        );
+        assert_eq!(group.counters().sent, 999 + 998);
+        assert_eq!(group.counters().full, 0);
+    });
+}
+
+#[test]
 fn a_crash_moves_the_leadership_and_a_restart_brings_it_back() {
     play(async {
         let group = Group::new("g").unwrap();

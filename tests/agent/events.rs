@@ -90,6 +90,14 @@ fn a_hand_over_waits_for_each_subscriber_that_works() {
         toy.drained();
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "one has not answered");
+        log.take();
+        toy.subscribe(scribes[0].clone().recipient());
+        settle().await;
+        let events = [
+            "toy: acquired the leadership in term 1",
+            "toy: drains in term 1",
+        ];
+        assert_eq!(log.take(), events, "a late one is told as well");
         toy.drained();
         settle().await;
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);

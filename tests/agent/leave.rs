@@ -5,7 +5,7 @@ use std::future::pending;
 use actix::clock;
 use actix_bully::{
     agent::{Inject, LeaveError, Life},
-    protocol::Incarnation,
+    protocol::{Incarnation, Presence},
     supervisor::RestartPolicy,
 };
 
@@ -75,6 +75,31 @@ fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
         clock::sleep(MS(500)).await;
         assert!(!toy.is_leader());
         assert!(!toy.addr().connected());
+    });
+}
+
+#[test]
+fn one_who_left_by_force_is_not_born_again_and_leaves_when_its_work_is_dropped() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
+        let toy = toy.start().unwrap();
+        let leader = toy.clone();
+        let mut slow = Box::pin(async move { leader.lead(|_guard| pending()).await });
+        stage.tell(&toy, &[Act::Acquire(1)]);
+        assert!(clock::timeout(MS(5), &mut slow).await.is_err());
+        assert!(toy.leave(MS(50)).await.is_err());
+        stage.inputs.take();
+        clock::sleep(MS(10_000)).await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        let presence = || stage.group.members().get(&id("toy")).map(|m| m.presence);
+        assert_eq!(
+            presence(),
+            Some(Presence::Suspect),
+            "its work may still go on"
+        );
+        drop(slow);
+        assert_eq!(presence(), None);
     });
 }
 

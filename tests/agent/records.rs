@@ -11,7 +11,7 @@ use std::{
 use actix::clock;
 use actix_bully::{
     agent::{Inject, Life, StartError},
-    store::{MemoryStore, Saving, StoreError, TermStore},
+    store::{MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
 };
 
 use crate::{
@@ -24,11 +24,16 @@ use crate::{
 struct Slow {
     kept: MemoryStore<u32>,
     broken: Arc<AtomicBool>,
+    owner: Option<StoreIdentity>,
 }
 
 impl TermStore<u32> for Slow {
     fn is_volatile(&self) -> bool {
         true
+    }
+
+    fn identity(&self) -> Option<&StoreIdentity> {
+        self.owner.as_ref()
     }
 
     fn load(&self) -> Result<Option<u32>, StoreError> {
@@ -97,6 +102,26 @@ fn what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else()
             stage.inputs.take().last().unwrap(),
             "toy.1 timer t at 22.000"
         );
+    });
+}
+
+#[test]
+fn a_timer_that_is_due_waits_for_a_record_as_well() {
+    play(async {
+        let (stage, store) = (Stage::new(), Slow::default());
+        let builder = Toy::scripted("toy", &stage, |script| {
+            script.at_timer = vec![('a', Act::Save(1)), ('a', Act::Say("a"))];
+        });
+        let toy = builder.store(store).start().unwrap();
+        stage
+            .prompt(&toy, &[Act::Set('a', MS(5)), Act::Set('b', MS(5))])
+            .await;
+        stage.inputs.take();
+        clock::sleep(MS(10)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 timer a at 5.000"]);
+        clock::sleep(MS(10)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 timer b at 15.000"]);
+        assert_eq!(stage.heard.take(), ["a"]);
     });
 }
 
@@ -177,5 +202,30 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_a_life() {
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "it was not born again");
         assert_eq!(toy.current().life, Life::Ended);
+    });
+}
+
+#[test]
+fn a_record_of_somebody_else_is_refused() {
+    play(async {
+        let stage = Stage::new();
+        let start = |group, node| {
+            let owner = StoreIdentity {
+                cluster: id("any"),
+                group: id(group),
+                node: id(node),
+            };
+            let owner = Some(owner);
+            let store = Slow {
+                owner,
+                ..Slow::default()
+            };
+            Toy::builder("toy", &stage).store(store).start()
+        };
+        for (group, node) in [("stage", "other"), ("other", "toy")] {
+            let refused = start(group, node);
+            assert!(matches!(refused, Err(StartError::ForeignStore { .. })));
+        }
+        assert!(start("stage", "toy").is_ok());
     });
 }

@@ -55,6 +55,7 @@ impl Bully {
         };
         open == give_way.round
             || open.incarnation == give_way.round.incarnation
+                && (1..open.counter).contains(&give_way.round.counter)
                 && give_way.released.is_some_and(|term| term >= self.seen)
     }
 

@@ -59,14 +59,8 @@ impl Bully {
                     self.begin_drain(now, None, out);
                 }
             }
-            (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
-            (State::Candidate(_) | State::Waiting(_), None) => match self.followed().cloned() {
-                Some(f) => self.follow(now, f.leader, f.score, out),
-                None => {
-                    self.leave_state(out);
-                    self.state = State::Follower(Seat::Vacant(None));
-                }
-            },
+            (State::Leader(_), Some(score)) => self.tell_score(now, score, out),
+            (State::Candidate(_) | State::Waiting(_), None) => self.withdraw(now, out),
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
                 let followed = f.clone();
@@ -75,6 +69,15 @@ impl Bully {
             (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
+    }
+
+    /// Holds no election any more, and follows on if it did.
+    fn withdraw(&mut self, now: Time, out: &mut Out) {
+        if let Some(followed) = self.followed().cloned() {
+            return self.follow(now, followed.leader, followed.score, out);
+        }
+        self.leave_state(out);
+        self.state = State::Follower(Seat::Vacant(None));
     }
 
     /// Asks for the seat of a leader that this agent outranks now.
@@ -109,20 +112,18 @@ impl Bully {
     }
 
     /// A leader with another score says so; who outranks it now will ask.
-    fn tell_score(&mut self, now: Time, before: Option<Score>, score: Score, out: &mut Out) {
-        if self.is_strict() {
-            if before.is_some_and(|before| score < before) {
-                self.lose(LostReason::Outranked, out);
-                self.campaign(now, out);
-            }
+    fn tell_score(&mut self, now: Time, score: Score, out: &mut Out) {
+        let strict = self.is_strict();
+        let State::Leader(reign) = &mut self.state else {
             return;
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.score = score;
-            out.send_all(Heartbeat {
-                term: reign.term,
-                score,
-            });
+        };
+        let term = reign.term;
+        let before = std::mem::replace(&mut reign.score, score);
+        if !strict {
+            out.send_all(Heartbeat { term, score });
+        } else if score < before {
+            self.lose(LostReason::Outranked, out);
+            self.campaign(now, out);
         }
     }
 

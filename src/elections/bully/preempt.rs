@@ -35,17 +35,22 @@ impl Bully {
         self.await_challengers(now, out);
     }
 
+    /// The snapshot may tell of their ends.
+    pub(super) fn check_challengers(&mut self, now: Time, out: &mut Out) {
+        if self.reign().is_some_and(|r| !r.challengers.is_empty()) {
+            self.drop_unsteady(now);
+            self.await_challengers(now, out);
+        }
+    }
+
     /// Who may be gone begins anew: it has to be steady. It is not forgotten, because it knows
     /// nothing of the suspicion and will not ask again; a later life will.
-    pub(super) fn check_challengers(&mut self, now: Time, out: &mut Out) {
+    fn drop_unsteady(&mut self, now: Time) {
         let (State::Leader(reign), Preemption::After(steady)) =
             (&mut self.state, self.config.preemption)
         else {
             return;
         };
-        if reign.challengers.is_empty() {
-            return;
-        }
         let members = &self.members;
         reign.challengers.retain(|id, challenger| {
             let Some(member) = members.get(id) else {
@@ -56,11 +61,10 @@ impl Bully {
             }
             !member.is_stale(challenger.incarnation)
         });
-        self.await_challengers(now, out);
     }
 
     pub(super) fn on_preempt_due(&mut self, now: Time, out: &mut Out) {
-        self.check_challengers(now, out);
+        self.drop_unsteady(now);
         let State::Leader(reign) = &mut self.state else {
             return self.ignore("it does not lead");
         };

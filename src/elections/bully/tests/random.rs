@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -22,26 +22,19 @@ impl Dice {
         self.roll() % limit
     }
 
+    pub(super) fn index(&mut self, len: usize) -> usize {
+        let limit = u64::try_from(len).unwrap();
+        usize::try_from(self.below(limit)).unwrap()
+    }
+
     pub(super) fn one_in(&mut self, odds: u64) -> bool {
         self.below(odds) == 0
     }
 
     pub(super) fn pick<X: Copy>(&mut self, from: &[X]) -> X {
-        from[usize::try_from(self.below(from.len() as u64)).unwrap()]
+        from[self.index(from.len())]
     }
 }
-
-const TIMERS: [Timer; 9] = [
-    Timer::Campaign,
-    Timer::Widen,
-    Timer::Deadline,
-    Timer::Victory,
-    Timer::Heartbeat,
-    Timer::Detect,
-    Timer::Drain,
-    Timer::Preempt,
-    Timer::Rest,
-];
 
 fn score(dice: &mut Dice) -> i32 {
     i32::try_from(dice.below(11)).unwrap()
@@ -100,10 +93,18 @@ fn change(dice: &mut Dice, members: &mut Members) {
     let name = id(dice.pick(&[LOW, HIGH, EYE, ME]));
     let life = Incarnation(1 + dice.below(3));
     match dice.below(9) {
-        0 => drop(members.down(&name, life)),
-        1 | 2 => drop(members.suspect(&name, life)),
-        3 | 4 => drop(members.up(&name, life)),
-        5 => drop(members.leave(&name)),
+        0 => {
+            members.down(&name, life);
+        }
+        1 | 2 => {
+            members.suspect(&name, life);
+        }
+        3 | 4 => {
+            members.up(&name, life);
+        }
+        5 => {
+            members.leave(&name);
+        }
         6 => {
             let score = (!dice.one_in(4)).then(|| score(dice).into());
             members.set_score(&name, score);
@@ -129,7 +130,7 @@ fn change(dice: &mut Dice, members: &mut Members) {
 fn any_timer(dice: &mut Dice, me: &mut Kit) -> Timer {
     let armed = me.contract.armed();
     if armed.is_empty() || dice.one_in(4) {
-        return dice.pick(&TIMERS);
+        return dice.pick(&timer::TIMERS);
     }
     let (timer, due) = dice.pick(&armed);
     let late = dice.pick(&[0, 0, J, J + D + 1, 2 * L]);
@@ -194,7 +195,7 @@ fn lives(seeds: u64, config: &BullyConfig) {
 
 #[test]
 fn any_life_keeps_the_contract() {
-    lives(2_500, &lan());
+    lives(1_500, &lan());
 }
 
 #[test]
@@ -204,13 +205,13 @@ fn any_life_without_preemption_keeps_the_contract() {
 
 #[test]
 fn any_life_with_patient_preemption_keeps_the_contract() {
-    lives(1_200, &after_a_second());
+    lives(800, &after_a_second());
 }
 
 #[test]
 fn any_life_with_a_margin_keeps_the_contract() {
     lives(
-        1_500,
+        500,
         &BullyConfig {
             margin: Some(3.into()),
             ..lan()
@@ -221,7 +222,7 @@ fn any_life_with_a_margin_keeps_the_contract() {
 #[test]
 fn any_life_without_a_detector_keeps_the_contract() {
     lives(
-        1_500,
+        500,
         &BullyConfig {
             timings: Timings::astra(),
             ..lan()
@@ -231,5 +232,5 @@ fn any_life_without_a_detector_keeps_the_contract() {
 
 #[test]
 fn any_strict_life_keeps_the_contract() {
-    lives(1_500, &BullyConfig::strict());
+    lives(1_000, &BullyConfig::strict());
 }
