@@ -26,6 +26,18 @@ pub(super) struct Parcel<M: PeerMessage> {
     pub(super) to: AgentId,
     pub(super) letter: Incoming<M>,
     pub(super) inbox: Recipient<Incoming<M>>,
+    pub(super) worth: Worth,
+}
+
+/// What a letter is to an election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// Part of it.
+    Election,
+    /// A repeated message, but not the same as before.
+    News,
+    /// Nothing that was not said before.
+    Nothing,
 }
 
 /// See the [module's page](self).
@@ -36,6 +48,8 @@ pub(super) struct Book<M: PeerMessage> {
     pub(super) trace: Trace,
     under_way: BTreeMap<(Time, u64), Parcel<M>>,
     sequence: u64,
+    /// What each said last of what it repeats.
+    said: BTreeMap<(AgentId, AgentId), M>,
 
     /// Grows whenever something happens that may belong to an election.
     activity: u64,
@@ -67,6 +81,7 @@ impl<M: PeerMessage> Book<M> {
             trace,
             under_way: BTreeMap::new(),
             sequence: 0,
+            said: BTreeMap::new(),
             activity: 0,
             messages: 0,
             believed: Time::ZERO,
@@ -80,14 +95,24 @@ impl<M: PeerMessage> Book<M> {
     // ---- letters ----------------------------------------------------------------------------
 
     /// A letter leaves.
-    pub(super) fn carry(&mut self, parcel: Parcel<M>) {
+    pub(super) fn carry(
+        &mut self,
+        to: AgentId,
+        letter: Incoming<M>,
+        inbox: Recipient<Incoming<M>>,
+    ) {
         let now = self.now();
+        let worth = self.worth(&to, &letter);
+        let parcel = Parcel {
+            to,
+            letter,
+            inbox,
+            worth,
+        };
         let Parcel { to, letter, .. } = &parcel;
         let (from, message) = (&letter.from, &letter.message);
-        if !message.is_repeated() {
-            self.activity += 1;
-            self.messages += 1;
-        }
+        self.activity += u64::from(worth != Worth::Nothing);
+        self.messages += u64::from(worth == Worth::Election);
         let arrivals = match self.network.fate_of(message.kind(), now, from, to) {
             Fate::Arrives(arrivals) => arrivals,
             Fate::Lost(why) => return self.trace.lost(now, from, to, message, why),
@@ -103,6 +128,20 @@ impl<M: PeerMessage> Book<M> {
             self.send_off(at, parcel.clone());
         }
         self.send_off(first, parcel);
+    }
+
+    fn worth(&mut self, to: &AgentId, letter: &Incoming<M>) -> Worth {
+        let Incoming { from, message, .. } = letter;
+        if !message.is_repeated() {
+            return Worth::Election;
+        }
+        let before = self
+            .said
+            .insert((from.clone(), to.clone()), message.clone());
+        match before {
+            Some(before) if before == *message => Worth::Nothing,
+            Some(_) | None => Worth::News,
+        }
     }
 
     fn send_off(&mut self, at: Time, parcel: Parcel<M>) {
@@ -140,7 +179,12 @@ impl<M: PeerMessage> Book<M> {
 
     /// As the group does without a network: what is repeated anyway is dropped at a full mailbox.
     fn put(&mut self, now: Time, parcel: Parcel<M>) {
-        let Parcel { to, letter, inbox } = parcel;
+        let Parcel {
+            to,
+            letter,
+            inbox,
+            worth,
+        } = parcel;
         let (from, message) = (letter.from.clone(), letter.message.clone());
         let dropped = if !inbox.connected() {
             Some("nobody is there")
@@ -154,19 +198,16 @@ impl<M: PeerMessage> Book<M> {
             inbox.do_send(letter);
             None
         };
-        if !message.is_repeated() {
-            self.activity += 1;
-        }
+        self.activity += u64::from(worth != Worth::Nothing);
         match dropped {
             None => self.trace.delivered(now, &from, &to, &message),
             Some(why) => self.trace.dropped(now, &from, &to, &message, why),
         }
     }
 
-    /// How many letters of elections are under way to those who `listen`.
+    /// How many letters that may change something are under way to those who listen.
     pub(super) fn under_way(&self, listens: impl Fn(&AgentId) -> bool) -> usize {
-        let counts =
-            |parcel: &&Parcel<M>| !parcel.letter.message.is_repeated() && listens(&parcel.to);
+        let counts = |parcel: &&Parcel<M>| parcel.worth != Worth::Nothing && listens(&parcel.to);
         self.under_way.values().filter(counts).count()
     }
 

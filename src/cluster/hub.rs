@@ -11,7 +11,7 @@ use actix::{
 };
 use futures::StreamExt;
 
-use super::book::{Parcel, SharedBook, open};
+use super::book::{SharedBook, open};
 use crate::{
     agent::{ElectionHandle, Life, Notice, Status},
     group::{Incoming, Wire},
@@ -56,13 +56,18 @@ impl<M: PeerMessage> Actor for Hub<M> {
 /// A letter leaves.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Carry<M: PeerMessage>(Parcel<M>);
+pub(super) struct Carry<M: PeerMessage> {
+    to: AgentId,
+    letter: Incoming<M>,
+    inbox: Recipient<Incoming<M>>,
+}
 
 impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     type Result = ();
 
-    fn handle(&mut self, Carry(parcel): Carry<M>, ctx: &mut Context<Self>) {
-        open(&self.book).carry(parcel);
+    fn handle(&mut self, mail: Carry<M>, ctx: &mut Context<Self>) {
+        let Carry { to, letter, inbox } = mail;
+        open(&self.book).carry(to, letter, inbox);
         self.deliver(ctx);
     }
 }
@@ -136,6 +141,6 @@ pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 impl<M: PeerMessage> Wire<M> for ToHub<M> {
     fn carry(&self, to: &AgentId, letter: Incoming<M>, inbox: &Recipient<Incoming<M>>) {
         let (to, inbox) = (to.clone(), inbox.clone());
-        self.0.do_send(Carry(Parcel { to, letter, inbox }));
+        self.0.do_send(Carry { to, letter, inbox });
     }
 }
