@@ -37,9 +37,11 @@ pub fn virtual_system() -> SystemRunner {
 
 /// For the attribute of a test.
 ///
-/// ```ignore
+/// ```
 /// #[actix_rt::test(system = "actix_bully::testkit::VirtualSystem")]
-/// async fn the_next_one_leads() { .. }
+/// async fn the_next_one_leads() {
+///     // a day passes in a moment
+/// }
 /// ```
 #[derive(Debug)]
 pub struct VirtualSystem;

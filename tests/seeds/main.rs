@@ -5,6 +5,7 @@
 //! numbered from 1; the score of each is its number.
 #![expect(
     clippy::expect_used,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "in the helpers of tests"
 )]
@@ -130,14 +131,15 @@ async fn leads(cluster: &Cluster, name: &str) -> Settled {
 fn acquired(cluster: &Cluster, since: Time) -> Vec<(String, Time)> {
     let trace = cluster.trace();
     let entries = trace.entries().filter(|entry| entry.at >= since);
-    let events = entries.filter_map(|entry| match &entry.what {
-        What::Event {
-            agent,
-            event: Event::Acquired { .. },
-        } => Some((agent.to_string(), entry.at)),
-        _ => None,
-    });
-    events.collect()
+    let mut acquired = Vec::new();
+    for entry in entries {
+        if let What::Event { agent, event } = &entry.what
+            && let Event::Acquired { .. } = event
+        {
+            acquired.push((agent.to_string(), entry.at));
+        }
+    }
+    acquired
 }
 
 /// How often somebody changed its mind about who leads since then.

@@ -6,7 +6,7 @@ use actix_bully::{
     cluster::{Cluster, ClusterStatus},
     elections::bully::{BullyMessage, Elected, Heartbeat, Ok, Resign, Yield},
     faults::Conditions,
-    protocol::{AgentId, Incarnation, Leader, Round, Term, To},
+    protocol::{AgentId, Incarnation, Leader, Round, Term, Time, To},
 };
 
 use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once, swift, wait};
@@ -23,7 +23,7 @@ fn s19_what_is_repeated_changes_nothing() {
         leads(&cluster, "agent-4").await;
         cluster.restart("5").unwrap();
         leads(&cluster, "agent-5").await;
-        let winners = acquired(&cluster, Default::default());
+        let winners = acquired(&cluster, Time::ZERO);
         let winners: Vec<&str> = winners.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(winners, ["agent-5", "agent-4", "agent-5"]);
     });
