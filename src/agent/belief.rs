@@ -117,8 +117,9 @@ impl Belief {
     }
 
     /// Publishes what a step gave, after all of its effects.
-    pub(super) fn grow(&self, now: Time, view: &View) {
+    pub(super) fn grow(&self, view: &View) {
         if let Some(term) = view.leading {
+            let now = self.now();
             let before = self.leading_until.load(Ordering::Acquire);
             let is_held = before > now.as_nanos();
             let is_renewed = is_held && self.news.read(|status| status.leading) != view.leading;

@@ -73,7 +73,7 @@ impl<E: Election> Agent<E> {
                 Effect::Notify(event) => self.tell(&event),
             }
         }
-        self.belief.grow(self.belief.now(), view);
+        self.belief.grow(view);
         self.rearm(ctx);
     }
 

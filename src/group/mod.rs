@@ -214,7 +214,7 @@ impl<M: PeerMessage> Group<M> {
         Ok(Self(Arc::new_cyclic(|shared| Shared {
             name,
             office: Arc::new(Office { wire, counters }),
-            registry: Mutex::new(Registry::new(tell_rest_later(shared.clone()))),
+            registry: Mutex::new(Registry::new(tell_rest_later(Weak::clone(shared)))),
         })))
     }
 
@@ -230,7 +230,7 @@ impl<M: PeerMessage> Group<M> {
 /// On an arbiter: after the tasks that are awake now.
 fn tell_rest_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
     Box::new(move || {
-        let group = group.clone();
+        let group = Weak::clone(&group);
         Arbiter::try_current().is_some_and(|arbiter| {
             arbiter.spawn(async move {
                 if let Some(shared) = group.upgrade() {

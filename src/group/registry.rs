@@ -41,6 +41,7 @@ pub(super) struct Registry<M: PeerMessage> {
     quiet: Quiet,
     /// To be told a turn later than the first in line.
     due: Quiet,
+    is_due: bool,
     /// Calls `tell_rest` after this turn; says whether it will.
     later: Later,
 }
@@ -101,6 +102,7 @@ impl<M: PeerMessage> Registry<M> {
             current: None,
             quiet: Quiet::default(),
             due: Quiet::default(),
+            is_due: false,
             later,
         }
     }
@@ -293,8 +295,8 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Tells those who have seen the membership as it was until now.
     ///
-    /// The first in line is told a turn before the others: when a leader has ended, its
-    /// announcement is then in their mailboxes before the news, and they have nothing to do.
+    /// The first in line is told a turn before the others. So when a leader has ended, they hear
+    /// its successor's announcement before the news, and the news asks nothing of them.
     fn changed(&mut self) {
         self.version += 1;
         self.current = None;
@@ -304,13 +306,17 @@ impl<M: PeerMessage> Registry<M> {
                 break;
             }
         }
-        if !self.due.is_empty() && !(self.later)() {
+        self.is_due = !self.due.is_empty();
+        if self.is_due && !(self.later)() {
             self.tell_rest();
         }
     }
 
     /// Tells everybody who has not been told yet.
     pub(super) fn tell_rest(&mut self) {
+        if !mem::take(&mut self.is_due) {
+            return;
+        }
         let mut due = mem::take(&mut self.due);
         for place in due.drain() {
             self.tell(place);
@@ -326,7 +332,7 @@ impl<M: PeerMessage> Registry<M> {
         if let Some(Route::Local { pokes, .. }) = self.routes.get(at).map(|route| &**route) {
             pokes.do_send(MembersChanged);
         }
-        self.members.iter().nth(at).is_some_and(Member::is_up)
+        self.members.at(at).is_some_and(Member::is_up)
     }
 
     fn apply_hints(&mut self) {

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use super::{
     AgentId, Incarnation, Leader, Member, Presence, Rank, Score, Term, name_index::NameIndex,
+    roster::Roster,
 };
 
 /// All members of one election at one moment, ordered by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Members {
-    list: Vec<Member>,
+    list: Roster,
     by_name: Arc<NameIndex>,
     /// Places in `list` of the voters with a score, highest rank first.
     by_rank: Arc<[u32]>,
@@ -39,16 +40,17 @@ impl Members {
     /// Adds members; one that is there already is replaced, and of two with one name the later
     /// counts. Sorts once, however many there are.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
-        self.list.extend(members);
-        self.list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two stands behind
-        self.list.dedup_by(|later, earlier| {
+        let mut list = self.list.to_vec();
+        list.extend(members);
+        list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two stands behind
+        list.dedup_by(|later, earlier| {
             let same = later.id == earlier.id;
             if same {
                 std::mem::swap(later, earlier);
             }
             same
         });
-        self.reindex();
+        self.reindex(list);
     }
 
     /// Removes a member; says whether it was there.
@@ -56,8 +58,9 @@ impl Members {
         let Some(at) = self.index_of(id) else {
             return false;
         };
-        self.list.remove(at);
-        self.reindex();
+        let mut list = self.list.to_vec();
+        list.remove(at);
+        self.reindex(list);
         true
     }
 
@@ -149,7 +152,12 @@ impl Members {
 
     /// Where the member of that name stands in [`iter`](Self::iter).
     pub fn index_of(&self, id: &AgentId) -> Option<usize> {
-        self.by_name.find(id, &self.list)
+        self.by_name.find(id, self.list.names())
+    }
+
+    /// The member at that place of [`iter`](Self::iter).
+    pub fn at(&self, index: usize) -> Option<&Member> {
+        self.list.get(index)
     }
 
     /// All members, ordered by name.
@@ -159,17 +167,17 @@ impl Members {
 
     /// The voters, ordered by name.
     pub fn voters(&self) -> impl Iterator<Item = &Member> {
-        self.list.iter().filter(|m| m.is_voter())
+        self.iter().filter(|m| m.is_voter())
     }
 
     /// How many members there are.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.names().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.names().is_empty()
     }
 
     /// The voters with a score, highest rank first, whether they are up or not.
@@ -204,15 +212,16 @@ impl Members {
         let Some(at) = self.index_of(id) else {
             return false;
         };
-        let changed = self.list.get_mut(at).is_some_and(change);
+        let changed = self.list.change(at, change);
         if changed {
             self.count_absent();
         }
         changed
     }
 
-    fn reindex(&mut self) {
-        self.by_name = Arc::new(NameIndex::new(&self.list));
+    fn reindex(&mut self, list: Vec<Member>) {
+        self.by_name = Arc::new(NameIndex::new(&list));
+        self.list = Roster::new(list);
         self.rerank();
     }
 
@@ -222,7 +231,7 @@ impl Members {
 
     fn rerank(&mut self) {
         let mut places: Vec<(Option<Score>, u32)> = (0u32..)
-            .zip(&self.list)
+            .zip(self.list.iter())
             .filter(|(_, m)| m.is_voter() && m.score.is_some())
             .map(|(at, m)| (m.score, at))
             .collect();

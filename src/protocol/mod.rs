@@ -27,6 +27,7 @@ mod member;
 mod members;
 mod name_index;
 mod rank;
+mod roster;
 mod time;
 mod timings;
 mod timings_builder;

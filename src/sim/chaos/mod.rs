@@ -81,6 +81,7 @@ fn world<S: Scenario>(
         _ => Detection::Silent(takes),
     };
     let late = bound * u32::from(random.chance(300)) * 20;
+    let late = late.min(options.faults_for / 2);
     let reproduce = options
         .reproduce
         .replace("{seed}", &seed.to_string())
