@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &str)] = &[
         "protocol elections faults trace clock group supervisor agent",
     ),
     ("supervisor", ""),
+    ("testkit", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
@@ -54,6 +55,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     ("cluster", "serde thiserror tracing actix futures fastrand"),
     ("supervisor", "tracing actix actix_rt"),
+    ("testkit", "actix_rt tokio"),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.

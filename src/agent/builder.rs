@@ -33,6 +33,7 @@ pub struct AgentBuilder<E: Election> {
     clock: Option<Arc<dyn Clock>>,
     store: Option<Arc<dyn TermStore<E::Durable>>>,
     seed: u64,
+    birth: Birth,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
     subscribers: Vec<Recipient<Notice>>,
@@ -52,6 +53,7 @@ impl<E: Election> Agent<E> {
             clock: None,
             store: None,
             seed: 0,
+            birth: Birth::Started,
             policy: RestartPolicy::default(),
             parent: None,
             subscribers: Vec::new(),
@@ -101,6 +103,13 @@ impl<E: Election> AgentBuilder<E> {
     /// Begins the agent's random numbers (jitter), together with its name and life. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// The agent was there before and comes back, as after a crash of its process: where somebody
+    /// has to start an election, it does.
+    pub fn recovering(mut self) -> Self {
+        self.birth = Birth::Restarted;
         self
     }
 
@@ -193,6 +202,7 @@ impl<E: Election> AgentBuilder<E> {
             spec: Arc::new(spec),
             belief: Arc::new(belief),
             incarnation,
+            birth: self.birth,
             durable,
             policy: self.policy,
             parent: self.parent,
@@ -205,6 +215,7 @@ struct Ready<E: Election> {
     spec: Arc<Spec<E>>,
     belief: Arc<Belief>,
     incarnation: Incarnation,
+    birth: Birth,
     durable: Option<E::Durable>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
@@ -226,10 +237,10 @@ impl<E: Election> Ready<E> {
     /// Makes the first life, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        let (incarnation, durable) = (self.incarnation, self.durable.take());
+        let (incarnation, birth, durable) = (self.incarnation, self.birth, self.durable.take());
         move |ctx| {
             take_seat(&spec, &belief, &ctx.address());
-            Agent::new(spec, belief, incarnation, Birth::Started, durable)
+            Agent::new(spec, belief, incarnation, birth, durable)
         }
     }
 
