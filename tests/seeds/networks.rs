@@ -141,7 +141,16 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
                 counter,
             };
             let seen = Term(1);
-            forge(&cluster, 4, 5, Ok { round, seen });
+            forge(
+                &cluster,
+                4,
+                5,
+                Ok {
+                    round,
+                    seen,
+                    refusal: None,
+                },
+            );
             let released = None;
             forge(
                 &cluster,
@@ -177,13 +186,23 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
                 1,
                 to,
                 Elected {
+                    sent_at: None,
                     term,
                     score,
                     answer,
                 },
             );
             if rules == Rules::Swift {
-                forge(&cluster, 1, to, Heartbeat { term, score });
+                forge(
+                    &cluster,
+                    1,
+                    to,
+                    Heartbeat {
+                        term,
+                        score,
+                        sent_at: None,
+                    },
+                );
             }
         }
         let moment = cluster.now();
@@ -257,6 +276,7 @@ fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
         let (term, score) = (Term(99), 99.into());
         let message = || -> BullyMessage {
             Elected {
+                sent_at: None,
                 term,
                 score,
                 answer: None,
