@@ -1,24 +1,26 @@
 //! Both modes behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: nothing but the way from one machine to the other. See [`bully`]
-//! and [`quorum`] for what each promises.
+//! Decided here: nothing. See [`bully`](super::bully) and [`quorum`](super::quorum) for what each
+//! promises.
 
 use std::sync::Arc;
 
 use super::{
-    bully::{self, Bully, BullyConfig},
+    bully::{Bully, BullyConfig},
     message::BullyMessage,
-    quorum::{self, QuorumBully, QuorumConfig, Vote},
+    quorum::{QuorumBully, QuorumConfig},
+    timer::Timer,
+    vote::Vote,
 };
-use crate::protocol::{Effect, Effects, Election, Identity, Input, Time, View};
+use crate::protocol::{EffectsOf, Election, Identity, InputOf, Time, View};
 
 /// One agent's side of a bully election, in the mode that its configuration chose.
-#[derive(Debug, Clone)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
-    Available(Box<Joined<Bully>>),
+    Available(Bully),
     /// At most one agent believes that it leads.
-    Quorum(Box<Joined<QuorumBully>>),
+    Quorum(Box<QuorumBully>),
 }
 
 /// The parameters of one mode or the other.
@@ -30,145 +32,38 @@ pub enum AnyConfig {
     Quorum(Arc<QuorumConfig>),
 }
 
-/// The timers of both modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AnyTimer {
-    /// See [`bully::Timer`].
-    Available(bully::Timer),
-    /// See [`quorum::Timer`].
-    Quorum(quorum::Timer),
-}
-
-/// A machine and the room for the effects of its steps, which is used again.
-#[derive(Debug)]
-pub struct Joined<E: Election> {
-    machine: E,
-    effects: Effects<E>,
-}
-
-impl<E: Election> Joined<E> {
-    fn new(identity: Identity, config: &E::Config, durable: Option<E::Durable>) -> Self {
-        Self {
-            machine: E::new(identity, config, durable),
-            effects: Effects::new(),
-        }
-    }
-
-    /// The machine itself.
-    pub const fn machine(&self) -> &E {
-        &self.machine
+impl Default for AnyConfig {
+    fn default() -> Self {
+        Self::Available(Arc::default())
     }
 }
-
-impl<E: Election + Clone> Clone for Joined<E> {
-    fn clone(&self) -> Self {
-        Self {
-            machine: self.machine.clone(),
-            effects: Effects::new(), // empty between steps
-        }
-    }
-}
-
-impl<E: Election<Message = BullyMessage>> Joined<E> {
-    /// One step; `timer` picks the machine's own timers, the other two translate its effects.
-    fn handle(
-        &mut self,
-        now: Time,
-        input: Input<AnyBully>,
-        out: &mut Effects<AnyBully>,
-        way: &Way<E>,
-    ) {
-        let input = match input {
-            Input::Start(members) => Input::Start(members),
-            Input::Received {
-                from,
-                incarnation,
-                message,
-            } => Input::Received {
-                from,
-                incarnation,
-                message,
-            },
-            Input::TimedOut(timer) => match (way.inward)(timer) {
-                Some(timer) => Input::TimedOut(timer),
-                None => return, // the other mode's, which never set one
-            },
-            Input::Members(members) => Input::Members(members),
-            Input::Campaign => Input::Campaign,
-            Input::SetScore(score) => Input::SetScore(score),
-            Input::StepDown { to } => Input::StepDown { to },
-            Input::Drained => Input::Drained,
-        };
-        self.machine.handle(now, input, &mut self.effects);
-        for effect in self.effects.drain() {
-            match effect {
-                Effect::Persist(record) => {
-                    if let Some(vote) = (way.record)(record) {
-                        out.persist(vote);
-                    }
-                }
-                Effect::Send { to, message } => out.send_to(to, message),
-                Effect::SetTimer { timer, after } => out.set_timer((way.outward)(timer), after),
-                Effect::CancelTimer(timer) => out.cancel_timer((way.outward)(timer)),
-                Effect::Notify(event) => out.notify(event),
-            }
-        }
-    }
-}
-
-/// How one machine's timers and record are called outside.
-struct Way<E: Election> {
-    inward: fn(AnyTimer) -> Option<E::Timer>,
-    outward: fn(E::Timer) -> AnyTimer,
-    record: fn(E::Durable) -> Option<Vote>,
-}
-
-const AVAILABLE: Way<Bully> = Way {
-    inward: |timer| match timer {
-        AnyTimer::Available(timer) => Some(timer),
-        AnyTimer::Quorum(_) => None,
-    },
-    outward: AnyTimer::Available,
-    record: |()| None,
-};
-
-const QUORUM: Way<QuorumBully> = Way {
-    inward: |timer| match timer {
-        AnyTimer::Quorum(timer) => Some(timer),
-        AnyTimer::Available(_) => None,
-    },
-    outward: AnyTimer::Quorum,
-    record: Some,
-};
 
 impl Election for AnyBully {
     type Message = BullyMessage;
-    type Timer = AnyTimer;
+    type Timer = Timer;
     type Durable = Vote;
     type Config = AnyConfig;
 
     fn new(identity: Identity, config: &AnyConfig, durable: Option<Vote>) -> Self {
         match config {
-            AnyConfig::Available(config) => {
-                Self::Available(Box::new(Joined::new(identity, config, None)))
-            }
+            AnyConfig::Available(config) => Self::Available(Bully::new(identity, config, durable)),
             AnyConfig::Quorum(config) => {
-                Self::Quorum(Box::new(Joined::new(identity, config, durable)))
+                Self::Quorum(Box::new(QuorumBully::new(identity, config, durable)))
             }
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
-            Self::Available(joined) => joined.handle(now, input, out, &AVAILABLE),
-            Self::Quorum(joined) => joined.handle(now, input, out, &QUORUM),
+            Self::Available(machine) => machine.handle(now, input, out),
+            Self::Quorum(machine) => machine.handle(now, input, out),
         }
     }
 
     fn view(&self, now: Time) -> View {
         match self {
-            Self::Available(joined) => joined.machine.view(now),
-            Self::Quorum(joined) => joined.machine.view(now),
+            Self::Available(machine) => machine.view(now),
+            Self::Quorum(machine) => machine.view(now),
         }
     }
 }

@@ -33,11 +33,11 @@ mod timings;
 mod timings_builder;
 mod view;
 
-pub use effect::{After, Effect, Effects, To};
+pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use event::{Event, Leader, LostReason};
 pub use id::{AgentId, IdError, Incarnation, Round, Term};
-pub use input::Input;
+pub use input::{Input, InputOf};
 pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use rank::{Rank, Score};

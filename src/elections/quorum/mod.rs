@@ -86,24 +86,24 @@ use std::{
 
 use tracing::debug;
 
+pub use crate::elections::timer::Timer;
+pub use crate::elections::vote::Vote;
 use announce::Said;
 pub use config::{QuorumConfig, QuorumConfigBuilder, QuorumError};
 #[doc(hidden)]
 pub use defect::Defect;
-pub use state::Vote;
 use state::{Flaps, Promise, Rest, Seat, State, Vacancy};
-pub use timer::Timer;
 
 use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
 };
 use crate::protocol::{
-    AgentId, Effects, Election, Identity, Incarnation, Input, Leader, MemberKind, Members, Role,
-    Score, Term, Time, To, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, MemberKind,
+    Members, Role, Score, Term, Time, To, View,
 };
 
-type Out = Effects<QuorumBully>;
+type Out = EffectsOf<QuorumBully>;
 
 /// No election is held for a term above this one, and nobody is believed who names one: a term
 /// this high is nonsense, and adopting it would use up the numbers.
@@ -173,7 +173,7 @@ impl Election for QuorumBully {
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         if self.quarantine.is_none() {
             return self.before_life(now, input, out);
         }
@@ -222,7 +222,7 @@ impl Election for QuorumBully {
 
 impl QuorumBully {
     /// Says nothing before life begins.
-    fn before_life(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+    fn before_life(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) => self.on_start(now, members, out),
             Input::SetScore(score) => self.me.score = score,
