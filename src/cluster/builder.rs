@@ -1,7 +1,7 @@
 //! Starts a cluster: checks everything first, then starts everybody in one go.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -16,7 +16,12 @@ use super::{
 use crate::{
     agent::StartError,
     clock::RuntimeClock,
-    elections::bully::{Bully, BullyConfig, Preemption},
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyConfig,
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumConfigBuilder},
+    },
     faults::{Conditions, Network},
     group::{Group, GroupError},
     protocol::{AgentId, Election, MemberKind, Score, Timings},
@@ -25,9 +30,9 @@ use crate::{
 };
 
 /// Settings of a cluster.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[must_use = "a builder does nothing until `start` is called"]
-pub struct ClusterBuilder<E: Election = Bully> {
+pub struct ClusterBuilder<E: Election = AnyBully> {
     config: E::Config,
     plans: Vec<Plan>,
     conditions: Conditions,
@@ -37,6 +42,8 @@ pub struct ClusterBuilder<E: Election = Bully> {
     patience: Option<Duration>,
     /// What patience follows from, where it is known.
     needed: Duration,
+    /// The first setting that makes no sense.
+    refused: Option<StartError>,
 }
 
 /// An agent to be started.
@@ -59,6 +66,7 @@ impl<E: Election> Cluster<E> {
             trace: Trace::new().bounded(REMEMBERED),
             patience: None,
             needed: PATIENCE,
+            refused: None,
         }
     }
 }
@@ -66,7 +74,7 @@ impl<E: Election> Cluster<E> {
 impl Cluster {
     /// A cluster of a bully election with its [default rules](BullyConfig::default).
     pub fn builder() -> ClusterBuilder {
-        Self::with_config(Arc::default()).configured(|_| {})
+        Self::with_config(AnyConfig::default()).configured(|_| {})
     }
 }
 
@@ -132,8 +140,11 @@ impl<E: Election> ClusterBuilder<E> {
     ///
     /// # Panics
     /// Outside of the System's event loop, as every start of an actor does.
-    pub fn start(self) -> Result<Cluster<E>, ClusterError> {
+    pub fn start(mut self) -> Result<Cluster<E>, ClusterError> {
         self.check()?;
+        if let Some(reason) = self.refused.take() {
+            return Err(refused("the cluster", reason));
+        }
         let clock = RuntimeClock::new();
         let mut trace = self.trace;
         let order = self
@@ -153,6 +164,7 @@ impl<E: Election> ClusterBuilder<E> {
             seed: self.seed,
             patience: self.patience.unwrap_or(self.needed),
             clock,
+            stores: BTreeMap::new(),
             book,
             hub,
             group,
@@ -189,34 +201,86 @@ impl<E: Election> ClusterBuilder<E> {
 }
 
 impl ClusterBuilder {
+    /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
+    /// that have been added by now, witnesses among them; who joins later can be an observer.
+    pub fn quorum(mut self) -> Self {
+        let voters = self
+            .plans
+            .iter()
+            .filter(|plan| plan.kind == MemberKind::Voter);
+        let ids: Result<Vec<AgentId>, _> = voters.map(|plan| AgentId::new(&plan.name)).collect();
+        let timings = match &self.config {
+            AnyConfig::Available(config) => config.timings.clone(),
+            AnyConfig::Quorum(config) => config.timings().clone(),
+        };
+        match ids {
+            Ok(ids) => self.follow(QuorumConfig::builder(ids).timings(timings)),
+            Err(wrong) => {
+                self.refused.get_or_insert_with(|| wrong.into());
+                self
+            }
+        }
+    }
+
     /// How long to wait for what. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
-        self.configured(|config| config.timings = timings)
+        match &self.config {
+            AnyConfig::Available(_) => self.configured(|config| config.timings = timings),
+            AnyConfig::Quorum(config) => {
+                let made = config.to_builder().timings(timings);
+                self.follow(made)
+            }
+        }
     }
 
     /// The plain ASTRA rules; replaces all rules set so far by [`BullyConfig::strict`]. Somebody
     /// has to [`campaign`](Cluster::campaign).
     pub fn strict(self) -> Self {
-        self.configured(|config| *config = BullyConfig::strict())
+        self.rules(BullyConfig::strict())
     }
 
-    /// When a leader gives way to a more important agent. Default: at once.
+    /// When a leader gives way to a more important agent. Default: at once; in quorum mode after
+    /// 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
-        self.configured(|config| config.preemption = preemption)
+        match &self.config {
+            AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
+            AnyConfig::Quorum(config) => {
+                let made = config.to_builder().preemption(preemption);
+                self.follow(made)
+            }
+        }
     }
 
-    /// All rules at once.
-    pub fn rules(self, rules: BullyConfig) -> Self {
+    /// All rules of the available mode at once.
+    pub fn rules(mut self, rules: BullyConfig) -> Self {
+        self.config = AnyConfig::default();
         self.configured(|config| *config = rules)
     }
 
     fn configured(mut self, change: impl FnOnce(&mut BullyConfig)) -> Self {
-        let config = Arc::make_mut(&mut self.config);
-        change(config);
-        let timings = &config.timings;
-        let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
-        let election = timings.deadline().saturating_add(timings.victory_wait());
-        self.needed = failover.saturating_add(election).saturating_mul(2);
+        if let AnyConfig::Available(config) = &mut self.config {
+            let config = Arc::make_mut(config);
+            change(config);
+            let timings = &config.timings;
+            let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
+            let election = timings.deadline().saturating_add(timings.victory_wait());
+            self.needed = failover.saturating_add(election).saturating_mul(2);
+        }
+        self
+    }
+
+    fn follow(mut self, made: QuorumConfigBuilder) -> Self {
+        match made.build() {
+            Ok(config) => {
+                let timings = config.timings();
+                let lapse = timings.promise().saturating_add(config.wait());
+                self.needed = lapse.saturating_mul(10);
+                self.config = AnyConfig::Quorum(Arc::new(config));
+            }
+            Err(reason) => {
+                self.refused.get_or_insert_with(|| reason.into());
+            }
+        }
         self
     }
 }

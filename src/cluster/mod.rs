@@ -51,7 +51,7 @@ mod settle;
 mod status;
 mod verbs;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use actix::Addr;
 
@@ -71,9 +71,10 @@ use verbs::Arrival;
 use crate::{
     agent::{ElectionHandle, Inject},
     clock::RuntimeClock,
-    elections::bully::Bully,
+    elections::any::AnyBully,
     group::Group,
     protocol::{Election, Leader, Time},
+    store::MemoryStore,
     supervisor::RestartPolicy,
     trace::Trace,
 };
@@ -83,12 +84,14 @@ use crate::{
 /// Agents are named as they were named when they were added; a number `n` stands for `agent-n`.
 /// Dropping the cluster stops them.
 #[derive(Debug)]
-pub struct Cluster<E: Election = Bully> {
+pub struct Cluster<E: Election = AnyBully> {
     config: E::Config,
     policy: RestartPolicy,
     seed: u64,
     patience: Duration,
     clock: RuntimeClock,
+    /// What each agent must not forget: outlasts its crashes, not the cluster.
+    stores: BTreeMap<String, MemoryStore<E::Durable>>,
     book: SharedBook<E::Message>,
     hub: Addr<Hub<E::Message>>,
     group: Group<E::Message>,

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     agent::Agent,
+    clock::VirtualClock,
     protocol::{AgentId, Election, MemberKind, Score},
     supervisor::RestartPolicy,
     trace::Happening,
@@ -264,9 +265,11 @@ impl<E: Election> Cluster<E> {
     /// Starts an agent in a new place, or again in its own.
     pub(super) fn seat(&mut self, plan: Plan, arrival: Arrival) -> Result<(), ClusterError> {
         let Plan { name, kind, score } = plan;
+        let kept = self.stores.entry(name.clone()).or_default().clone();
         let mut agent = Agent::<E>::with_config(&name, self.config.clone())
             .join(&self.group)
-            .clock(self.clock)
+            .store(kept)
+            .clock(VirtualClock::from(self.clock))
             .seed(self.seed)
             .restart_policy(self.policy.clone())
             .parent(self.hub.clone().recipient())

@@ -12,10 +12,16 @@ use super::{
     timer::Timer,
     vote::Vote,
 };
-use crate::protocol::{EffectsOf, Election, Identity, InputOf, Time, View};
+use crate::protocol::{
+    AgentId, Demands, EffectsOf, Election, Identity, InputOf, MemberKind, Misfit, Time, View,
+};
 
 /// One agent's side of a bully election, in the mode that its configuration chose.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "large groups are of the small variant"
+)]
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
@@ -57,6 +63,13 @@ impl Election for AnyBully {
         match self {
             Self::Available(machine) => machine.handle(now, input, out),
             Self::Quorum(machine) => machine.handle(now, input, out),
+        }
+    }
+
+    fn demands(config: &AnyConfig, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        match config {
+            AnyConfig::Available(config) => Bully::demands(config, who, kind),
+            AnyConfig::Quorum(config) => QuorumBully::demands(config, who, kind),
         }
     }
 

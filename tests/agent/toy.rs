@@ -9,8 +9,8 @@ use std::{fmt, time::Duration};
 use actix_bully::{
     agent::{Agent, AgentBuilder},
     protocol::{
-        After, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
-        PeerMessage, Role, Term, Time, To, View,
+        After, AgentId, Demands, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
+        LostReason, MemberKind, Misfit, Needs, PeerMessage, Role, Term, Time, To, View,
     },
     store::MemoryStore,
 };
@@ -217,6 +217,13 @@ impl Election for Toy {
                 }
             }
         }
+    }
+
+    fn demands(_: &Self::Config, _: &AgentId, _: MemberKind) -> Result<Demands, Misfit> {
+        Ok(Demands {
+            mode: Demands::default().mode,
+            needs: Needs::Record,
+        })
     }
 
     fn view(&self, _: Time) -> View {

@@ -20,7 +20,7 @@ use std::{future::Future, time::Duration};
 use actix_bully::{
     cluster::{Cluster, ClusterBuilder, ClusterError, Settled},
     faults::Conditions,
-    protocol::AgentId,
+    protocol::{AgentId, Election},
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -50,7 +50,7 @@ fn leaders(settled: &Settled) -> Vec<&str> {
     settled.leaders().map(AgentId::as_str).collect()
 }
 
-async fn who_leads(cluster: &Cluster) -> String {
+async fn who_leads<E: Election>(cluster: &Cluster<E>) -> String {
     let settled = cluster.settle().await.unwrap();
     leaders(&settled).join(" ")
 }

@@ -4,7 +4,7 @@ use actix_bully::{
     elections::policy::Preemption,
     faults::Conditions,
     protocol::{Event, LostReason, Term},
-    sim::{Detection, World},
+    sim::Detection,
 };
 
 use crate::kit::{AFTER, D, Group, Net, P, id, ms};

@@ -99,8 +99,8 @@ use crate::elections::message::{
     Resign, Takeover, Yield,
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, MemberKind,
-    Members, Role, Score, Term, Time, To, View,
+    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
+    MemberKind, Members, Misfit, Needs, Role, Score, Term, Time, To, View,
 };
 
 type Out = EffectsOf<QuorumBully>;
@@ -193,6 +193,18 @@ impl Election for QuorumBully {
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.on_drained(now, out),
         }
+    }
+
+    fn demands(config: &Self::Config, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        config.check(who, kind)?;
+        let needs = match kind {
+            MemberKind::Voter => Needs::RecordAndClock,
+            MemberKind::Observer => Needs::Nothing,
+        };
+        Ok(Demands {
+            mode: "quorum",
+            needs,
+        })
     }
 
     fn view(&self, now: Time) -> View {
