@@ -119,7 +119,10 @@ impl fmt::Display for Obstacle {
             Self::Astray { agents, leader } => {
                 write!(f, "{agents} cannot hear {leader}, whom they follow")
             }
-            Self::Divided(names) => write!(f, "no agreement among {names}"),
+            Self::Divided(names) => write!(
+                f,
+                "no agreement among {names}; see `status`, and `heal` what is cut"
+            ),
         }
     }
 }
