@@ -10,6 +10,7 @@ use std::{
 };
 
 use actix::{Recipient, prelude::SendError};
+use futures::channel::oneshot;
 
 use crate::{
     clock::{Clock, RuntimeClock},
@@ -53,6 +54,8 @@ pub(super) struct Book<M: PeerMessage> {
 
     /// Grows whenever something happens that may belong to an election.
     activity: u64,
+    /// Who wants to know when it next does.
+    curious: Vec<oneshot::Sender<()>>,
     /// Messages of elections, sent so far.
     messages: u64,
     /// When somebody last changed its mind about who leads.
@@ -83,6 +86,7 @@ impl<M: PeerMessage> Book<M> {
             sequence: 0,
             said: BTreeMap::new(),
             activity: 0,
+            curious: Vec::new(),
             messages: 0,
             believed: Time::ZERO,
             cause: Cause::default(),
@@ -109,10 +113,12 @@ impl<M: PeerMessage> Book<M> {
             inbox,
             worth,
         };
+        if worth != Worth::Nothing {
+            self.stir();
+        }
+        self.messages += u64::from(worth == Worth::Election);
         let Parcel { to, letter, .. } = &parcel;
         let (from, message) = (&letter.from, &letter.message);
-        self.activity += u64::from(worth != Worth::Nothing);
-        self.messages += u64::from(worth == Worth::Election);
         let arrivals = match self.network.fate_of(message.kind(), now, from, to) {
             Fate::Arrives(arrivals) => arrivals,
             Fate::Lost(why) => return self.trace.lost(now, from, to, message, why),
@@ -198,7 +204,9 @@ impl<M: PeerMessage> Book<M> {
             inbox.do_send(letter);
             None
         };
-        self.activity += u64::from(worth != Worth::Nothing);
+        if worth != Worth::Nothing {
+            self.stir();
+        }
         match dropped {
             None => self.trace.delivered(now, &from, &to, &message),
             Some(why) => self.trace.dropped(now, &from, &to, &message, why),
@@ -215,7 +223,7 @@ impl<M: PeerMessage> Book<M> {
 
     pub(super) fn notice(&mut self, agent: &AgentId, event: &Event) {
         let now = self.now();
-        self.activity += 1;
+        self.stir();
         self.believed = now;
         self.told.insert(agent.clone());
         self.trace.event(now, agent, event);
@@ -228,7 +236,7 @@ impl<M: PeerMessage> Book<M> {
         if !is_new || before.unwrap_or_default() == role {
             return;
         }
-        self.activity += 1;
+        self.stir();
         let is_known = match role {
             Role::Leader => true,
             Role::Follower => has_told,
@@ -252,7 +260,7 @@ impl<M: PeerMessage> Book<M> {
             }
             Supervision::Finished { child } => (child, Happening::Stopped),
         };
-        self.activity += 1;
+        self.stir();
         if what == Happening::Restarted || !self.doomed.remove(&agent) {
             self.cause();
             self.trace.happened(self.now(), &agent, what);
@@ -263,7 +271,7 @@ impl<M: PeerMessage> Book<M> {
 
     /// Something is done: what follows is measured from here.
     pub(super) fn cause(&mut self) {
-        self.activity += 1;
+        self.stir();
         self.cause = Cause {
             at: self.now(),
             messages: self.messages,
@@ -289,6 +297,12 @@ impl<M: PeerMessage> Book<M> {
         self.trace.mark(self.now(), text);
     }
 
+    /// Something has happened.
+    fn stir(&mut self) {
+        self.activity += 1;
+        self.curious.clear(); // each is told by that
+    }
+
     // ---- queries ----------------------------------------------------------------------------
 
     pub(super) fn now(&self) -> Time {
@@ -297,6 +311,13 @@ impl<M: PeerMessage> Book<M> {
 
     pub(super) fn activity(&self) -> u64 {
         self.activity
+    }
+
+    /// Ends when something happens.
+    pub(super) fn next_activity(&mut self) -> oneshot::Receiver<()> {
+        let (tell, told) = oneshot::channel();
+        self.curious.push(tell);
+        told
     }
 
     /// From the last thing that was done until the last change of a belief.

@@ -44,6 +44,7 @@ mod builder;
 mod command;
 mod error;
 mod hub;
+mod judge;
 mod links;
 mod run;
 mod seat;

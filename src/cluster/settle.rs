@@ -1,21 +1,18 @@
-//! When it is settled who leads, and what stands in the way until then.
+//! Waits until it is settled who leads, and says what it took or what stands in the way.
 //!
 //! Decided here: *settled* means that on each side of the network the agents that run agree on one
 //! of them, that this one believes it leads and nobody else there does, and that nothing of an
-//! election is under way. A side on which nobody may be elected is settled without a leader.
+//! election is under way. A side on which nobody may be elected is settled without a
+//! leader. Not here: how that is found out (`judge.rs`).
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
-use actix::clock::sleep;
+use actix::clock::{sleep, timeout};
 
-use super::{
-    Cluster, Names,
-    book::open,
-    seat::{Condition, Seat},
-};
+use super::{Cluster, Names, book::open};
 use crate::{
     clock::Clock,
-    protocol::{AgentId, Election, MemberKind, Role, Term},
+    protocol::{AgentId, Election, Term},
 };
 
 /// Who leads, and what it took since something was last done to the cluster.
@@ -122,7 +119,10 @@ impl fmt::Display for Obstacle {
             Self::Astray { agents, leader } => {
                 write!(f, "{agents} cannot hear {leader}, whom they follow")
             }
-            Self::Divided(names) => write!(f, "no agreement among {names}"),
+            Self::Divided(names) => write!(
+                f,
+                "no agreement among {names}; see `status`, and `heal` what is cut"
+            ),
         }
     }
 }
@@ -138,142 +138,42 @@ impl<E: Election> Cluster<E> {
     /// [`patience`](super::ClusterBuilder::patience). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
-        let mut seen = None;
         let mut obstacle = Obstacle::Busy;
         loop {
+            let before = open(&self.book).activity();
             sleep(MOMENT).await; // everybody who has something to do has done it
-            let activity = open(&self.book).activity();
-            if seen == Some(activity) {
-                match self.sides() {
-                    Ok(sides) => {
-                        let book = open(&self.book);
-                        let (took, messages) = (book.took(), book.messages());
-                        return Ok(Settled {
-                            sides,
-                            took,
-                            messages,
-                        });
-                    }
+            let is_quiet = open(&self.book).activity() == before;
+            if is_quiet {
+                match self.judge() {
+                    Ok(sides) => return Ok(self.settled(sides)),
                     Err(found) => obstacle = found,
                 }
             }
-            seen = Some(activity);
             let waited = self.clock.now().since(begun);
-            if waited >= self.patience {
+            let left = self.patience.saturating_sub(waited);
+            if left.is_zero() {
                 return Err(NotSettled { waited, obstacle });
+            }
+            let pause = left.saturating_sub(MOMENT).min(DOUBT);
+            if is_quiet && !pause.is_zero() {
+                let news = open(&self.book).next_activity();
+                drop(timeout(pause, news).await);
             }
         }
     }
 
-    /// The sides as they are, if each has settled.
-    fn sides(&self) -> Result<Vec<Side>, Obstacle> {
-        let live: Vec<&Seat<E>> = self
-            .seats
-            .iter()
-            .filter(|seat| seat.condition() == Condition::Up)
-            .collect();
-        let names = |is: &dyn Fn(&Seat<E>) -> bool| -> Names {
-            let those = live.iter().filter(|seat| is(seat));
-            those.map(|seat| seat.id().clone()).collect()
-        };
-        let listens = |id: &AgentId| live.iter().any(|seat| seat.id() == id);
-        let letters = open(&self.book).under_way(listens);
-        if letters > 0 {
-            return Err(Obstacle::UnderWay { letters });
-        }
-        let electing =
-            names(&|seat| matches!(seat.handle.current().role, Role::Candidate | Role::Waiting));
-        if !electing.as_slice().is_empty() {
-            return Err(Obstacle::Electing(electing));
-        }
-        let draining = names(&|seat| seat.handle.current().draining);
-        if !draining.as_slice().is_empty() {
-            return Err(Obstacle::Draining(draining));
-        }
-        let sides = self.components(&live);
+    fn settled(&self, sides: Vec<Side>) -> Settled {
         let book = open(&self.book);
-        let hears = |one: &AgentId, other: &AgentId| book.network.connects(other, one);
-        sides.iter().map(|side| agree(side, hears)).collect()
-    }
-
-    /// Those who reach each other, directly or by others, both ways.
-    fn components<'a>(&self, live: &[&'a Seat<E>]) -> Vec<Vec<&'a Seat<E>>> {
-        let book = open(&self.book);
-        let mut sides: Vec<Vec<&'a Seat<E>>> = Vec::new();
-        for seat in live {
-            let linked = |side: &Vec<&Seat<E>>| {
-                side.iter().any(|other| {
-                    book.network.connects(seat.id(), other.id())
-                        && book.network.connects(other.id(), seat.id())
-                })
-            };
-            let (mine, others): (Vec<_>, Vec<_>) = sides.into_iter().partition(linked);
-            let mut joined: Vec<&Seat<E>> = mine.into_iter().flatten().collect();
-            joined.push(seat);
-            sides = others;
-            sides.push(joined);
+        let (took, messages) = (book.took(), book.messages());
+        Settled {
+            sides,
+            took,
+            messages,
         }
-        // In the order of the cluster, whoever linked them.
-        let place = |seat: &&Seat<E>| live.iter().position(|other| other.id() == seat.id());
-        for side in &mut sides {
-            side.sort_by_key(place);
-        }
-        sides.sort_by_key(|side| side.first().and_then(place));
-        sides
-    }
-}
-
-fn agree<E: Election>(
-    side: &[&Seat<E>],
-    hears: impl Fn(&AgentId, &AgentId) -> bool,
-) -> Result<Side, Obstacle> {
-    let all = || -> Names { side.iter().map(|seat| seat.id().clone()).collect() };
-    let agents = all().as_slice().to_vec();
-    let mut follow: BTreeMap<Option<AgentId>, Vec<AgentId>> = BTreeMap::new();
-    for seat in side {
-        let leader = seat.handle.leader().map(|leader| leader.id);
-        follow.entry(leader).or_default().push(seat.id().clone());
-    }
-    let eligible = |seat: &&Seat<E>| seat.kind == MemberKind::Voter && seat.score.is_some();
-    if let Some(lost) = follow.get(&None) {
-        if follow.len() == 1 && !side.iter().any(eligible) {
-            let term = Term::ZERO;
-            return Ok(Side {
-                agents,
-                leader: None,
-                term,
-            });
-        }
-        return Err(Obstacle::Leaderless(lost.iter().cloned().collect()));
-    }
-    let there = |id: &AgentId| side.iter().find(|seat| seat.id() == id);
-    for (leader, followers) in &follow {
-        let Some(leader) = leader else { continue };
-        let astray = |id: &&AgentId| there(leader).is_none() || *id != leader && !hears(id, leader);
-        let agents: Names = followers.iter().filter(astray).cloned().collect();
-        if !agents.as_slice().is_empty() {
-            let leader = leader.clone();
-            return Err(Obstacle::Astray { agents, leader });
-        }
-    }
-    let believers = side.iter().filter(|seat| seat.handle.is_leader()).count();
-    let mut leaders = follow.into_keys().flatten();
-    match (leaders.next(), leaders.next()) {
-        (Some(leader), None) if believers == 1 => {
-            let reign = there(&leader).filter(|seat| seat.handle.is_leader());
-            let Some(term) = reign.and_then(|seat| seat.handle.current().leading) else {
-                return Err(Obstacle::Divided(all()));
-            };
-            let leader = Some(leader);
-            Ok(Side {
-                agents,
-                leader,
-                term,
-            })
-        }
-        _ => Err(Obstacle::Divided(all())),
     }
 }
 
 /// How often it is looked.
 const MOMENT: Duration = Duration::from_millis(1);
+/// For how long a verdict stands where nothing happens: a belief may run out without a word.
+const DOUBT: Duration = Duration::from_millis(20);
