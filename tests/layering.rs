@@ -26,7 +26,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("agent", "protocol elections store clock group supervisor"),
     (
         "cluster",
-        "protocol elections faults trace clock group supervisor agent",
+        "protocol elections faults trace clock store group supervisor agent",
     ),
     ("supervisor", ""),
     ("testkit", ""),

@@ -79,7 +79,7 @@ async fn lose_first(cluster: &mut Cluster, kind: &'static str, within: Duration)
             break;
         }
     }
-    cluster.with_network(|network| network.recover());
+    cluster.with_network(actix_bully::faults::Network::recover);
 }
 
 #[test]
