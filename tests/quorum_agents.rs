@@ -1,10 +1,5 @@
 //! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by a panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
