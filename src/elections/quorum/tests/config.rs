@@ -78,8 +78,8 @@ fn a_member_takes_part_as_it_is_listed() {
         birth: Birth::Started,
     };
     let check = |name, kind| config.check(&who(name, kind));
-    assert_eq!(check(ME, MemberKind::Voter), Result::Ok(()));
-    assert_eq!(check(EYE, MemberKind::Observer), Result::Ok(()));
+    assert_eq!(check(ME, MemberKind::Voter), Ok(()));
+    assert_eq!(check(EYE, MemberKind::Observer), Ok(()));
     let id = id(EYE);
     assert_eq!(
         check(EYE, MemberKind::Voter),

@@ -326,14 +326,13 @@ impl Seen {
     }
 
     fn messages(&self) -> Vec<&BullyMessage> {
-        let message = |effect: &'_ Effect<QuorumBully>| matches!(effect, Effect::Send { .. });
-        let sends = self.0.iter().filter(|e| message(e));
-        sends
-            .filter_map(|effect| match effect {
-                Effect::Send { message, .. } => Some(message),
-                _ => None,
-            })
-            .collect()
+        let mut messages = Vec::new();
+        for effect in &self.0 {
+            if let Effect::Send { message, .. } = effect {
+                messages.push(message);
+            }
+        }
+        messages
     }
 
     fn writes(&self) -> bool {

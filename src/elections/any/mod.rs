@@ -172,3 +172,6 @@ impl Election for AnyBully {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
