@@ -192,7 +192,7 @@ fn a_late_acknowledgement_is_worth_what_is_left_of_it() {
         .build()
         .unwrap();
     for other in ["a", "b"] {
-        net.world.set_link(other, "c", Some(slow.clone()));
+        net.world.set_link(other, "c", Some(slow));
     }
     net.run(1_000);
     assert_eq!(net.believers(), ["c"], "just in time");
