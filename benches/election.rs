@@ -1,5 +1,5 @@
 //! A leader panics: until every survivor has been told who leads next, beside a bare actix
-//! broadcast to as many actors, in the same run; messages, memory and cold starts with it.
+//! broadcast to as many actors, in the same run; messages and cold starts with it.
 //!
 //! `cargo bench --bench election` in this folder prints the table of the README.
 
@@ -11,11 +11,10 @@ use std::{
 
 use actix::{Actor, Addr, Context, Handler, Message, Supervised};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, BullyHandle, Inject},
+    agent::{BullyHandle, Inject},
     supervisor::{Guardian, RestartPolicy},
 };
-use actix_bully_benches::{Peers, name};
+use actix_bully_benches::{Peers, begin, elect, name, settled, system};
 use tokio::task::yield_now;
 
 fn main() {
@@ -31,29 +30,16 @@ fn main() {
     );
     println!();
     println!(
-        "{:>6}  {:>13}  {:>13}  {:>7}  {:>9}  {:>13}  {:>9}  {:>13}",
-        "agents",
-        "broadcast us",
-        "fail-over us",
-        "ratio",
-        "messages",
-        "cold start us",
-        "messages",
-        "bytes/agent"
+        "{:>6}  {:>13}  {:>13}  {:>6}  {:>9}  {:>14}  {:>9}",
+        "agents", "broadcast us", "fail-over us", "ratio", "messages", "cold start us", "messages"
     );
     for n in sizes {
         let rounds = if quick { 2 } else { (20_000 / n).clamp(8, 200) };
         let row = measure(*n, rounds);
         let cold = cold_start(*n);
         println!(
-            "{n:>6}  {:>13.1}  {:>13.1}  {:>7.2}  {:>9}  {:>13.1}  {:>9}  {:>13}",
-            row.broadcast,
-            row.failover,
-            row.ratio,
-            row.messages,
-            cold.micros,
-            cold.messages,
-            memory(*n)
+            "{n:>6}  {:>13.1}  {:>13.1}  {:>6.2}  {:>9}  {:>14.1}  {:>9}",
+            row.broadcast, row.failover, row.ratio, row.messages, cold.micros, cold.messages
         );
     }
     if !quick {
@@ -84,6 +70,7 @@ fn measure(n: u32, rounds: u32) -> Row {
                 let broadcast = micros(|| peers.broadcast()).await;
                 let before = group.counters().sent;
                 let failover = micros(|| fail_over(&agents, n - k)).await;
+                assert!(all_told(&agents, n - k), "somebody was told later");
                 most = most.max(group.counters().sent - before);
                 broadcasts.push(broadcast);
                 failovers.push(failover);
@@ -101,15 +88,27 @@ fn measure(n: u32, rounds: u32) -> Row {
     })
 }
 
-/// The leader, agent `k`, panics; ends when the lowest in rank, who hears of it last, follows the
-/// next one, and checks that everybody does.
+/// The leader, agent `k`, panics; ends when the survivor that is told last follows the next one.
+/// Letters go out in the order of the names.
 async fn fail_over(agents: &[BullyHandle], k: u32) {
-    let leader = &agents[k as usize - 1];
-    let next = name(k - 1);
-    leader.addr().do_send(Inject::Crash);
-    while agents[0].leader().is_none_or(|l| l.id != next) {
+    let survivors = &agents[..k as usize - 1];
+    let next = survivors.last().expect("a successor").id();
+    let told = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id == *next);
+    let last = survivors
+        .iter()
+        .filter(|a| a.id() != next)
+        .max_by_key(|a| a.id());
+    agents[k as usize - 1].addr().do_send(Inject::Crash);
+    while !last.is_none_or(told) {
         yield_now().await;
     }
+}
+
+fn all_told(agents: &[BullyHandle], k: u32) -> bool {
+    let next = name(k - 1);
+    agents[..k as usize - 1]
+        .iter()
+        .all(|a| a.leader().is_some_and(|l| l.id == next))
 }
 
 struct Cold {
@@ -143,60 +142,9 @@ fn many_groups() -> f64 {
     })
 }
 
-async fn elect(n: u32) -> (Group, Vec<BullyHandle>) {
-    let (group, agents) = begin(n);
-    settled(&agents).await;
-    (group, agents)
-}
-
-fn begin(n: u32) -> (Group, Vec<BullyHandle>) {
-    let group: Group = Group::new("bench").expect("a valid name");
-    let start = |k: u32| {
-        BullyAgent::builder(name(k).as_str())
-            .score(k)
-            .join(&group)
-            .restart_policy(RestartPolicy::temporary())
-            .start()
-            .expect("it starts")
-    };
-    let agents = (1..=n).map(start).collect();
-    (group, agents)
-}
-
-/// Until everybody follows the highest.
-async fn settled(agents: &[BullyHandle]) {
-    let highest = agents.last().expect("at least one").id();
-    for agent in agents {
-        while agent.leader().is_none_or(|l| l.id != *highest) {
-            yield_now().await;
-        }
-    }
-}
-
 async fn shut_down(agents: Vec<BullyHandle>) {
     let leave = agents.iter().map(|a| a.leave(Duration::from_secs(1)));
     futures::future::join_all(leave).await;
-}
-
-/// Bytes on the heap per agent, over a bare actor, when all know their leader.
-fn memory(n: u32) -> i64 {
-    let agents = allocation_counter::measure(|| {
-        let system = system();
-        system.block_on(async {
-            let (_group, agents) = elect(n).await;
-            std::mem::forget(agents);
-        });
-        std::mem::forget(system);
-    });
-    let bare = allocation_counter::measure(|| {
-        let system = system();
-        system.block_on(async {
-            std::mem::forget(Peers::start(n));
-            yield_now().await;
-        });
-        std::mem::forget(system);
-    });
-    (agents.bytes_current - bare.bytes_current) / i64::from(n)
 }
 
 /// What one panic costs that has nothing to do with an election.
@@ -258,10 +206,6 @@ impl Handler<Boom> for Fragile {
 
 fn run<T>(future: impl Future<Output = T>) -> T {
     system().block_on(future)
-}
-
-fn system() -> actix_rt::SystemRunner {
-    actix_rt::System::new()
 }
 
 async fn micros<F: Future<Output = ()>>(work: impl FnOnce() -> F) -> f64 {

@@ -2,13 +2,17 @@
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
-use actix::{Actor, Context, Handler, Message, Recipient};
+use actix::{Actor, Context, Handler, Recipient};
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    elections::bully::{Bully, BullyConfig, BullyMessage, Elected},
+    group::Incoming,
     protocol::{
         AgentId, Birth, Effects, Election, Identity, Incarnation, Input, Member, MemberKind,
-        Members, Time,
+        Members, Term, Time,
     },
+    supervisor::RestartPolicy,
 };
 use tokio::task::yield_now;
 
@@ -43,49 +47,110 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, Effects<Bully>) {
     (bully, out)
 }
 
-/// Bare actix actors that count what they hear: what an election is held against.
+/// Bare actix actors that are told who leads: what an election is held against.
 #[derive(Debug)]
 pub struct Peers {
-    inboxes: Vec<Recipient<Hear>>,
-    heard: Rc<Cell<usize>>,
+    inboxes: Vec<Recipient<Incoming<BullyMessage>>>,
+    told: Rc<Cell<usize>>,
 }
 
 impl Peers {
     /// n of them.
     pub fn start(n: u32) -> Self {
-        let heard = Rc::new(Cell::new(0));
-        let inboxes = (0..n)
-            .map(|_| Peer(Rc::clone(&heard)).start().recipient())
-            .collect();
-        Self { inboxes, heard }
+        let told = Rc::new(Cell::new(0));
+        let start = |_| {
+            Peer {
+                leader: None,
+                told: Rc::clone(&told),
+            }
+            .start()
+            .recipient()
+        };
+        Self {
+            inboxes: (0..n).map(start).collect(),
+            told,
+        }
     }
 
-    /// One of them tells all; ends when the last one has heard.
+    /// All are sent the letter that an election ends with; done when the last one has noted it.
     pub async fn broadcast(&self) {
-        self.heard.set(0);
+        self.told.set(0);
+        let elected = Elected {
+            term: Term(1),
+            score: 1.into(),
+            answer: None,
+        };
+        let (from, incarnation) = (name(1), Incarnation(1));
+        let letter = Incoming {
+            from,
+            incarnation,
+            message: BullyMessage::Elected(elected),
+        };
         for inbox in &self.inboxes {
-            inbox.do_send(Hear);
+            inbox.do_send(letter.clone());
         }
-        while self.heard.get() < self.inboxes.len() {
+        while self.told.get() < self.inboxes.len() {
             yield_now().await;
         }
     }
 }
 
-/// What a peer hears.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Hear;
-
-struct Peer(Rc<Cell<usize>>);
+struct Peer {
+    leader: Option<AgentId>,
+    told: Rc<Cell<usize>>,
+}
 
 impl Actor for Peer {
     type Context = Context<Self>;
 }
 
-impl Handler<Hear> for Peer {
+impl Handler<Incoming<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Hear, _: &mut Context<Self>) {
-        self.0.set(self.0.get() + 1);
+    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        self.leader = Some(letter.from);
+        self.told.set(self.told.get() + 1);
     }
+}
+
+/// Agents 1 to n that know their leader, in one group, and never come back from a crash.
+pub async fn elect(n: u32) -> (Group, Vec<BullyHandle>) {
+    let (group, agents) = begin(n);
+    settled(&agents).await;
+    (group, agents)
+}
+
+/// The same, not elected yet: all were started in this turn of the arbiter.
+///
+/// # Panics
+/// Outside an actix System.
+pub fn begin(n: u32) -> (Group, Vec<BullyHandle>) {
+    let group: Group = Group::new("bench").expect("a valid name");
+    let start = |k: u32| {
+        BullyAgent::builder(name(k).as_str())
+            .score(k)
+            .join(&group)
+            .restart_policy(RestartPolicy::temporary())
+            .start()
+            .expect("it starts")
+    };
+    let agents = (1..=n).map(start).collect();
+    (group, agents)
+}
+
+/// Until everybody follows the highest.
+///
+/// # Panics
+/// Without agents.
+pub async fn settled(agents: &[BullyHandle]) {
+    let highest = agents.last().expect("at least one").id();
+    for agent in agents {
+        while agent.leader().is_none_or(|l| l.id != *highest) {
+            yield_now().await;
+        }
+    }
+}
+
+/// A System to run in.
+pub fn system() -> actix_rt::SystemRunner {
+    actix_rt::System::new()
 }

@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &str)] = &[
         "protocol elections faults trace clock group supervisor agent",
     ),
     ("supervisor", ""),
+    ("testkit", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
@@ -38,7 +39,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("faults", "serde thiserror tracing"),
     ("trace", "serde thiserror tracing"),
     ("sim", "serde thiserror tracing"),
-    ("store", "serde thiserror tracing std::fs tempfile"),
+    (
+        "store",
+        "serde thiserror tracing std::fs tempfile crc32fast serde_json rustix::fs tokio::sync tokio::runtime",
+    ),
     ("clock", "serde thiserror tracing rustix tokio::time"),
     ("group", "serde thiserror tracing actix"),
     (
@@ -51,6 +55,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     ("cluster", "serde thiserror tracing actix futures fastrand"),
     ("supervisor", "tracing actix actix_rt"),
+    ("testkit", "actix_rt tokio"),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.

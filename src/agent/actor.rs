@@ -3,20 +3,19 @@
 //! Decided here: whose letters reach the machine. Those of strangers and of lives that are known
 //! to be over are counted and dropped; they never leave a trace in the state.
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use actix::{
-    Actor, ActorFutureExt, AsyncContext, Context, Handler, Supervised, WrapFuture, clock::Instant,
+    Actor, ActorFutureExt, AsyncContext, Context, Handler, Recipient, Supervised, WrapFuture,
+    clock::Instant,
 };
 use fastrand::Rng;
 use tracing::{debug, error};
 
 use crate::{
     group::{Group, Incoming, MembersChanged, Snapshot},
-    protocol::{
-        AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, MemberKind,
-    },
-    store::Stable,
+    protocol::{AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind},
+    store::{StoreError, TermStore},
     supervisor::Deadline,
 };
 
@@ -46,12 +45,7 @@ pub struct Agent<E: Election> {
     pub(super) rng: Rng,
     pub(super) drain: Drain,
     pub(super) stay: Stay,
-
-    // One step.
-    pub(super) progress: Progress,
-    pub(super) out: Effects<E>,
-    pub(super) todo: VecDeque<Effect<E>>,
-    pub(super) backlog: VecDeque<Input<E>>,
+    pub(super) progress: Progress<E>,
 }
 
 /// What all lives of an agent are made from.
@@ -60,7 +54,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
-    pub(super) store: Option<Arc<dyn Stable<E::Durable>>>,
+    pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
     pub(super) seed: u64,
 }
 
@@ -90,9 +84,6 @@ impl<E: Election> Agent<E> {
             drain: Drain::No,
             stay: Stay::Staying,
             progress: Progress::Free,
-            out: Effects::new(),
-            todo: VecDeque::new(),
-            backlog: VecDeque::new(),
             spec,
             belief,
         }
@@ -100,15 +91,18 @@ impl<E: Election> Agent<E> {
 
     /// The next life; `None` when there must not be one.
     fn reborn(&self) -> Option<Self> {
-        let durable = match self.spec.store.as_ref().map(|store| store.load()) {
-            None => None,
-            Some(Ok(record)) => record,
-            Some(Err(reason)) => {
-                // One that forgot what it promised could promise it again to somebody else.
-                error!(node = %self.spec.id, %reason, "record not readable: the agent stops");
-                return None;
-            }
+        if self.belief.is_over() {
+            return None;
+        }
+        let durable = match &self.spec.store {
+            None => Ok(None),
+            Some(store) => store.load(),
         };
+        // One that forgot what it promised could promise it again to somebody else.
+        let unreadable = |reason: &StoreError| {
+            error!(node = %self.spec.id, %reason, "record not readable: the agent stops");
+        };
+        let durable = durable.inspect_err(unreadable).ok()?;
         let (id, score) = (&self.spec.id, self.belief.score());
         let incarnation = self.spec.group.restart(id, self.incarnation, score)?;
         self.belief.begin_life(incarnation);
@@ -122,15 +116,14 @@ impl<E: Election> Agent<E> {
         ))
     }
 
+    /// News of a life arrives in the mailbox before its letters do, so what the snapshot at hand
+    /// does not know is not known.
     pub(super) fn receive(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
         let Incoming {
             from,
             incarnation,
             message,
         } = letter;
-        if !self.knows(&from, incarnation) {
-            self.look(ctx);
-        }
         let Some(snapshot) = &self.snapshot else {
             return;
         };
@@ -154,15 +147,11 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Whether the snapshot at hand knows that life.
-    fn knows(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        let member = self.snapshot.as_ref().and_then(|s| s.members().get(id));
-        member.is_some_and(|m| m.incarnation >= Some(incarnation))
-    }
-
     /// Pulls the newest membership.
     fn look(&mut self, ctx: &mut Context<Self>) {
-        let Some(known) = &self.snapshot else { return };
+        let Some(known) = &self.snapshot else {
+            return;
+        };
         let newest = self.spec.group.snapshot(&self.spec.id);
         if newest.version() != known.version() {
             let members = Arc::clone(newest.members());
@@ -172,19 +161,22 @@ impl<E: Election> Agent<E> {
     }
 
     /// Tells a new subscriber the present state first.
-    fn welcome(&self, to: &actix::Recipient<Notice>, part: Part) {
+    fn welcome(&self, to: &Recipient<Notice>, part: Part) {
         let mut audience = self.belief.audience();
         audience.add(to, part);
-        let view = self.machine.view(self.belief.now());
-        let event = match (audience.acquired(), view.leader) {
-            (Some(term), _) => crate::protocol::Event::Acquired { term },
-            (None, Some(leader)) if leader.id != self.spec.id => {
-                crate::protocol::Event::NewLeader(leader)
-            }
-            (None, _) => return,
+        let tell = |event| {
+            let agent = self.spec.id.clone();
+            to.do_send(Notice { agent, event });
         };
-        let agent = self.spec.id.clone();
-        to.do_send(Notice { agent, event });
+        let leader = self.machine.view(self.belief.now()).leader;
+        if let Some(term) = audience.acquired() {
+            tell(Event::Acquired { term });
+            if self.drain != Drain::No {
+                tell(Event::Draining { term, to: None });
+            }
+        } else if let Some(leader) = leader.filter(|leader| leader.id != self.spec.id) {
+            tell(Event::NewLeader(leader));
+        }
     }
 }
 
@@ -192,7 +184,7 @@ impl<E: Election> Actor for Agent<E> {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.progress == Progress::Stopped || self.belief.is_over() {
+        if matches!(self.progress, Progress::Stopped) || self.belief.is_over() {
             return self.stop(ctx);
         }
         self.deadline.run(ctx, Self::on_deadline);
@@ -291,6 +283,7 @@ impl<E: Election> Handler<Inject> for Agent<E> {
     fn handle(&mut self, fault: Inject, ctx: &mut Context<Self>) {
         match fault {
             Inject::Crash => std::panic::resume_unwind(Box::new("injected")),
+            Inject::Stop => self.stop(ctx),
             Inject::Hang(until) => ctx.wait(until.into_actor(self).map(|(), _, _| ())),
         }
     }

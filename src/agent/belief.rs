@@ -10,15 +10,13 @@
 //! ```
 
 use std::{
-    fmt,
+    fmt, mem,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
-
-use tokio::sync::watch;
 
 use crate::{
     clock::Clock,
@@ -29,6 +27,7 @@ use crate::{
 use super::{
     audience::Audience,
     leads::{Fate, Leads, Reign},
+    news::{Bell, News},
     status::{Life, Status},
 };
 
@@ -41,7 +40,7 @@ pub(super) struct Belief {
     life: AtomicU64,
     /// Until when this agent leads, in nanoseconds of its clock; 0: it does not.
     leading_until: AtomicU64,
-    status: watch::Sender<Status>,
+    news: News,
     leads: Mutex<Leads>,
     audience: Mutex<Audience>,
     /// The importance that the next life begins with: the user's last word, not the agent's.
@@ -93,7 +92,7 @@ impl Belief {
             place,
             life: AtomicU64::new(life.0),
             leading_until: AtomicU64::new(0),
-            status: watch::Sender::new(Status::new(life)),
+            news: News::new(Status::new(life)),
             leads: Mutex::default(),
             audience: Mutex::default(),
             score: Mutex::new(score),
@@ -112,17 +111,18 @@ impl Belief {
         let before = self.leading_until.fetch_min(until, Ordering::AcqRel);
         if until == 0 && before != 0 {
             lock(&self.leads).end();
-            self.status.send_modify(Status::withdraw);
+            self.withdraw();
             self.place.forget_leader(&self.id, self.life());
         }
     }
 
     /// Publishes what a step gave, after all of its effects.
-    pub(super) fn grow(&self, now: Time, view: &View) {
+    pub(super) fn grow(&self, view: &View) {
         if let Some(term) = view.leading {
+            let now = self.now();
             let before = self.leading_until.load(Ordering::Acquire);
             let is_held = before > now.as_nanos();
-            let is_renewed = is_held && self.status.borrow().leading != view.leading;
+            let is_renewed = is_held && self.news.read(|status| status.leading) != view.leading;
             if is_renewed {
                 lock(&self.leads).renew(term);
             } else if !is_held && !lock(&self.leads).begin(self.life(), term) {
@@ -139,7 +139,7 @@ impl Belief {
                 return;
             }
             if !is_held {
-                self.status.send_if_modified(|status| {
+                self.news.update(|status| {
                     status.show(view);
                     true // a belief that had run out holds again: also news
                 });
@@ -148,14 +148,15 @@ impl Belief {
                 self.place.note_leader(leader.clone());
             }
         }
-        self.status
-            .send_if_modified(|status| status.life == Life::Runs && status.show(view));
+        self.news
+            .update(|status| status.life == Life::Runs && status.show(view));
     }
 
     /// The work under the present leadership has to end.
     pub(super) fn drain(&self) {
         lock(&self.leads).drain();
-        self.status.send_modify(|status| status.draining = true);
+        self.news
+            .update(|status| !mem::replace(&mut status.draining, true));
     }
 
     /// Whether nobody works under the present leadership, `said` of them having said so.
@@ -172,7 +173,7 @@ impl Belief {
     /// The next life begins.
     pub(super) fn begin_life(&self, life: Incarnation) {
         self.life.store(life.0, Ordering::Release);
-        self.status.send_if_modified(|status| {
+        self.news.update(|status| {
             let begins = status.life == Life::Down;
             if begins {
                 *status = Status {
@@ -197,7 +198,6 @@ impl Belief {
         };
         self.show_end();
         self.audience().end(&self.id);
-        self.place.forget_leader(&self.id, life);
         if is_certain {
             self.confirm(life);
         } else {
@@ -292,10 +292,7 @@ impl Belief {
 
     /// The newest status; a leadership that has run out does not show.
     pub(super) fn status(&self) -> Status {
-        self.as_of_now(self.status.borrow().clone())
-    }
-
-    pub(super) fn as_of_now(&self, status: Status) -> Status {
+        let status = self.news.read(Clone::clone);
         if self.is_leader() {
             status
         } else {
@@ -303,19 +300,28 @@ impl Belief {
         }
     }
 
-    pub(super) fn watch(&self) -> watch::Receiver<Status> {
-        self.status.subscribe()
+    /// Rings when the status changes: get it first, then look.
+    pub(super) fn bell(&self) -> Bell {
+        self.news.bell()
     }
 
     pub(super) fn audience(&self) -> MutexGuard<'_, Audience> {
         lock(&self.audience)
     }
 
+    fn withdraw(&self) {
+        self.news.update(|status| {
+            status.withdraw();
+            true
+        });
+    }
+
     fn show_end(&self) {
         let is_over = self.is_over();
-        self.status.send_modify(|status| {
+        self.news.update(|status| {
             status.withdraw();
             status.life = if is_over { Life::Ended } else { Life::Down };
+            true
         });
     }
 
@@ -335,7 +341,7 @@ impl fmt::Debug for Belief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Belief")
             .field("id", &self.id)
-            .field("status", &*self.status.borrow())
+            .field("status", &self.status())
             .finish_non_exhaustive()
     }
 }

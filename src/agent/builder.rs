@@ -10,8 +10,8 @@ use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 use crate::{
     clock::{Clock, RuntimeClock},
     group::Group,
-    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Score},
-    store::Stable,
+    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, PeerMessage, Score},
+    store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
 };
 
@@ -31,8 +31,9 @@ pub struct AgentBuilder<E: Election> {
     pub(super) config: E::Config,
     group: Option<Group<E::Message>>,
     clock: Option<Arc<dyn Clock>>,
-    store: Option<Arc<dyn Stable<E::Durable>>>,
+    store: Option<Arc<dyn TermStore<E::Durable>>>,
     seed: u64,
+    birth: Birth,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
     subscribers: Vec<Recipient<Notice>>,
@@ -52,6 +53,7 @@ impl<E: Election> Agent<E> {
             clock: None,
             store: None,
             seed: 0,
+            birth: Birth::Started,
             policy: RestartPolicy::default(),
             parent: None,
             subscribers: Vec::new(),
@@ -93,7 +95,7 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Where the agent keeps what must survive a crash. Needed only by elections that have such a
     /// record.
-    pub fn store(mut self, store: impl Stable<E::Durable> + 'static) -> Self {
+    pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
@@ -101,6 +103,13 @@ impl<E: Election> AgentBuilder<E> {
     /// Begins the agent's random numbers (jitter), together with its name and life. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// The agent was there before and comes back, as after a crash of its process: where somebody
+    /// has to start an election, it does.
+    pub fn recovering(mut self) -> Self {
+        self.birth = Birth::Restarted;
         self
     }
 
@@ -168,7 +177,10 @@ impl<E: Election> AgentBuilder<E> {
             return Err(StartError::NoStore);
         }
         let durable = match &self.store {
-            Some(store) => store.load()?,
+            Some(store) => {
+                check_owner(store.identity(), &group, &id)?;
+                store.load()?
+            }
             None => None,
         };
         let incarnation = group.reserve(&id)?;
@@ -190,6 +202,7 @@ impl<E: Election> AgentBuilder<E> {
             spec: Arc::new(spec),
             belief: Arc::new(belief),
             incarnation,
+            birth: self.birth,
             durable,
             policy: self.policy,
             parent: self.parent,
@@ -202,6 +215,7 @@ struct Ready<E: Election> {
     spec: Arc<Spec<E>>,
     belief: Arc<Belief>,
     incarnation: Incarnation,
+    birth: Birth,
     durable: Option<E::Durable>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
@@ -223,10 +237,10 @@ impl<E: Election> Ready<E> {
     /// Makes the first life, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        let (incarnation, durable) = (self.incarnation, self.durable.take());
+        let (incarnation, birth, durable) = (self.incarnation, self.birth, self.durable.take());
         move |ctx| {
             take_seat(&spec, &belief, &ctx.address());
-            Agent::new(spec, belief, incarnation, Birth::Started, durable)
+            Agent::new(spec, belief, incarnation, birth, durable)
         }
     }
 
@@ -235,6 +249,21 @@ impl<E: Election> Ready<E> {
             addr,
             belief: self.belief,
         }
+    }
+}
+
+/// A record belongs to one agent of one group.
+fn check_owner<M: PeerMessage>(
+    owner: Option<&StoreIdentity>,
+    group: &Group<M>,
+    id: &AgentId,
+) -> Result<(), StartError> {
+    match owner {
+        Some(owner) if owner.group.as_str() != group.name() || owner.node != *id => {
+            let owner = Box::new(owner.clone());
+            Err(StartError::ForeignStore { owner })
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

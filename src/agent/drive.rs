@@ -22,34 +22,39 @@ use crate::{
     store::{Saving, StoreError},
 };
 
-use super::{Agent, belief::Loss, timers::draw};
+use super::{Agent, belief::Loss, room, timers::draw};
 
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
     pub(super) fn step(&mut self, input: Input<E>, ctx: &mut Context<Self>) {
-        match self.progress {
-            Progress::Free => {}
-            Progress::Saving => return self.backlog.push_back(input),
-            Progress::Stopped => return,
+        if !matches!(self.progress, Progress::Free) {
+            return; // it has ended: mail and timers wait for a record by themselves
         }
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
         let now = self.belief.now();
-        self.machine.handle(now, input, &mut self.out);
+        let mut out = room::take();
+        self.machine.handle(now, input, &mut out);
 
         let view = self.machine.view(now);
-        self.belief.shrink(&view, loss(self.out.as_slice()));
-        self.todo.extend(self.out.drain());
-        self.carry_out(&view, ctx);
+        self.belief.shrink(&view, loss(out.as_slice()));
+        self.carry_out(&mut out.drain(), &view, ctx);
+        room::put(out);
+        self.look_after(&view, ctx);
     }
 
     /// Carries out what is to be done, up to a record that is not durable yet.
-    fn carry_out(&mut self, view: &View, ctx: &mut Context<Self>) {
-        while let Some(effect) = self.todo.pop_front() {
+    fn carry_out(
+        &mut self,
+        effects: &mut dyn Iterator<Item = Effect<E>>,
+        view: &View,
+        ctx: &mut Context<Self>,
+    ) {
+        while let Some(effect) = effects.next() {
             match effect {
                 Effect::Persist(record) => {
                     if let Some(store) = &self.spec.store {
                         let saving = store.save(record);
-                        return self.wait_for(saving, ctx);
+                        return self.hold(effects.collect(), saving, ctx);
                     }
                 }
                 Effect::Send { to, message } => {
@@ -68,30 +73,29 @@ impl<E: Election> Agent<E> {
                 Effect::Notify(event) => self.tell(&event),
             }
         }
-        self.belief.grow(self.belief.now(), view);
+        self.belief.grow(view);
         self.rearm(ctx);
-        self.look_after(view, ctx);
     }
 
-    /// The rest of the step waits, and so does everything else.
-    fn wait_for(&mut self, saving: Saving, ctx: &mut Context<Self>) {
-        self.progress = Progress::Saving;
+    /// The rest of the step waits for the record, and so does everything else.
+    fn hold(&mut self, effects: Vec<Effect<E>>, saving: Saving, ctx: &mut Context<Self>) {
+        self.progress = Progress::Saving(effects);
         let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
         ctx.wait(saving.into_actor(self).map(saved));
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        let Progress::Saving(effects) = mem::replace(&mut self.progress, Progress::Free) else {
+            return;
+        };
         if let Err(reason) = saved {
             error!(%reason, "record not durable: the agent stops");
             return self.stop(ctx);
         }
-        self.progress = Progress::Free;
         let view = self.machine.view(self.belief.now());
-        self.carry_out(&view, ctx);
-        for input in mem::take(&mut self.backlog) {
-            self.step(input, ctx);
-        }
+        self.carry_out(&mut effects.into_iter(), &view, ctx);
+        self.look_after(&view, ctx);
     }
 
     /// Tells the application, and keeps in mind what it has to answer.
@@ -121,6 +125,9 @@ impl<E: Election> Agent<E> {
 
     /// After a step: a hand-over waits only for those who work, and one who leaves may go.
     pub(super) fn look_after(&mut self, view: &View, ctx: &mut Context<Self>) {
+        if !matches!(self.progress, Progress::Free) {
+            return;
+        }
         if let Drain::Asked { said } = self.drain
             && self.belief.is_drained(said)
         {
@@ -135,8 +142,6 @@ impl<E: Election> Agent<E> {
     /// Ends this life; nothing of it leaves any more.
     pub(super) fn stop(&mut self, ctx: &mut Context<Self>) {
         self.progress = Progress::Stopped;
-        self.todo.clear();
-        self.backlog.clear();
         ctx.stop();
     }
 
@@ -145,7 +150,7 @@ impl<E: Election> Agent<E> {
         let now = Instant::now();
         // Only those that are due now: a timer that is set again and again waits for its turn.
         for _ in 0..self.timers.due(now) {
-            if self.progress != Progress::Free {
+            if !matches!(self.progress, Progress::Free) {
                 return; // the others stay due
             }
             let Some(timer) = self.timers.pop_due(now) else {
@@ -166,11 +171,11 @@ impl<E: Election> Agent<E> {
 }
 
 /// Whether a step may begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
+#[derive(Debug)]
+pub(super) enum Progress<E: Election> {
     Free,
-    /// A record is on its way to the store; inputs wait.
-    Saving,
+    /// A record is on its way to the store; this is the rest of the step.
+    Saving(Vec<Effect<E>>),
     /// This life has ended.
     Stopped,
 }

@@ -3,7 +3,7 @@
 use crate::{
     group::JoinError,
     protocol::{IdError, Score},
-    store::StoreError,
+    store::{StoreError, StoreIdentity},
 };
 
 /// Why an agent does not start. Nothing was changed.
@@ -31,6 +31,12 @@ pub enum StartError {
     /// The stored record cannot be read.
     #[error("the agent's record cannot be read")]
     Store(#[from] StoreError),
+    /// The store was made for somebody else.
+    #[error("the store belongs to {owner}: open the one of this agent and group")]
+    ForeignStore {
+        /// Whose it is.
+        owner: Box<StoreIdentity>,
+    },
     /// A margin by which a challenger may be worse.
     #[error("a margin of {margin} has a negative part: use the smallest lead that counts, or 0")]
     Margin {

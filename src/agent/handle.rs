@@ -56,19 +56,16 @@ impl<E: Election> ElectionHandle<E> {
     ///
     /// A slow reader skips to the newest and never holds the agent up.
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
-        let mut changes = self.belief.watch();
-        changes.mark_changed();
+        let mut bell = self.belief.bell();
+        bell.mark_changed();
         let belief = Arc::clone(&self.belief);
-        Box::pin(stream::unfold(
-            Some((changes, belief)),
-            |state| async move {
-                let (mut changes, belief) = state?;
-                changes.changed().await.ok()?;
-                let status = belief.as_of_now(changes.borrow_and_update().clone());
-                let next = (status.life != Life::Ended).then_some((changes, belief));
-                Some((status, next))
-            },
-        ))
+        Box::pin(stream::unfold(Some((bell, belief)), |state| async move {
+            let (mut bell, belief) = state?;
+            bell.changed().await.ok()?;
+            let status = belief.status();
+            let next = (status.life != Life::Ended).then_some((bell, belief));
+            Some((status, next))
+        }))
     }
 
     /// Waits until the agent knows a leader.
@@ -77,17 +74,17 @@ impl<E: Election> ElectionHandle<E> {
     /// [`WaitError::TimedOut`] when it knew none in all that time; [`WaitError::Ended`] when the
     /// agent left or ended for good.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
-        let mut changes = self.belief.watch();
+        let mut bell = self.belief.bell();
         let known = async {
             loop {
-                changes.mark_unchanged();
+                bell.mark_unchanged();
                 let status = self.current();
                 match status.leader {
                     Some(leader) => return Ok(leader),
                     None if status.life == Life::Ended => return Err(WaitError::Ended),
                     None => {}
                 }
-                if changes.changed().await.is_err() {
+                if bell.changed().await.is_err() {
                     return Err(WaitError::Ended);
                 }
             }
@@ -136,18 +133,15 @@ impl<E: Election> ElectionHandle<E> {
     /// [`LeaveError::TimedOut`] when that took longer than `deadline`. The leadership is revoked
     /// and the agent stopped all the same, as if it had crashed.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
-        let mut changes = self.belief.watch();
+        let mut bell = self.belief.bell();
         self.belief.leave();
         self.addr.do_send(Command::Leave);
-        let left = async {
-            // An error means that nobody is left who could say so.
-            drop(changes.wait_for(|status| status.life == Life::Ended).await);
-        };
+        let left = async { while !self.belief.is_over() && bell.changed().await.is_ok() {} };
         if timeout(deadline, left).await.is_ok() {
             return Ok(());
         }
-        self.belief.finish();
         self.addr.do_send(Command::Stop);
+        self.belief.finish(); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }
 }

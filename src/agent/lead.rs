@@ -49,10 +49,10 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        let mut changes = self.belief.watch();
+        let mut bell = self.belief.bell();
         let mut done = None;
         loop {
-            changes.mark_unchanged();
+            bell.mark_unchanged();
             if self.belief.is_over() {
                 return;
             }
@@ -69,7 +69,7 @@ impl<E: Election> ElectionHandle<E> {
                         self.addr.do_send(Command::StepDown { to: None });
                     }
                 }
-            } else if changes.changed().await.is_err() {
+            } else if bell.changed().await.is_err() {
                 return;
             }
         }
@@ -121,19 +121,19 @@ impl<E: Election> Drop for Running<'_, E> {
 impl Belief {
     /// Ends when that leadership does.
     async fn over(&self, serial: u64) {
-        let mut changes = self.watch();
+        let mut bell = self.bell();
         loop {
-            changes.mark_unchanged();
+            bell.mark_unchanged();
             match self.remaining(serial) {
                 Remaining::Over => return,
                 Remaining::Unlimited => {
-                    if changes.changed().await.is_err() {
+                    if bell.changed().await.is_err() {
                         return;
                     }
                 }
                 Remaining::For(rest) => {
                     // Time passed, or there is news: either way it is looked at again.
-                    drop(timeout(rest, changes.changed()).await);
+                    drop(timeout(rest, bell.changed()).await);
                 }
             }
         }
@@ -168,11 +168,11 @@ impl LeaderGuard {
     ///
     /// The hand-over waits for the work's end, up to the limit set.
     pub async fn stepping_down(&self) {
-        let mut changes = self.belief.watch();
+        let mut bell = self.belief.bell();
         loop {
-            changes.mark_unchanged();
+            bell.mark_unchanged();
             let works = |now: Reign| now.serial == self.reign.serial && now.stage == Stage::Working;
-            if !self.belief.reign().is_some_and(works) || changes.changed().await.is_err() {
+            if !self.belief.reign().is_some_and(works) || bell.changed().await.is_err() {
                 return;
             }
         }

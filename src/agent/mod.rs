@@ -40,6 +40,8 @@ mod handle;
 mod lead;
 mod leads;
 mod message;
+mod news;
+mod room;
 mod status;
 mod timers;
 

@@ -12,7 +12,7 @@ pub struct Status {
     pub incarnation: Incarnation,
     /// What it is doing.
     pub role: Role,
-    /// The highest term it has seen.
+    /// The term of the leader that it follows or is; without one, the highest that it has seen.
     pub term: Term,
     /// Whom it follows, or itself.
     pub leader: Option<Leader>,
@@ -58,7 +58,6 @@ impl Status {
         if is_news {
             (self.role, self.term, self.leading) = (*role, *term, view.leading);
             self.leader.clone_from(leader);
-            self.draining &= self.leading.is_some();
         }
         is_news
     }

@@ -26,10 +26,10 @@ mod wire;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use actix::Recipient;
+use actix::{Arbiter, Recipient};
 
 use crate::protocol::{
     AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
@@ -41,7 +41,7 @@ pub use message::{Incoming, MembersChanged};
 pub use snapshot::Snapshot;
 pub use wire::{Link, Wire};
 
-use registry::Registry;
+use registry::{Hint, Registry};
 use snapshot::{Office, Route};
 
 /// The participants of one election; several may live in one process. Clones are the same group.
@@ -187,12 +187,13 @@ impl<M: PeerMessage> Group<M> {
 
     /// Notes who leads, for those who come later. Nobody is told.
     pub fn note_leader(&self, leader: Leader) {
-        self.registry().note_leader(leader);
+        self.registry().hint(Hint::Leads(leader));
     }
 
     /// Notes that this leadership is over. Nobody is told.
     pub fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
-        self.registry().forget_leader(id, incarnation);
+        let hint = Hint::LeadsNoMore(id.clone(), incarnation);
+        self.registry().hint(hint);
     }
 
     /// Opens or closes the group to other hosts; a new group is closed.
@@ -210,10 +211,10 @@ impl<M: PeerMessage> Group<M> {
     fn make(name: &str, wire: Option<Arc<dyn Wire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
         let counters = counters::Counters::default();
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new_cyclic(|shared| Shared {
             name,
             office: Arc::new(Office { wire, counters }),
-            registry: Mutex::new(Registry::new()),
+            registry: Mutex::new(Registry::new(tell_rest_later(Weak::clone(shared)))),
         })))
     }
 
@@ -224,6 +225,20 @@ impl<M: PeerMessage> Group<M> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// On an arbiter: after the tasks that are awake now.
+fn tell_rest_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
+    Box::new(move || {
+        let group = Weak::clone(&group);
+        Arbiter::try_current().is_some_and(|arbiter| {
+            arbiter.spawn(async move {
+                if let Some(shared) = group.upgrade() {
+                    Group(shared).registry().tell_rest();
+                }
+            })
+        })
+    })
 }
 
 impl<M: PeerMessage> Clone for Group<M> {

@@ -19,6 +19,29 @@ impl Quiet {
         }
     }
 
+    /// Moves all places into `other`.
+    pub(super) fn move_to(&mut self, other: &mut Self) {
+        for (from, to) in self.0.iter_mut().zip(&mut other.0) {
+            *to |= std::mem::take(from);
+        }
+    }
+
+    /// Takes the first place out.
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        let (at, word) = self
+            .0
+            .iter_mut()
+            .enumerate()
+            .find(|(_, word)| **word != 0)?;
+        let bit = word.trailing_zeros();
+        *word &= word.checked_sub(1)?; // an empty word ends here
+        Some(at * BITS + usize::try_from(bit).ok()?)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
     /// Takes all places out, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter_mut().enumerate().flat_map(|(at, word)| {
@@ -48,7 +71,13 @@ mod tests {
         for place in [129, 0, 64, 63, 0, 192] {
             quiet.insert(place);
         }
-        assert_eq!(quiet.drain().collect::<Vec<_>>(), [0, 63, 64, 129]);
+        let mut other = Quiet::default();
+        other.reset(130);
+        quiet.move_to(&mut other);
+        assert!(quiet.is_empty() && !other.is_empty());
+        assert_eq!(other.pop(), Some(0));
+        assert_eq!(other.drain().collect::<Vec<_>>(), [63, 64, 129]);
+        assert_eq!(other.pop(), None);
         assert_eq!(quiet.drain().count(), 0);
     }
 }

@@ -18,7 +18,6 @@ use super::{
     snapshot::{Office, Route},
 };
 
-#[derive(Debug)]
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
     names: BTreeMap<AgentId, Seat>,
@@ -35,11 +34,20 @@ pub(super) struct Registry<M: PeerMessage> {
     /// Not yet merged into the above.
     staged: BTreeMap<AgentId, Staged<M>>,
     left: BTreeSet<AgentId>,
+    hints: Vec<Hint>,
 
     version: u64,
     current: Option<Arc<Snapshot<M>>>,
     quiet: Quiet,
+    /// To be told a turn later than the first in line.
+    due: Quiet,
+    is_due: bool,
+    /// Calls `tell_rest` after this turn; says whether it will.
+    later: Later,
 }
+
+/// Arranges for a call of [`Registry::tell_rest`] after the present turn, if there are turns here.
+pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
 struct Seat {
@@ -64,6 +72,13 @@ enum Holder {
     Gone,
 }
 
+/// What is said about the leader.
+#[derive(Debug)]
+pub(super) enum Hint {
+    Leads(Leader),
+    LeadsNoMore(AgentId, Incarnation),
+}
+
 #[derive(Debug)]
 struct Staged<M: PeerMessage> {
     member: Member,
@@ -72,7 +87,7 @@ struct Staged<M: PeerMessage> {
 }
 
 impl<M: PeerMessage> Registry<M> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(later: Later) -> Self {
         Self {
             names: BTreeMap::new(),
             floor: Incarnation::default(),
@@ -82,9 +97,13 @@ impl<M: PeerMessage> Registry<M> {
             place: Vec::new(),
             staged: BTreeMap::new(),
             left: BTreeSet::new(),
+            hints: Vec::new(),
             version: 0,
             current: None,
             quiet: Quiet::default(),
+            due: Quiet::default(),
+            is_due: false,
+            later,
         }
     }
 
@@ -230,16 +249,12 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// A hint for those who come later: nobody is told.
-    pub(super) fn note_leader(&mut self, leader: Leader) {
-        Arc::make_mut(&mut self.members).note_leader(leader);
-        self.current = None;
-    }
-
-    /// See [`note_leader`](Self::note_leader).
-    pub(super) fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
-        Arc::make_mut(&mut self.members).forget_leader(id, incarnation);
-        self.current = None;
+    /// For those who come later: nobody is told, and nothing is copied until somebody comes.
+    pub(super) fn hint(&mut self, hint: Hint) {
+        if self.hints.len() >= A_FEW {
+            self.apply_hints();
+        }
+        self.hints.push(hint);
     }
 
     pub(super) fn raise_floor(&mut self, floor: Incarnation) {
@@ -249,21 +264,25 @@ impl<M: PeerMessage> Registry<M> {
     /// The newest membership.
     pub(super) fn members(&mut self) -> Arc<Members> {
         self.merge();
+        self.apply_hints();
         Arc::clone(&self.members)
     }
 
     /// The newest membership with the ways to everybody, made once for each version.
     pub(super) fn snapshot(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
+        if let Some(current) = &self.current {
+            return Arc::clone(current);
+        }
         self.merge();
-        let make = || {
-            Arc::new(Snapshot {
-                version: self.version,
-                members: Arc::clone(&self.members),
-                routes: Arc::clone(&self.routes),
-                office: Arc::clone(office),
-            })
-        };
-        Arc::clone(self.current.get_or_insert_with(make))
+        self.apply_hints();
+        let snapshot = Arc::new(Snapshot {
+            version: self.version,
+            members: Arc::clone(&self.members),
+            routes: Arc::clone(&self.routes),
+            office: Arc::clone(office),
+        });
+        self.current = Some(Arc::clone(&snapshot));
+        snapshot
     }
 
     /// Notes that `id` has seen the newest membership.
@@ -275,13 +294,53 @@ impl<M: PeerMessage> Registry<M> {
     }
 
     /// Tells those who have seen the membership as it was until now.
+    ///
+    /// The first in line is told a turn before the others. So when a leader has ended, they hear
+    /// its successor's announcement before the news, and the news asks nothing of them.
     fn changed(&mut self) {
         self.version += 1;
         self.current = None;
-        for place in self.quiet.drain() {
-            let route = self.order.get(place).and_then(|at| self.routes.get(*at));
-            if let Some(Route::Local { pokes, .. }) = route.map(|route| &**route) {
-                pokes.do_send(MembersChanged);
+        self.quiet.move_to(&mut self.due);
+        while let Some(place) = self.due.pop() {
+            if self.tell(place) && !self.due.is_empty() {
+                break;
+            }
+        }
+        self.is_due = !self.due.is_empty();
+        if self.is_due && !(self.later)() {
+            self.tell_rest();
+        }
+    }
+
+    /// Tells everybody who has not been told yet.
+    pub(super) fn tell_rest(&mut self) {
+        if !mem::take(&mut self.is_due) {
+            return;
+        }
+        let mut due = mem::take(&mut self.due);
+        for place in due.drain() {
+            self.tell(place);
+        }
+        self.due = due;
+    }
+
+    /// Says whether this one may be the first in line.
+    fn tell(&self, place: usize) -> bool {
+        let Some(at) = self.order.get(place).copied() else {
+            return false;
+        };
+        if let Some(Route::Local { pokes, .. }) = self.routes.get(at).map(|route| &**route) {
+            pokes.do_send(MembersChanged);
+        }
+        self.members.at(at).is_some_and(Member::is_up)
+    }
+
+    fn apply_hints(&mut self) {
+        for hint in self.hints.drain(..) {
+            let members = Arc::make_mut(&mut self.members);
+            match hint {
+                Hint::Leads(leader) => members.note_leader(leader),
+                Hint::LeadsNoMore(id, incarnation) => members.forget_leader(&id, incarnation),
             }
         }
     }
@@ -321,6 +380,7 @@ impl<M: PeerMessage> Registry<M> {
         if self.staged.is_empty() && self.left.is_empty() {
             return;
         }
+        self.tell_rest(); // places are about to change
         let before = Arc::clone(&self.members);
         let mut staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
@@ -362,6 +422,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.quiet.reset(self.order.len());
+        self.due.reset(self.order.len());
     }
 }
 
@@ -369,11 +430,20 @@ impl<M: PeerMessage> Registry<M> {
 fn without(members: &Members, left: &BTreeSet<AgentId>) -> Members {
     let mut rest = Members::new(members.is_closed());
     rest.join(members.iter().filter(|m| !left.contains(&m.id)).cloned());
+    if let Some(id) = left.first() {
+        // Notes the term only.
+        let (id, incarnation, term) = (id.clone(), Incarnation::default(), members.term());
+        rest.note_leader(Leader {
+            id,
+            incarnation,
+            term,
+        });
+    }
     if let Some(leader) = members.leader() {
         rest.note_leader(leader.clone());
     }
     rest
 }
 
-/// Up to this many are removed one by one.
+/// Up to this many are removed, or noted, one by one.
 const A_FEW: usize = 4;

@@ -107,7 +107,7 @@ impl<M: PeerMessage> Snapshot<M> {
 
     fn route(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         let at = self.members.index_of(id)?;
-        self.members.iter().nth(at).zip(self.routes.get(at))
+        self.members.at(at).zip(self.routes.get(at))
     }
 
     fn post(&self, to: &Member, route: &Route<M>, letter: Incoming<M>, far: &mut Far<M>) {

@@ -40,6 +40,11 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
     /// A machine at the beginning of a life; it says nothing before [`Input::Start`].
+    ///
+    /// `durable` is what the last [`Effect::Persist`](super::Effect::Persist) of any life made
+    /// durable; `None` if there was none since the store was created. A machine that persists a
+    /// record before its first promise may take `None` for "no life of mine promised anything";
+    /// after `Some` it must honour what it may have promised beside the record.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input; the effects are appended to `out`, to be executed in that order.

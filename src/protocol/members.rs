@@ -8,14 +8,20 @@
 
 use std::sync::Arc;
 
-use super::{AgentId, Incarnation, Leader, Member, Presence, Rank, Score, Term};
+use super::{
+    AgentId, Incarnation, Leader, Member, Presence, Rank, Score, Term, name_index::NameIndex,
+    roster::Roster,
+};
 
 /// All members of one election at one moment, ordered by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Members {
-    list: Vec<Member>,
+    list: Roster,
+    by_name: Arc<NameIndex>,
     /// Places in `list` of the voters with a score, highest rank first.
     by_rank: Arc<[u32]>,
+    /// How many at the front of `by_rank` are not up.
+    absent: usize,
     closed: bool,
     leader: Option<Leader>,
     term: Term,
@@ -31,34 +37,30 @@ impl Members {
         }
     }
 
-    /// Adds members; one that is there already is replaced. Sorts once, however many there are.
+    /// Adds members; one that is there already is replaced, and of two with one name the later
+    /// counts. Sorts once, however many there are.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
-        let old = self.list.len();
-        self.list.extend(members);
-        let mut added: Vec<Member> = self.list.drain(old..).collect();
-        added.sort_by(|a, b| a.id.cmp(&b.id));
-        if added.len() > 1
-            || self
-                .list
-                .last()
-                .zip(added.first())
-                .is_some_and(|(l, a)| l.id >= a.id)
-        {
-            self.list
-                .retain(|m| added.binary_search_by(|a| a.id.cmp(&m.id)).is_err());
-        }
-        self.list.append(&mut added);
-        self.list.sort_by(|a, b| a.id.cmp(&b.id));
-        self.rerank();
+        let mut list = self.list.to_vec();
+        list.extend(members);
+        list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two stands behind
+        list.dedup_by(|later, earlier| {
+            let same = later.id == earlier.id;
+            if same {
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+        self.reindex(list);
     }
 
     /// Removes a member; says whether it was there.
     pub fn leave(&mut self, id: &AgentId) -> bool {
-        let Ok(at) = self.position(id) else {
+        let Some(at) = self.index_of(id) else {
             return false;
         };
-        self.list.remove(at);
-        self.rerank();
+        let mut list = self.list.to_vec();
+        list.remove(at);
+        self.reindex(list);
         true
     }
 
@@ -145,12 +147,17 @@ impl Members {
 
     /// The member of that name.
     pub fn get(&self, id: &AgentId) -> Option<&Member> {
-        self.list.get(self.position(id).ok()?)
+        self.list.get(self.index_of(id)?)
     }
 
     /// Where the member of that name stands in [`iter`](Self::iter).
     pub fn index_of(&self, id: &AgentId) -> Option<usize> {
-        self.position(id).ok()
+        self.by_name.find(id, self.list.names())
+    }
+
+    /// The member at that place of [`iter`](Self::iter).
+    pub fn at(&self, index: usize) -> Option<&Member> {
+        self.list.get(index)
     }
 
     /// All members, ordered by name.
@@ -160,22 +167,32 @@ impl Members {
 
     /// The voters, ordered by name.
     pub fn voters(&self) -> impl Iterator<Item = &Member> {
-        self.list.iter().filter(|m| m.is_voter())
+        self.iter().filter(|m| m.is_voter())
     }
 
     /// How many members there are.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.names().len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.names().is_empty()
     }
 
     /// The voters with a score, highest rank first, whether they are up or not.
     pub fn by_rank(&self) -> impl Iterator<Item = &Member> {
-        self.by_rank
+        self.ranked(0)
+    }
+
+    /// The voters with a score that are up, highest rank first.
+    pub fn standing(&self) -> impl Iterator<Item = &Member> {
+        self.ranked(self.absent).filter(|m| m.is_up())
+    }
+
+    fn ranked(&self, from: usize) -> impl Iterator<Item = &Member> {
+        let places = self.by_rank.get(from..).unwrap_or_default();
+        places
             .iter()
             .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
     }
@@ -184,32 +201,43 @@ impl Members {
     ///
     /// Counts no further than `limit`, so the cost does not grow with the group.
     pub fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
-        self.by_rank()
+        self.ranked(self.absent)
             .take_while(|m| m.outranks(rank))
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
             .take(limit)
             .count()
     }
 
-    fn position(&self, id: &AgentId) -> Result<usize, usize> {
-        self.list.binary_search_by(|m| m.id.cmp(id))
-    }
-
     fn change(&mut self, id: &AgentId, change: impl FnOnce(&mut Member) -> bool) -> bool {
-        let Ok(at) = self.position(id) else {
+        let Some(at) = self.index_of(id) else {
             return false;
         };
-        self.list.get_mut(at).is_some_and(change)
+        let changed = self.list.change(at, change);
+        if changed {
+            self.count_absent();
+        }
+        changed
+    }
+
+    fn reindex(&mut self, list: Vec<Member>) {
+        self.by_name = Arc::new(NameIndex::new(&list));
+        self.list = Roster::new(list);
+        self.rerank();
+    }
+
+    fn count_absent(&mut self) {
+        self.absent = self.by_rank().take_while(|m| !m.is_up()).count();
     }
 
     fn rerank(&mut self) {
         let mut places: Vec<(Option<Score>, u32)> = (0u32..)
-            .zip(&self.list)
+            .zip(self.list.iter())
             .filter(|(_, m)| m.is_voter() && m.score.is_some())
             .map(|(at, m)| (m.score, at))
             .collect();
         places.sort_unstable_by(|a, b| b.cmp(a)); // places follow the names, so no tie is left
         self.by_rank = places.into_iter().map(|(_, at)| at).collect();
+        self.count_absent();
     }
 }
 

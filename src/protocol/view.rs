@@ -11,7 +11,7 @@ use super::{Leader, Term, Time};
 pub struct View {
     /// What it is doing.
     pub role: Role,
-    /// The highest term it has seen.
+    /// The term of the leader that it follows or is; without one, the highest that it has seen.
     pub term: Term,
     /// Whom it follows, or itself.
     pub leader: Option<Leader>,

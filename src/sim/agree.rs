@@ -9,6 +9,9 @@ impl<E: Election> World<E> {
     /// Those who believe right now that they lead, hanging ones included: they will believe it
     /// still when they go on, unless something limits their belief.
     pub fn believers(&self) -> Vec<AgentId> {
+        if self.driver.published == 0 {
+            return Vec::new();
+        }
         let believes = |at: &usize| {
             self.view_at(Place(*at))
                 .is_some_and(|v| v.leading.is_some())
@@ -16,6 +19,11 @@ impl<E: Election> World<E> {
         let all = (0..self.nodes.len()).filter(believes);
         all.filter_map(|at| self.wire.directory.name(Place(at)).cloned())
             .collect()
+    }
+
+    /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
+    pub fn is_contested(&self) -> bool {
+        self.driver.published > 1 && self.believers().len() > 1
     }
 
     /// The one leader that every member who runs follows, who believes so, and is the only one who

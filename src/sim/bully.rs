@@ -9,7 +9,7 @@ use super::{
 use crate::{
     elections::bully::{Bully, BullyConfig, Preemption, Profile},
     faults::SplitMix64,
-    protocol::{AgentId, MemberKind, Score},
+    protocol::{AgentId, MemberKind, Score, Time},
 };
 
 /// A group of bullies with one configuration: after healing, the highest-ranked agent that may be
@@ -23,6 +23,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BullyScenario {
     config: Arc<BullyConfig>,
+    contested_for: Option<Duration>,
+    since: Option<Time>,
 }
 
 impl Default for BullyScenario {
@@ -43,7 +45,17 @@ impl BullyScenario {
         };
         Self {
             config: Arc::new(config),
+            contested_for: None,
+            since: None,
         }
+    }
+
+    /// Two may lead at one time for so long and no longer. Only where no fault separates agents,
+    /// and nobody hangs.
+    #[must_use]
+    pub fn contested_for(mut self, longest: Duration) -> Self {
+        self.contested_for = Some(longest);
+        self
     }
 }
 
@@ -97,6 +109,22 @@ impl Scenario for BullyScenario {
             Some(highest) if bullies && self.config.margin.is_none() => Expected::Only(highest.id),
             Some(_) => Expected::Somebody,
         }
+    }
+
+    fn check(&mut self, world: &World<Bully>) -> Result<(), String> {
+        let Some(longest) = self.contested_for else {
+            return Ok(());
+        };
+        if !world.is_contested() {
+            self.since = None;
+            return Ok(());
+        }
+        let since = *self.since.get_or_insert_with(|| world.now());
+        if world.now().since(since) <= longest {
+            return Ok(());
+        }
+        let leaders: Vec<String> = world.believers().iter().map(AgentId::to_string).collect();
+        Err(format!("{} lead since {since}", leaders.join(" and ")))
     }
 
     /// The plain ASTRA rules have no failure detector: somebody must start.

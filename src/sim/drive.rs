@@ -30,6 +30,8 @@ pub(super) struct Driver<E: Election> {
     /// How often a machine moved, and whose moved last.
     pub(super) moves: u64,
     pub(super) last: Option<Place>,
+    /// How many published beliefs there are.
+    pub(super) published: usize,
     /// What a machine owed and did not give.
     pub(super) broken: Option<&'static str>,
 }
@@ -43,8 +45,20 @@ impl<E: Election> Driver<E> {
             drains_in,
             moves: 0,
             last: None,
+            published: 0,
             broken: None,
         }
+    }
+
+    /// A belief is lost, if there was one.
+    pub(super) fn shrinks(&mut self, belief: &mut Option<Term>) {
+        self.published -= usize::from(belief.take().is_some());
+    }
+
+    fn grows(&mut self, belief: &mut Option<Term>, to: Option<Term>) {
+        self.shrinks(belief);
+        *belief = to;
+        self.published += usize::from(to.is_some());
     }
 
     pub(super) fn next_setting(&mut self) -> u64 {
@@ -218,14 +232,14 @@ impl<E: Election> World<E> {
         }
         let (old, life) = (node.published, node.incarnation);
         if old != view.leading {
-            node.published = None; // belief shrinks before the first effect
+            self.driver.shrinks(&mut node.published); // before the first effect
         }
         let suffers = self.execute(at, &me, clock);
         let node = self.nodes.get_mut(at.0);
         if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
             let kept = node.contract.sees(&me, &view, &node.known.members);
             self.driver.broken = kept.err().or(self.driver.broken);
-            node.published = view.leading; // belief grows after the last effect
+            self.driver.grows(&mut node.published, view.leading); // after the last effect
         }
         if old != view.leading {
             self.note_leader(&me, life, view.leading);

@@ -257,16 +257,17 @@ impl<E: Election> World<E> {
     fn told(&self, old: &Known, reader: Place, news: News) -> Option<Known> {
         let about = self.nodes.get(news.about.0)?;
         let id = self.wire.directory.name(news.about)?;
-        let known = |members: &Members, life| {
-            let member = members.get(id);
-            member.is_some_and(|m| m.incarnation.is_some_and(|known| known >= life))
+        let known = |members: &Members| {
+            let same =
+                |m: &Member| m.incarnation >= Some(about.incarnation) && m.kind == about.kind;
+            members.get(id).is_some_and(same)
         };
         old.changed(&self.wire.directory, |members| match news.what {
             Report::Sight => reader != news.about && self.look(reader, news.about, members),
             Report::Down(life) => members.down(id, life),
             Report::Score => members.set_score(id, about.score),
             Report::Membership if !about.is_member => members.leave(id),
-            Report::Membership if known(members, about.incarnation) => false,
+            Report::Membership if known(members) => false,
             Report::Membership => {
                 let (kind, score) = (about.kind, about.score);
                 members.join([Member::up(id.clone(), kind, score, about.incarnation)]);

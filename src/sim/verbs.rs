@@ -31,7 +31,7 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return false;
         };
-        if node.is_alive() || !node.is_member {
+        if node.is_alive() || !node.is_member || !node.has_started {
             return false;
         }
         node.incarnation = node.incarnation.next();
@@ -238,7 +238,7 @@ impl<E: Election> World<E> {
             return;
         };
         node.machine = None;
-        node.published = None;
+        self.driver.shrinks(&mut node.published);
         node.timers.clear();
         for due in node.hanging.take().into_iter().flatten() {
             if let Due::Letter(letter) = due {

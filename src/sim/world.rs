@@ -25,6 +25,25 @@ use crate::{
 ///
 /// Agents are named by anything that reads as a name (`"a"` or an [`AgentId`]). What is asked of an
 /// agent that does not exist, or is in no state for it, is not done, and the answer is `false`.
+///
+/// ```
+/// use actix_bully::{elections::bully::{Bully, BullyConfig}, sim::{Participant, World}, trace::Trace};
+/// use std::{sync::Arc, time::Duration};
+/// let config = Arc::new(BullyConfig::default());
+/// let voter = |name: &str, score: i32| -> Result<_, actix_bully::protocol::IdError> {
+///     Ok(Participant::<Bully>::voter(name.parse()?, Some(score.into()), Arc::clone(&config)))
+/// };
+/// let mut world = World::builder(1)
+///     .agents([voter("a", 1)?, voter("b", 2)?, voter("c", 3)?])
+///     .trace(Trace::new())
+///     .build();
+/// let leader = world.settle(Duration::from_secs(1))?;
+/// assert_eq!(leader.as_str(), "c");
+/// world.crash(&leader);
+/// assert_eq!(world.settle(Duration::from_secs(1))?.as_str(), "b");
+/// assert!(world.trace().to_text().contains("follows b in term 2\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct World<E: Election> {
     pub(super) seed: u64,
     pub(super) now: Time,
@@ -274,6 +293,13 @@ impl<E: Election> World<E> {
     /// When the last message that is under way arrives.
     pub fn last_arrival(&self) -> Time {
         self.wire.last_arrival
+    }
+
+    /// When the last message that is under way has arrived, and everybody knows who is there, unless
+    /// something else happens before.
+    pub(super) fn all_told_at(&self) -> Time {
+        let told = self.now.after(self.detection.takes().max);
+        self.wire.last_arrival.max(told)
     }
 
     /// Ends the run: this promise is broken. The first one counts.

@@ -1,9 +1,11 @@
-//! A store for tests and for agents that only crash one by one: it survives the agent, not the
-//! process.
+//! A store for tests and for groups that end with the process: it survives the agent, no more.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fmt::Debug,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use super::{Saving, Stable, StoreError};
+use super::{Saving, StoreError, TermStore};
 
 /// Keeps the record in memory; clones share it.
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ impl<D: Clone> MemoryStore<D> {
     }
 }
 
-impl<D: Clone + std::fmt::Debug + Send + 'static> Stable<D> for MemoryStore<D> {
+impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn load(&self) -> Result<Option<D>, StoreError> {
         Ok(self.record())
     }
@@ -41,5 +43,9 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> Stable<D> for MemoryStore<D> {
             *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
             Ok(())
         })
+    }
+
+    fn is_volatile(&self) -> bool {
+        true
     }
 }

@@ -6,13 +6,16 @@
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, Effects, Election, Event, Identity, Incarnation, Input, Leader, Members, PeerMessage,
-    Role, Score, Term, Time, View,
+    AgentId, Effects, Election, Event, Identity, Incarnation, Input, Leader, LostReason, Members,
+    PeerMessage, Role, Score, Term, Time, View,
 };
+
+/// The seed has no terms.
+const TERM: Term = Term(1);
 
 /// `elect(name, score)`, `result("ok")`, `elected(name)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Astra {
+pub(crate) enum Astra {
     Elect(Score),
     Ok,
     Elected,
@@ -40,7 +43,7 @@ impl PeerMessage for Astra {
 
 /// The agent's beliefs. `leaders` is a set: in ASTRA, beliefs accumulate.
 #[derive(Debug)]
-pub struct AsWritten {
+pub(crate) struct AsWritten {
     me: Identity,
     participants: Arc<Members>,
     holding: bool,
@@ -52,16 +55,31 @@ pub struct AsWritten {
 
 impl AsWritten {
     /// Everybody this agent believes to lead.
-    pub fn leaders(&self) -> String {
+    pub(crate) fn leaders(&self) -> String {
         let names: Vec<&str> = self.leaders.iter().map(AgentId::as_str).collect();
         format!("{{{}}}", names.join(", "))
+    }
+
+    fn me_as_leader(&self) -> Leader {
+        let (id, incarnation) = (self.me.id.clone(), self.me.incarnation);
+        Leader {
+            id,
+            incarnation,
+            term: TERM,
+        }
     }
 
     /// A1: `+!bully_election()`.
     fn hold(&mut self, out: &mut Effects<Self>) {
         let Some(score) = self.me.score else { return };
         self.holding = true;
-        self.leaders.pop_first(); // `if (leader(string X)) -leader(X)` drops one binding
+        let dropped = self.leaders.pop_first(); // `if (leader(string X)) -leader(X)`: one binding
+        if dropped.is_some_and(|id| id == self.me.id) {
+            out.notify(Event::Lost {
+                term: TERM,
+                reason: LostReason::Outranked,
+            });
+        }
         for receiver in self.participants.iter() {
             // `receiver ~= system.name() | failed_election(receiver)`: true for everybody else
             if receiver.id != self.me.id || self.failed.contains(&receiver.id) {
@@ -84,13 +102,18 @@ impl AsWritten {
 
     /// A5: `+leader(N)`.
     fn believe(&mut self, leader: &AgentId, incarnation: Incarnation, out: &mut Effects<Self>) {
+        let leads = self.leaders.contains(&self.me.id);
         self.leaders.insert(leader.clone());
-        let term = Term(1);
-        out.notify(if *leader == self.me.id {
-            Event::Acquired { term }
-        } else {
-            Event::NewLeader(Leader { id: leader.clone(), incarnation, term })
-        });
+        // Only what the contract of events has a word for: it knows no two leaders.
+        if *leader == self.me.id && !leads {
+            out.notify(Event::Acquired { term: TERM });
+        } else if !leads {
+            out.notify(Event::NewLeader(Leader {
+                id: leader.clone(),
+                incarnation,
+                term: TERM,
+            }));
+        }
     }
 }
 
@@ -103,7 +126,14 @@ impl Election for AsWritten {
     fn new(me: Identity, (): &(), _durable: Option<()>) -> Self {
         let (leaders, failed) = (BTreeSet::new(), BTreeSet::new());
         let participants = Arc::new(Members::default());
-        Self { me, participants, holding: false, leaders, failed, intentions: 0 }
+        Self {
+            me,
+            participants,
+            holding: false,
+            leaders,
+            failed,
+            intentions: 0,
+        }
     }
 
     fn handle(&mut self, _now: Time, input: Input<Self>, out: &mut Effects<Self>) {
@@ -111,7 +141,11 @@ impl Election for AsWritten {
             Input::Start(members) | Input::Members(members) => self.participants = members,
             Input::Campaign => self.hold(out),
             Input::TimedOut(_) => self.wake(out),
-            Input::Received { from, message: Astra::Elect(score), .. } => {
+            Input::Received {
+                from,
+                message: Astra::Elect(score),
+                ..
+            } => {
                 if self.me.score.is_some_and(|mine| score < mine) {
                     self.failed.insert(from.clone());
                     out.send(&from, Astra::Ok);
@@ -120,8 +154,14 @@ impl Election for AsWritten {
                     }
                 }
             }
-            Input::Received { message: Astra::Ok, .. } => self.holding = false,
-            Input::Received { from, incarnation, message: Astra::Elected } => {
+            Input::Received {
+                message: Astra::Ok, ..
+            } => self.holding = false,
+            Input::Received {
+                from,
+                incarnation,
+                message: Astra::Elected,
+            } => {
                 self.believe(&from, incarnation, out);
             }
             Input::SetScore(score) => self.me.score = score,
@@ -131,8 +171,19 @@ impl Election for AsWritten {
 
     fn view(&self, _now: Time) -> View {
         let me = self.leaders.contains(&self.me.id);
-        let role = if self.holding { Role::Candidate } else { Role::Follower };
-        let leading = me.then_some(Term(1));
-        View { role, term: Term(1), leader: None, leading, valid_until: Time::MAX }
+        let role = match (me, self.holding) {
+            (true, _) => Role::Leader,
+            (false, true) => Role::Candidate,
+            (false, false) => Role::Follower,
+        };
+        let leading = me.then_some(TERM);
+        let leader = me.then(|| self.me_as_leader());
+        View {
+            role,
+            term: TERM,
+            leader,
+            leading,
+            valid_until: Time::MAX,
+        }
     }
 }

@@ -193,12 +193,7 @@ impl Bully {
             return self.renew_above(said.term, out);
         }
         self.lose(LostReason::Superseded, out);
-        let leader = Leader {
-            id: from.clone(),
-            incarnation,
-            term: said.term,
-        };
-        self.follow(now, leader, said.score, out);
+        self.consider(now, from, incarnation, said, out);
     }
 
     /// A leader raises its term above one that was seen, without a gap in its belief.

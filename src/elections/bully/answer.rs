@@ -24,11 +24,14 @@ impl Bully {
 
     pub(super) fn on_yield(&mut self, now: Time, from: &AgentId, give_way: &Yield, out: &mut Out) {
         self.hear_term(give_way.seen, out);
-        if self.open_round() != Some(give_way.round) || self.is_strict() {
-            return self.ignore("an answer to another round");
+        if self.is_strict() {
+            return self.ignore("nobody yields by these rules");
         }
-        if give_way.released.is_some() {
-            return self.lead(now, out); // it led, and has ended its belief for this agent
+        if give_way.released.is_some() && self.is_seat_left_to_me(give_way) {
+            return self.lead(now, out);
+        }
+        if self.open_round() != Some(give_way.round) {
+            return self.ignore("an answer to another round");
         }
         let State::Candidate(candidacy) = &mut self.state else {
             return self.ignore("this round was given up");
@@ -42,6 +45,18 @@ impl Bully {
                 self.decide_early(now, out);
             }
         }
+    }
+
+    /// A leader has ended its belief for this agent, which still wants the seat. The answer may be
+    /// to a round before the present one (a slow network): it counts while no later term is known.
+    fn is_seat_left_to_me(&self, give_way: &Yield) -> bool {
+        let Some(open) = self.open_round() else {
+            return false;
+        };
+        open == give_way.round
+            || open.incarnation == give_way.round.incarnation
+                && (1..open.counter).contains(&give_way.round.counter)
+                && give_way.released.is_some_and(|term| term >= self.seen)
     }
 
     /// An answer tells of a higher term: a leader renews above it, so that its followers accept it.

@@ -5,7 +5,11 @@
 //! in line in its own snapshot; the k-th waits min(k, 8) steps. Nobody announces unasked at boot or
 //! after a restart, except in a closed group, where the snapshot knows everybody.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use tracing::debug;
 
@@ -266,7 +270,7 @@ impl Bully {
             score,
             beat,
             draining: None,
-            challenger: None,
+            challengers: BTreeMap::new(),
         });
         out.notify(Event::Acquired { term });
     }
@@ -332,7 +336,7 @@ impl Bully {
                 if reign.draining.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }
-                if reign.challenger.is_some() {
+                if !reign.challengers.is_empty() {
                     out.cancel_timer(Timer::Preempt);
                 }
             }

@@ -7,7 +7,7 @@
 
 use super::{
     Bully, Elected, Heartbeat, Out, Resign, Timer,
-    state::{Asked, Challenger, Drain, Followed, Path, Seat, State},
+    state::{Asked, Drain, Followed, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
 
@@ -60,14 +60,8 @@ impl Bully {
                     self.begin_drain(now, None, out);
                 }
             }
-            (State::Leader(_), Some(score)) => self.tell_score(now, before, score, out),
-            (State::Candidate(_) | State::Waiting(_), None) => match self.followed().cloned() {
-                Some(f) => self.follow(now, f.leader, f.score, out),
-                None => {
-                    self.leave_state(out);
-                    self.state = State::Follower(Seat::Vacant(None));
-                }
-            },
+            (State::Leader(_), Some(score)) => self.tell_score(now, score, out),
+            (State::Candidate(_) | State::Waiting(_), None) => self.withdraw(now, out),
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
                 let followed = f.clone();
@@ -76,6 +70,15 @@ impl Bully {
             (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
+    }
+
+    /// Holds no election any more, and follows on if it did.
+    fn withdraw(&mut self, now: Time, out: &mut Out) {
+        if let Some(followed) = self.followed().cloned() {
+            return self.follow(now, followed.leader, followed.score, out);
+        }
+        self.leave_state(out);
+        self.state = State::Follower(Seat::Vacant(None));
     }
 
     /// Asks for the seat of a leader that this agent outranks now.
@@ -110,21 +113,22 @@ impl Bully {
     }
 
     /// A leader with another score says so; who outranks it now will ask.
-    fn tell_score(&mut self, now: Time, before: Option<Score>, score: Score, out: &mut Out) {
-        if self.is_strict() {
-            if before.is_some_and(|before| score < before) {
-                self.lose(LostReason::Outranked, out);
-                self.campaign(now, out);
-            }
+    fn tell_score(&mut self, now: Time, score: Score, out: &mut Out) {
+        let strict = self.is_strict();
+        let State::Leader(reign) = &mut self.state else {
             return;
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.score = score;
+        };
+        let term = reign.term;
+        let before = std::mem::replace(&mut reign.score, score);
+        if !strict {
             out.send_all(Heartbeat {
-                term: reign.term,
+                term,
                 score,
                 sent_at: None,
             });
+        } else if score < before {
+            self.lose(LostReason::Outranked, out);
+            self.campaign(now, out);
         }
     }
 
@@ -138,7 +142,7 @@ impl Bully {
         }
     }
 
-    fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
+    pub(super) fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         let to = to
             .filter(|id| self.may_follow_me(id))
             .or_else(|| self.best_successor());
@@ -187,37 +191,6 @@ impl Bully {
         self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
     }
 
-    pub(super) fn on_preempt_due(&mut self, now: Time, out: &mut Out) {
-        let Some(challenger) = self.reign().and_then(|r| r.challenger.clone()) else {
-            return self.ignore("nobody asked for the seat");
-        };
-        if now < challenger.due {
-            return out.set_timer(Timer::Preempt, challenger.due.since(now));
-        }
-        self.check_challenger(now, out);
-        if self.reign().and_then(|r| r.challenger.as_ref()) != Some(&challenger) {
-            return self.ignore("the challenger was not steady");
-        }
-        if let State::Leader(reign) = &mut self.state {
-            reign.challenger = None;
-        }
-        let draining = self.reign().is_some_and(|r| r.draining.is_some());
-        if !draining && self.is_steady(&challenger) {
-            self.begin_drain(now, Some(challenger.id), out);
-        }
-    }
-
-    /// Whether the challenger is still better.
-    fn is_steady(&self, challenger: &Challenger) -> bool {
-        let Some(mine) = self.me.score else {
-            return true;
-        };
-        self.members
-            .get(&challenger.id)
-            .and_then(|m| m.score)
-            .is_some_and(|now| self.is_enough(now, mine) && !self.outranks(now, &challenger.id))
-    }
-
     fn may_follow_me(&self, id: &AgentId) -> bool {
         let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
         *id != self.me.id && self.members.get(id).is_some_and(fit)
@@ -225,8 +198,8 @@ impl Bully {
 
     fn best_successor(&self) -> Option<AgentId> {
         self.members
-            .by_rank()
-            .find(|m| m.is_up() && m.id != self.me.id)
+            .standing()
+            .find(|m| m.id != self.me.id)
             .map(|m| m.id.clone())
     }
 

@@ -6,7 +6,7 @@
 
 use super::{
     Bully, Elect, Elected, Ok, Out, Preemption, Timer, Yield,
-    state::{Asked, Challenger, Path, Seat, State},
+    state::{Asked, Path, Seat, State},
 };
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Time};
 
@@ -96,7 +96,7 @@ impl Bully {
         elect: &Elect,
         out: &mut Out,
     ) {
-        let State::Leader(reign) = &mut self.state else {
+        let State::Leader(reign) = &self.state else {
             return;
         };
         let score = reign.score;
@@ -120,16 +120,7 @@ impl Bully {
                 return self.wait_for_heir(now, from, out);
             }
             Preemption::After(steady) if challenged => {
-                let better = |c: &Challenger| (elect.score, from) > (c.score, &c.id);
-                if reign.challenger.as_ref().is_none_or(better) {
-                    reign.challenger = Some(Challenger {
-                        id: from.clone(),
-                        incarnation,
-                        score: elect.score,
-                        due: now.after(steady),
-                    });
-                    out.set_timer(Timer::Preempt, steady);
-                }
+                self.let_wait(now, from, incarnation, steady, out);
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, Out, Preemption, Timer,
+    Bully, Out,
     state::{Asked, Path, Seat, State, Turn},
 };
 use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
@@ -35,7 +35,7 @@ impl Bully {
                     self.begin_again(now, path, &on, out);
                 }
             }
-            State::Leader(_) => self.check_challenger(now, out),
+            State::Leader(_) => self.check_challengers(now, out),
         }
     }
 
@@ -119,30 +119,6 @@ impl Bully {
                     self.state = State::Follower(Seat::Vacant(None));
                     self.take_turn(now, Path::Ask, Some(&id), out);
                 }
-            }
-        }
-    }
-
-    /// A challenger that may be gone begins anew: it has to be steady. It is not forgotten, because
-    /// it knows nothing of the suspicion and will not ask again; a later life will.
-    pub(super) fn check_challenger(&mut self, now: Time, out: &mut Out) {
-        let (State::Leader(reign), Preemption::After(steady)) =
-            (&mut self.state, self.config.preemption)
-        else {
-            return;
-        };
-        let Some(challenger) = &mut reign.challenger else {
-            return;
-        };
-        match self.members.get(&challenger.id) {
-            Some(m) if m.is_up() && m.incarnation == Some(challenger.incarnation) => {}
-            Some(m) if !m.is_stale(challenger.incarnation) => {
-                challenger.due = now.after(steady);
-                out.set_timer(Timer::Preempt, steady);
-            }
-            Some(_) | None => {
-                reign.challenger = None;
-                out.cancel_timer(Timer::Preempt);
             }
         }
     }

@@ -18,30 +18,39 @@
 //! | B2, C5 win | the deadline passed, or (not strict) every voter that is not certainly down has yielded: *early decision* | `campaign.rs` |
 //! | B3, C3 `Elect` | `Ok` from who outranks the asker or knows a live leader, `Yield` from who is outranked; always answered | `elect.rs` |
 //! | B4, C4 `Ok` | counts for the round it echoes, and never demotes a leader | `answer.rs` |
-//! | B5, C6 | the announcement did not come within 2.5 T: start again, in order of rank | `timer.rs` |
+//! | B5, C6 | the announcement did not come within 2.5 T (after giving way: 2 d and a step): start again, in order of rank | `timer.rs` |
 //! | B6, C7, C8 `Elected`, `Heartbeat` | older (term, rank) is stale; a leader that I outrank is asked to yield, not followed | `announce.rs` |
 //! | B7 | the leader's life has ended: the *fast path*, or in the strict profile an election | `membership.rs` |
 //! | B8 | a changed score: ask again | `command.rs` |
+//! | – | a patient leader: who asked waits, and is then handed the seat | `preempt.rs` |
 //! | C9 | polite leaving: `Draining`, `Drained`, `Resign`; the successor announces at once | `command.rs` |
 //!
 //! # Role × input
-//! What happens in the default profile. "answer" is B3; − is a traced no-op.
+//! What happens in the default profile, where leaders give way at once. "answer" is B3; − is a
+//! traced no-op.
 //!
 //! | input | follower, seat taken | follower, seat vacant | candidate | waiting | leader |
 //! |---|---|---|---|---|---|
-//! | `Elect` from below | `Ok` | `Ok`, own turn | `Ok`, counts as answered | `Ok` | `Elected` to it |
-//! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: `Yield` after the belief ended, or `Elected` |
+//! | `Elect` from below | `Ok` | `Ok`, own turn | `Ok`, counts as answered | `Ok`; from the awaited one: own turn | `Elected` to it |
+//! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: `Yield` after the belief ended, and wait; or `Elected` |
+//! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok`, this round | − | − | wait | − | − |
-//! | `Yield`, this round | − | − | counts; the last one wins; a leader's release wins at once | − | − |
-//! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | newer: step down; older: `Elected` to it |
-//! | … from below | newer: ask it to yield | ask it to yield | own round goes on | ask it to yield | newer: renew above it; older: `Elected` to it |
-//! | … stale | − | − | − | − | `Elected` to it |
-//! | `Resign` of the leader | lead if named, else own turn | − | − | lead if named | − |
+//! | `Yield`, this round | − | − | counts; the last one wins; that of the leader asked: ask all | − | − |
+//! | … that releases | − | − | lead | lead | − |
+//! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
+//! | … from below | newer: ask it to yield | ask it to yield | answers this round: follow; else own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
+//! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
+//! | `Resign` of the leader | lead if named, else own turn | lead if named | lead if named, else own turn if it follows | lead if named | − |
 //! | leader's end in `Members` | own turn: the first in line announces | turn moves up | asked one gone: go on | the awaited one gone: own turn | − |
 //! | `TimedOut` | `Detect`: as its end | `Campaign`: announce or ask | `Widen`: ask all; `Deadline`: lead | `Victory`: own turn | `Heartbeat`, `Drain`, `Preempt` |
 //! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
-//! | `SetScore` | above the leader: ask it | own turn | new round | new round | `Heartbeat` to all; `None`: drain |
+//! | `SetScore` | above the leader: ask it | own turn | new round; `None`: follow on, or no turn | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
+//!
+//! Who does not stand (an observer, a voter without a score, one that rests after stepping down)
+//! follows whoever announces itself and has no turn; the two latter answer `Yield`, or `Ok` while
+//! they follow. A leader also renews above any higher term that an answer tells of. Before `Start`
+//! nothing happens; a message from who is not a member, or whose life is over, is not heard.
 //!
 //! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
 
@@ -52,6 +61,7 @@ mod command;
 mod config;
 mod elect;
 mod membership;
+mod preempt;
 mod state;
 mod strict;
 mod timer;
@@ -255,8 +265,8 @@ impl Bully {
     /// Whether anybody else is up and may be elected, `but` one not counted.
     fn has_company(&self, but: Option<&AgentId>) -> bool {
         self.members
-            .by_rank()
-            .any(|m| m.is_up() && m.id != self.me.id && Some(&m.id) != but)
+            .standing()
+            .any(|m| m.id != self.me.id && Some(&m.id) != but)
     }
 
     /// Whether this agent may be elected and is more important than that one.

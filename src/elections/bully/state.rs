@@ -14,7 +14,7 @@
 //! ASTRA's *holding election* is [`State::Candidate`]; its *failed election* set is
 //! [`Candidacy::failed`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Timer;
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
@@ -148,7 +148,8 @@ pub(super) struct Reign {
     /// When the next heartbeat is due.
     pub beat: Time,
     pub draining: Option<Drain>,
-    pub challenger: Option<Challenger>,
+    /// More important agents that asked, and that the policy makes wait.
+    pub challengers: BTreeMap<AgentId, Challenger>,
 }
 
 /// A leadership that is being handed over.
@@ -158,11 +159,10 @@ pub(super) struct Drain {
     pub due: Time,
 }
 
-/// A more important agent that asked, and that the policy makes wait.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// One who waits for the seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Challenger {
-    pub id: AgentId,
     pub incarnation: Incarnation,
-    pub score: Score,
+    /// From when on it has been there for long enough.
     pub due: Time,
 }

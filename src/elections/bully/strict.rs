@@ -1,15 +1,15 @@
 //! The ASTRA rules as they stand, repaired, where the default profile differs (B3, B6).
 //!
 //! No `Yield`, no heartbeats, no terms to compare: ranks alone decide, and who ranks below is
-//! silent. An outranked leader ends its belief when it is asked, so that at most one believes while
-//! the deadline exceeds twice the delay.
+//! silent. An outranked leader ends its belief when it is asked, and an outranked candidate its
+//! election, so that at most one believes while the deadline exceeds twice the delay.
 
 use super::{
     Bully, Elect, Elected, Ok, Out,
     announce::Said,
     state::{Followed, Seat, State},
 };
-use crate::protocol::{AgentId, Event, Incarnation, Leader, LostReason, Time};
+use crate::protocol::{AgentId, Event, Incarnation, Leader, LostReason, Role, Time};
 
 impl Bully {
     /// B3. Without a score this agent ranks lowest, and so it does while it rests after stepping
@@ -21,9 +21,10 @@ impl Bully {
         elect: &Elect,
         out: &mut Out,
     ) {
+        let role = self.state.role();
         if !(self.outranks(elect.score, from) && self.stands(now)) {
-            if self.reign().is_some() {
-                self.lose(LostReason::Outranked, out);
+            self.lose(LostReason::Outranked, out);
+            if matches!(role, Role::Leader | Role::Candidate) {
                 self.wait_for(now, from, out);
             }
             return;
@@ -102,6 +103,12 @@ impl Bully {
             }
             State::Candidate(_) | State::Waiting(_) if below => {
                 self.ignore("it ranks below, and an election is under way");
+            }
+            State::Follower(Seat::Taken(f)) if weaker(f) && !self.stands(now) => {
+                // It cannot ask again; the term has to tell.
+                if said.term > f.leader.term {
+                    self.follow(now, leader, said.score, out);
+                }
             }
             State::Follower(Seat::Taken(f)) if below || weaker(f) => {
                 // Ask again: never just believe a weaker late announcement.

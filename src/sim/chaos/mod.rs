@@ -17,7 +17,7 @@ mod scenario;
 use std::time::Duration;
 
 pub use fault::{Coverage, Fault};
-pub use options::{ChaosOptions, Report};
+pub use options::{ChaosOptions, Contested, Report};
 pub use scenario::{Expected, Scenario};
 
 use self::nemesis::Nemesis;
@@ -37,11 +37,17 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
         scenario,
         nemesis,
         random,
+        contested: Contested::default(),
+        since: None,
     };
     let mut calm = Calm::default();
     if run.faults(Time::ZERO.after(options.faults_for)) {
         run.heal(options);
-        calm = run.calm(options);
+        let healed = run.world.all_told_at();
+        if run.advance(healed) {
+            run.scenario.healed(&mut run.world);
+            calm = run.calm(healed, options);
+        }
     }
     run.nemesis.finish(&run.world);
     Report {
@@ -51,6 +57,7 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
         leader: calm.leader,
         settled_after: calm.settled_after,
         relapses: calm.relapses,
+        contested: run.contested,
         coverage: run.nemesis.coverage,
         tally: run.world.tally(),
         steps: run.world.steps(),
@@ -74,6 +81,7 @@ fn world<S: Scenario>(
         _ => Detection::Silent(takes),
     };
     let late = bound * u32::from(random.chance(300)) * 20;
+    let late = late.min(options.faults_for / 2);
     let reproduce = options
         .reproduce
         .replace("{seed}", &seed.to_string())
@@ -127,6 +135,9 @@ struct Run<'a, S: Scenario> {
     scenario: &'a mut S,
     nemesis: Nemesis,
     random: SplitMix64,
+    contested: Contested,
+    /// Since when two lead.
+    since: Option<Time>,
 }
 
 impl<S: Scenario> Run<'_, S> {
@@ -173,12 +184,10 @@ impl<S: Scenario> Run<'_, S> {
                 self.world.crash(agent);
             }
         }
-        self.scenario.healed(&mut self.world);
     }
 
     /// The calm phase: what is expected must come in time, and last.
-    fn calm(&mut self, options: &ChaosOptions) -> Calm {
-        let healed = self.world.last_arrival().max(self.world.now());
+    fn calm(&mut self, healed: Time, options: &ChaosOptions) -> Calm {
         let limit = self.scenario.settles_within(options.skew);
         let end = healed.after(limit);
         let mut calm = Calm::default();
@@ -245,6 +254,15 @@ impl<S: Scenario> Run<'_, S> {
     fn advance_one(&mut self) -> bool {
         if !self.world.step() {
             return false;
+        }
+        let now = self.world.now();
+        match (self.world.is_contested(), self.since) {
+            (true, None) => self.since = Some(now),
+            (false, Some(since)) => {
+                self.contested.note(now.since(since));
+                self.since = None;
+            }
+            (true, Some(_)) | (false, None) => {}
         }
         if let Err(what) = self.scenario.check(&self.world) {
             self.world.violate(what);

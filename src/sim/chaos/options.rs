@@ -55,6 +55,8 @@ pub struct Report {
     pub settled_after: Duration,
     /// How often an agreement did not last at first.
     pub relapses: u32,
+    /// For how long more than one believed that it leads.
+    pub contested: Contested,
     /// Which faults happened, how often.
     pub coverage: Coverage,
     /// How many messages met which fate.
@@ -65,6 +67,25 @@ pub struct Report {
     pub ended: Time,
     /// The recorded run, if it was recorded.
     pub trace: Trace,
+}
+
+/// For how long more than one believed that it leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contested {
+    /// How often.
+    pub times: u32,
+    /// All times together.
+    pub total: Duration,
+    /// The longest.
+    pub longest: Duration,
+}
+
+impl Contested {
+    pub(super) fn note(&mut self, span: Duration) {
+        self.times = self.times.saturating_add(1);
+        self.total = self.total.saturating_add(span);
+        self.longest = self.longest.max(span);
+    }
 }
 
 impl fmt::Display for Report {

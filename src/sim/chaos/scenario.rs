@@ -34,7 +34,7 @@ pub trait Scenario {
     /// What must come of it in the end.
     fn expected(&self, world: &World<Self::Election>) -> Expected;
 
-    /// What a user does when everything is healed; nothing, by default.
+    /// What a user does when everything is healed and old messages are gone; nothing, by default.
     fn healed(&mut self, world: &mut World<Self::Election>) {
         let _: &World<Self::Election> = world;
     }

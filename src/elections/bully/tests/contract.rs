@@ -3,7 +3,7 @@
 //! The events' contract ([`crate::protocol::Event`]), their agreement with the view, the timers
 //! that keep a machine alive, and the words that only who believes may say.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::super::{
     Bully, BullyConfig, BullyMessage, Elected, Heartbeat, Profile, Resign, Timer, Yield,
@@ -18,7 +18,7 @@ pub(super) struct Contract {
     leading: Option<Term>,
     leader: Option<Leader>,
     highest: Term,
-    armed: BTreeSet<Timer>,
+    armed: BTreeMap<Timer, Time>,
 }
 
 impl Contract {
@@ -28,7 +28,7 @@ impl Contract {
             leading: None,
             leader: None,
             highest: Term::ZERO,
-            armed: BTreeSet::new(),
+            armed: BTreeMap::new(),
         }
     }
 
@@ -46,7 +46,7 @@ impl Contract {
                 Effect::Send { to, message } => self.on_send(bully, to, message),
                 Effect::SetTimer { timer, after } => {
                     assert!(after.min <= after.max);
-                    self.armed.insert(*timer);
+                    self.armed.insert(*timer, now.after(after.min));
                 }
                 Effect::CancelTimer(timer) => {
                     self.armed.remove(timer);
@@ -55,17 +55,13 @@ impl Contract {
             }
         }
         self.agrees_with_the_view(bully, now, effects);
-        assert_eq!(
-            self.armed,
-            needed(bully, now),
-            "timers of {:?}",
-            bully.state
-        );
+        let running: BTreeSet<Timer> = self.armed.keys().copied().collect();
+        assert_eq!(running, needed(bully, now), "timers of {:?}", bully.state);
     }
 
-    /// The timers that are running.
-    pub(super) fn armed(&self) -> impl Iterator<Item = Timer> {
-        self.armed.iter().copied()
+    /// The timers that are running, and when each fires at the earliest.
+    pub(super) fn armed(&self) -> Vec<(Timer, Time)> {
+        self.armed.iter().map(|(t, due)| (*t, *due)).collect()
     }
 
     fn on_event(&mut self, bully: &Bully, event: &Event) {
@@ -161,7 +157,7 @@ fn needed(bully: &Bully, now: Time) -> BTreeSet<Timer> {
         State::Follower(Seat::Taken(_)) => timers.extend(watches.then_some(Timer::Detect)),
         State::Follower(Seat::Vacant(Some(_))) => timers.extend([Timer::Campaign]),
         State::Follower(Seat::Vacant(None)) => {
-            let stands = bully.has_begun() && bully.stands(now) && !bully.is_resting(now);
+            let stands = bully.has_begun() && bully.stands(now) && bully.rest.is_none();
             assert!(
                 bully.is_strict() || !stands,
                 "it stands, and nothing will move it"
@@ -175,7 +171,7 @@ fn needed(bully: &Bully, now: Time) -> BTreeSet<Timer> {
         State::Leader(reign) => {
             timers.extend(watches.then_some(Timer::Heartbeat));
             timers.extend(reign.draining.as_ref().map(|_| Timer::Drain));
-            timers.extend(reign.challenger.as_ref().map(|_| Timer::Preempt));
+            timers.extend((!reign.challengers.is_empty()).then_some(Timer::Preempt));
         }
     }
     timers.extend(bully.rest.map(|_| Timer::Rest));

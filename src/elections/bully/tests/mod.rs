@@ -4,13 +4,33 @@
 //! [`Kit::step`] returns what came out; assertions consume it in order and end with
 //! `nothing_else_happened()`. Whatever a test is about, [`Contract`] checks every step of it.
 
+mod campaign;
 mod contract;
+mod elect;
+mod elected;
+mod liveness;
+mod members;
+mod ok;
+mod random;
+mod resign;
+mod score;
+mod stall;
 mod start;
+mod step_down;
 mod strangers;
+mod strict;
+mod strict_leaving;
+mod terms;
+mod timer;
+mod together;
+mod words;
+mod world;
+mod yields;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use contract::Contract;
+use words::*;
 
 use super::{
     Bully, BullyConfig, BullyMessage, Elect, Elected, Heartbeat, Ok, Preemption, Resign, Timer,
@@ -49,6 +69,7 @@ const DRAIN: u64 = 5_000;
 const REST: u64 = 60_000;
 
 /// One machine, its clock, and its group as it was last told.
+#[derive(Clone)]
 struct Kit {
     bully: Bully,
     now: Time,
@@ -242,7 +263,7 @@ impl Kit {
     }
 
     /// The group changes, and the machine is told.
-    fn told(&mut self, change: impl FnOnce(&mut Members)) -> Seen {
+    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Seen {
         change(&mut self.members);
         let members = Arc::new(self.members.clone());
         self.step(Input::Members(members))
@@ -374,91 +395,5 @@ fn after_a_second() -> BullyConfig {
     BullyConfig {
         preemption: Preemption::After(Duration::from_secs(1)),
         ..lan()
-    }
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
-fn leader(name: &str, term: u64) -> Leader {
-    Leader {
-        id: id(name),
-        incarnation: Incarnation(1),
-        term: Term(term),
-    }
-}
-
-fn round(counter: u64) -> Round {
-    Round {
-        incarnation: Incarnation(1),
-        counter,
-    }
-}
-
-/// "Who outranks me?", in the asker's first round, having seen no term.
-fn elect(score: i32) -> Elect {
-    Elect {
-        round: round(1),
-        score: score.into(),
-        seen: Term::ZERO,
-        takeover: None,
-    }
-}
-
-fn ok(counter: u64) -> Ok {
-    Ok {
-        round: round(counter),
-        seen: Term::ZERO,
-        refusal: None,
-    }
-}
-
-fn yields(counter: u64) -> Yield {
-    Yield {
-        round: round(counter),
-        seen: Term::ZERO,
-        released: None,
-    }
-}
-
-/// A leader's Yield: its belief has ended.
-fn releases(counter: u64, term: u64) -> Yield {
-    Yield {
-        seen: Term(term),
-        released: Some(Term(term)),
-        ..yields(counter)
-    }
-}
-
-fn elected(term: u64, score: i32) -> Elected {
-    Elected {
-        term: Term(term),
-        score: score.into(),
-        answer: None,
-        sent_at: None,
-    }
-}
-
-/// A standing leader's answer to an Elect.
-fn answers(counter: u64, term: u64, score: i32) -> Elected {
-    Elected {
-        answer: Some(round(counter)),
-        ..elected(term, score)
-    }
-}
-
-fn heartbeat(term: u64, score: i32) -> Heartbeat {
-    Heartbeat {
-        term: Term(term),
-        score: score.into(),
-        sent_at: None,
-    }
-}
-
-fn resign(term: u64, successor: Option<&str>) -> Resign {
-    Resign {
-        term: Term(term),
-        successor: successor.map(id),
     }
 }

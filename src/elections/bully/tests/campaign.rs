@@ -1,0 +1,89 @@
+//! `Campaign`: the user wants an election (B1, C2).
+
+use super::*;
+
+fn ask(counter: u64, term: u64) -> Elect {
+    Elect {
+        round: round(counter),
+        seen: Term(term),
+        ..elect(5)
+    }
+}
+
+#[test]
+fn who_follows_a_leader_asks_it_and_nobody_else() {
+    let mut me = Kit::following();
+    me.step(Input::Campaign)
+        .sent(HIGH, ask(1, OLD))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    Kit::following_low()
+        .step(Input::Campaign)
+        .sent(LOW, ask(1, OLD))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_has_no_leader_asks_every_voter() {
+    Kit::with_turn()
+        .step(Input::Campaign)
+        .asked(&[HIGH, LOW], ask(1, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn every_member_is_asked_when_all_are_voters() {
+    let mut me = Kit::with_turn();
+    me.told(|m| m.leave(&id(EYE))).nothing_else_happened();
+    me.step(Input::Campaign)
+        .sent_all(ask(1, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_cannot_be_elected_holds_no_election() {
+    for mut me in [Kit::observer(), Kit::witness()] {
+        me.step(Input::Campaign).nothing_else_happened();
+    }
+}
+
+#[test]
+fn who_rests_stands_again_when_it_is_told_to() {
+    let mut me = Kit::resting();
+    me.step(Input::Campaign)
+        .asked(&[HIGH, LOW], ask(2, MINE))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+    me.step(Input::Campaign)
+        .sent(LOW, ask(2, MINE + 1))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_election_that_is_under_way_goes_on() {
+    for mut me in [
+        Kit::asking_leader(),
+        Kit::asking_found(),
+        Kit::asking_voters(),
+        Kit::waiting(),
+    ] {
+        let before = me.bully.state.clone();
+        me.step(Input::Campaign).nothing_else_happened();
+        assert_eq!(me.bully.state, before);
+    }
+}
+
+#[test]
+fn a_leader_announces_itself_again() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        me.step(Input::Campaign)
+            .sent_all(elected(MINE, 5))
+            .nothing_else_happened();
+    }
+}

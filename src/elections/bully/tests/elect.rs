@@ -1,0 +1,322 @@
+//! `Elect`: always answered by a voter (B3, C3).
+
+use super::*;
+
+/// An Elect by who has seen that term.
+fn elect_after(term: u64, score: i32) -> Elect {
+    Elect {
+        seen: Term(term),
+        ..elect(score)
+    }
+}
+
+fn ok_after(term: u64) -> Ok {
+    Ok {
+        seen: Term(term),
+        ..ok(1)
+    }
+}
+
+fn yields_after(term: u64) -> Yield {
+    Yield {
+        seen: Term(term),
+        ..yields(1)
+    }
+}
+
+// ---- followers ----
+
+#[test]
+fn who_follows_a_live_leader_answers_ok_and_starts_nothing() {
+    Kit::following()
+        .hear(LOW, elect(1))
+        .sent(LOW, ok_after(OLD))
+        .nothing_else_happened();
+    Kit::following_low()
+        .hear(HIGH, elect(9))
+        .sent(HIGH, ok_after(OLD))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_asks_leads_no_longer() {
+    Kit::following()
+        .hear(HIGH, elect_after(OLD, 9))
+        .has_no_leader(OLD)
+        .sent(HIGH, yields_after(OLD))
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_below_that_asks_is_told_so_and_the_turn_is_taken() {
+    Kit::following_low()
+        .hear(LOW, elect_after(OLD, 1))
+        .has_no_leader(OLD)
+        .sent(LOW, ok_after(OLD))
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_first_in_line_asks_those_above_when_a_leader_below_asks() {
+    let mut me = Kit::following_low();
+    me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    me.hear(LOW, elect_after(OLD, 1))
+        .has_no_leader(OLD)
+        .sent(LOW, ok_after(OLD))
+        .asked(&[HIGH], elect_after(OLD, 5))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn what_a_leader_asked_before_it_led_is_late() {
+    Kit::following()
+        .hear(HIGH, elect_after(OLD - 1, 9))
+        .sent(HIGH, ok_after(OLD))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_later_life_of_the_leader_that_asks_does_not_lead() {
+    Kit::following()
+        .hear_life(HIGH, 2, elect(9))
+        .has_no_leader(OLD)
+        .sent(HIGH, yields_after(OLD))
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_follower_without_a_leader_answers_ok_below_and_keeps_its_turn() {
+    Kit::with_turn()
+        .hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_follower_without_a_leader_yields_above_and_waits() {
+    let mut me = Kit::with_turn();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, yields(1))
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Waiting);
+}
+
+#[test]
+fn an_observer_answers_nothing() {
+    let mut me = Kit::observer();
+    me.hear(LOW, elect(1)).nothing_else_happened();
+    me.hear(HIGH, elect(9)).nothing_else_happened();
+}
+
+#[test]
+fn a_witness_yields_to_everybody_and_waits_for_nobody() {
+    let mut me = Kit::witness();
+    me.hear(LOW, elect(1))
+        .sent(LOW, yields(1))
+        .nothing_else_happened();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, yields(1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_witness_that_follows_a_leader_answers_ok() {
+    Kit::witness()
+        .after(LOW, elected(OLD, 1))
+        .hear(HIGH, elect(9))
+        .sent(HIGH, ok_after(OLD))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_rests_yields_to_everybody() {
+    let mut me = Kit::resting();
+    for (name, score) in [(LOW, 1), (HIGH, 9)] {
+        me.hear(name, elect(score))
+            .sent(name, yields_after(MINE))
+            .nothing_else_happened();
+    }
+}
+
+// ---- candidates and those who wait ----
+
+#[test]
+fn who_asks_the_leader_answers_ok_below_and_goes_on() {
+    Kit::asking_leader()
+        .hear(LOW, elect(1))
+        .sent(LOW, ok_after(OLD))
+        .nothing_else_happened();
+    Kit::asking_found()
+        .hear(LOW, elect(1))
+        .sent(LOW, ok_after(OLD))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_asks_the_leader_yields_above_and_waits() {
+    Kit::asking_leader()
+        .hear(HIGH, elect(9))
+        .sent(HIGH, yields_after(OLD))
+        .has_no_leader(OLD)
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+    Kit::asking_found()
+        .hear(HIGH, elect(9))
+        .sent(HIGH, yields_after(OLD))
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_question_from_below_counts_as_an_answer() {
+    let mut me = Kit::asking_voters();
+    me.hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .nothing_else_happened();
+    me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
+}
+
+#[test]
+fn a_question_from_below_may_be_the_last_answer() {
+    Kit::asking_voters()
+        .after(HIGH, yields(1))
+        .hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .led(1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_yields_above_and_waits() {
+    let mut me = Kit::asking_voters();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, yields(1))
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Waiting);
+}
+
+#[test]
+fn who_waits_answers_and_goes_on_waiting() {
+    let mut me = Kit::waiting();
+    me.hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .nothing_else_happened();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, yields(1))
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Waiting);
+}
+
+#[test]
+fn nobody_waits_for_who_asks_from_below() {
+    // LOW knew a leader, and said Ok; now it has none.
+    Kit::asking_voters()
+        .after(LOW, ok(1))
+        .hear(LOW, elect(1))
+        .sent(LOW, ok(1))
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+}
+
+// ---- leaders ----
+
+#[test]
+fn a_leader_announces_itself_to_who_asks_from_below() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        me.hear(LOW, elect(1))
+            .sent(LOW, answers_mine(MINE))
+            .nothing_else_happened();
+    }
+}
+
+fn answers_mine(term: u64) -> Elected {
+    answers(1, term, 5)
+}
+
+#[test]
+fn a_leader_renews_above_the_term_that_the_asker_has_seen() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        let term = Term(MINE + 3);
+        me.hear(LOW, elect_after(MINE + 2, 1))
+            .sent_all(elected(MINE + 3, 5))
+            .notified(Event::Renewed { term })
+            .sent(LOW, answers_mine(MINE + 3))
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_leader_gives_way_to_who_asks_from_above_once_its_belief_has_ended() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        me.hear(HIGH, elect(9))
+            .lost(LostReason::Outranked)
+            .sent(HIGH, releases(1, MINE))
+            .set(Timer::Victory, 2 * D + S)
+            .nothing_else_happened();
+        assert_eq!(me.role(), Role::Waiting);
+    }
+}
+
+#[test]
+fn a_leader_that_is_left_alone_stays() {
+    Kit::leading_by(never())
+        .hear(HIGH, elect(9))
+        .sent(HIGH, answers_mine(MINE))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_patient_leader_lets_the_challenger_wait() {
+    let mut me = Kit::leading_by(after_a_second());
+    me.hear(HIGH, elect(9))
+        .set(Timer::Preempt, 1_000)
+        .sent(HIGH, answers_mine(MINE))
+        .nothing_else_happened();
+    me.later(400)
+        .hear(HIGH, elect(9))
+        .sent(HIGH, answers_mine(MINE))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_stays_when_the_challenger_is_not_enough_better() {
+    let margin = |score: i32| BullyConfig {
+        margin: Some(score.into()),
+        ..lan()
+    };
+    Kit::leading_by(margin(5))
+        .hear(HIGH, elect(9))
+        .sent(HIGH, answers_mine(MINE))
+        .nothing_else_happened();
+    Kit::leading_by(margin(4))
+        .hear(HIGH, elect(9))
+        .lost(LostReason::Outranked)
+        .sent(HIGH, releases(1, MINE))
+        .set(Timer::Victory, 2 * D + S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn equal_scores_are_decided_by_the_name() {
+    Kit::leading()
+        .hear(LOW, elect(5)) // "low" < "me"
+        .sent(LOW, answers_mine(MINE))
+        .nothing_else_happened();
+    let mut me = Kit::leading();
+    me.told(|m| {
+        m.join([Member::up(id("z"), MemberKind::Voter, None, Incarnation(1))]);
+    })
+    .nothing_else_happened();
+    me.hear("z", elect(5))
+        .lost(LostReason::Outranked)
+        .sent("z", releases(1, MINE))
+        .set(Timer::Victory, 2 * D + S)
+        .nothing_else_happened();
+}

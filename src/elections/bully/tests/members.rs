@@ -1,0 +1,289 @@
+//! `Members`: a new snapshot (B7).
+
+use super::*;
+
+/// Something that happens to the member of that name.
+type Change = fn(&mut Members, &str);
+
+fn down(members: &mut Members, name: &str) {
+    members.down(&id(name), Incarnation(1));
+}
+
+fn suspect(members: &mut Members, name: &str) {
+    members.suspect(&id(name), Incarnation(1));
+}
+
+fn leave(members: &mut Members, name: &str) {
+    members.leave(&id(name));
+}
+
+/// A later life is up.
+fn restart(members: &mut Members, name: &str) {
+    members.up(&id(name), Incarnation(2));
+}
+
+/// The four ways in which a snapshot tells of an end.
+const ENDS: [Change; 4] = [down, suspect, leave, restart];
+/// It answers no more, for certain.
+const SILENCES: [Change; 2] = [down, leave];
+/// Something of that name may still answer.
+const DOUBTS: [Change; 2] = [suspect, restart];
+/// Nothing of that name is there, as far as is known.
+const ABSENCES: [Change; 3] = [down, suspect, leave];
+/// That life is over for certain.
+const DEATHS: [Change; 3] = [down, leave, restart];
+
+// ---- followers ----
+
+#[test]
+fn the_first_in_line_announces_itself_when_the_leaders_end_is_known() {
+    for end in ENDS {
+        for mut me in [Kit::following(), Kit::asking_leader()] {
+            me.told(|m| end(m, HIGH))
+                .has_no_leader(OLD)
+                .led(OLD + 1)
+                .nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn the_second_in_line_waits_a_step_and_announces_itself() {
+    for end in ENDS {
+        let mut me = Kit::following_low();
+        me.told(|m| end(m, LOW))
+            .has_no_leader(OLD)
+            .set(Timer::Campaign, S)
+            .nothing_else_happened();
+        me.later(S)
+            .fire(Timer::Campaign)
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_turn_moves_up_when_those_ahead_are_gone_too() {
+    let mut me = Kit::following_low();
+    me.told(|m| down(m, LOW)).whatever();
+    me.told(|m| down(m, HIGH))
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_end_of_another_than_the_leader_changes_nothing() {
+    for end in ENDS {
+        for mut me in [Kit::following(), Kit::asking_leader()] {
+            me.told(|m| end(m, LOW)).nothing_else_happened();
+            assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+        }
+    }
+}
+
+#[test]
+fn a_change_that_is_none_of_its_business_changes_nothing() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.bully.state.clone();
+        me.told(|_| ()).nothing_else_happened();
+        me.told(|m| leave(m, EYE)).nothing_else_happened();
+        me.told(|m| {
+            let newcomer = Member::up(id("newcomer"), MemberKind::Voter, None, Incarnation(1));
+            m.join([newcomer]);
+        })
+        .nothing_else_happened();
+        assert_eq!(me.bully.state, before, "{role}");
+    }
+}
+
+#[test]
+fn the_highest_term_that_was_noted_is_known() {
+    let mut me = Kit::with_turn();
+    me.told(|m| m.note_leader(leader(HIGH, 20)))
+        .nothing_else_happened();
+    assert_eq!(me.view().term, Term(20));
+}
+
+#[test]
+fn who_has_no_leader_asks_at_once_when_it_becomes_the_first_in_line() {
+    let mut me = Kit::with_turn();
+    me.told(|m| m.set_score(&id(HIGH), None))
+        .asked(&[HIGH, LOW], elect(5))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    for end in ABSENCES {
+        let mut me = Kit::with_turn();
+        me.told(|m| end(m, HIGH)).whatever();
+        assert_eq!(me.role(), Role::Candidate);
+    }
+    Kit::with_turn()
+        .told(|m| suspect(m, HIGH))
+        .asked(&[HIGH, LOW], elect(5)) // it may be there
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    Kit::with_turn()
+        .told(|m| down(m, HIGH))
+        .asked(&[LOW], elect(5))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_turn_does_not_move_up_for_who_is_behind() {
+    for end in ENDS {
+        Kit::with_turn()
+            .told(|m| end(m, LOW))
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn who_cannot_be_elected_only_sees_the_leader_go() {
+    for end in ENDS {
+        for me in [Kit::observer(), Kit::witness()] {
+            let mut me = me.after(HIGH, elected(OLD, 9));
+            me.told(|m| end(m, HIGH))
+                .has_no_leader(OLD)
+                .nothing_else_happened();
+            me.told(|m| down(m, LOW)).nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn who_rests_comes_back_last_in_line_when_nobody_else_is_there() {
+    let mut me = Kit::resting();
+    me.told(|m| down(m, HIGH)).nothing_else_happened();
+    me.told(|m| suspect(m, LOW))
+        .set(Timer::Campaign, 8 * S)
+        .nothing_else_happened();
+    let elect = Elect {
+        round: round(2),
+        seen: Term(MINE),
+        ..elect(5)
+    };
+    me.later(8 * S)
+        .fire(Timer::Campaign)
+        .asked(&[LOW], elect)
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_rests_rests_on_while_anybody_else_is_there() {
+    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+    me.told(|m| down(m, LOW))
+        .has_no_leader(MINE + 1)
+        .nothing_else_happened();
+}
+
+// ---- candidates and those who wait ----
+
+#[test]
+fn the_found_leader_that_is_gone_is_not_waited_for() {
+    for end in ABSENCES {
+        Kit::asking_found()
+            .told(|m| end(m, LOW))
+            .set(Timer::Campaign, S)
+            .nothing_else_happened();
+    }
+    Kit::asking_found()
+        .told(|m| restart(m, LOW)) // its next life answers too
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_certainly_gone_counts_as_having_answered() {
+    for end in SILENCES {
+        let mut me = Kit::asking_voters();
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        me.hear(LOW, yields(1)).led(1).nothing_else_happened();
+        Kit::asking_voters()
+            .after(LOW, yields(1))
+            .told(|m| end(m, HIGH))
+            .led(1)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn who_is_suspected_or_restarted_may_still_answer() {
+    for end in DOUBTS {
+        let mut me = Kit::asking_voters().after(LOW, yields(1));
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        assert_eq!(me.role(), Role::Candidate);
+    }
+}
+
+#[test]
+fn the_awaited_one_that_is_gone_is_not_waited_for() {
+    for end in ABSENCES {
+        let mut me = Kit::waiting();
+        let seen = me.told(|m| end(m, HIGH));
+        assert_eq!(me.role(), Role::Candidate, "it is first in line");
+        seen.whatever();
+    }
+    Kit::waiting()
+        .told(|m| restart(m, HIGH)) // its next life will ask
+        .nothing_else_happened();
+    Kit::waiting()
+        .told(|m| down(m, LOW))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_heir_that_is_gone_leaves_the_seat_to_the_former_leader() {
+    let mut me = Kit::leading().after(HIGH, elect(9));
+    me.told(|m| down(m, HIGH))
+        .led(MINE + 1)
+        .nothing_else_happened();
+}
+
+// ---- leaders ----
+
+#[test]
+fn a_leader_takes_no_notice() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        for end in ENDS {
+            me.told(|m| end(m, HIGH)).nothing_else_happened();
+            me.told(|m| end(m, LOW)).nothing_else_happened();
+        }
+        assert_eq!(me.role(), Role::Leader);
+    }
+}
+
+/// Leads, and HIGH has waited for the seat for 400 ms.
+fn challenged() -> Kit {
+    let mut me = Kit::leading_by(after_a_second()).after(HIGH, elect(9));
+    me.later(400);
+    me
+}
+
+#[test]
+fn a_challenger_that_is_over_is_forgotten() {
+    for end in DEATHS {
+        let mut me = challenged();
+        me.told(|m| end(m, HIGH)).nothing_else_happened();
+        me.later(600).fire(Timer::Preempt).nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_challenger_that_was_suspected_has_to_be_steady_anew() {
+    let mut me = challenged();
+    me.told(|m| suspect(m, HIGH))
+        .set(Timer::Preempt, 1_000)
+        .nothing_else_happened();
+    me.later(100)
+        .told(|m| m.up(&id(HIGH), Incarnation(1)))
+        .set(Timer::Preempt, 900)
+        .nothing_else_happened();
+    me.later(900)
+        .fire(Timer::Preempt)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(HIGH)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+}

@@ -1,0 +1,171 @@
+//! `Resign`: the leader says that it leads no longer (C9).
+
+use super::*;
+
+#[test]
+fn the_named_successor_leads_at_once() {
+    Kit::following()
+        .hear(HIGH, resign(OLD, Some(ME)))
+        .has_no_leader(OLD)
+        .led(OLD + 1)
+        .nothing_else_happened();
+    Kit::asking_leader()
+        .hear(HIGH, resign(OLD, Some(ME)))
+        .has_no_leader(OLD)
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_named_successor_leads_even_if_it_did_not_know_the_leader() {
+    for mut me in [
+        Kit::with_turn(),
+        Kit::asking_found(),
+        Kit::asking_voters(),
+        Kit::waiting(),
+    ] {
+        me.hear(LOW, resign(OLD, Some(ME)))
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_resignation_of_a_higher_term_than_was_heard_counts() {
+    Kit::following()
+        .hear(HIGH, resign(OLD + 2, Some(ME)))
+        .has_no_leader(OLD)
+        .led(OLD + 3)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_others_wait_for_the_successor_that_is_named() {
+    for mut me in [Kit::following(), Kit::asking_leader()] {
+        me.hear(HIGH, resign(OLD, Some(LOW)))
+            .has_no_leader(OLD)
+            .set(Timer::Campaign, S)
+            .nothing_else_happened();
+        me.later(S)
+            .fire(Timer::Campaign)
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
+    Kit::following_low()
+        .hear(LOW, resign(OLD, Some(HIGH)))
+        .has_no_leader(OLD)
+        .set(Timer::Campaign, 2 * S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_first_in_line_leads_when_nobody_is_named_or_there() {
+    for successor in [None, Some(STRANGER)] {
+        Kit::following()
+            .hear(HIGH, resign(OLD, successor))
+            .has_no_leader(OLD)
+            .led(OLD + 1)
+            .nothing_else_happened();
+    }
+    let mut me = Kit::following();
+    me.told(|m| m.down(&id(LOW), Incarnation(1)))
+        .nothing_else_happened();
+    me.hear(HIGH, resign(OLD, Some(LOW)))
+        .has_no_leader(OLD)
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_stale_resignation_is_ignored() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD - 1, Some(ME)))
+        .nothing_else_happened();
+    me.hear(HIGH, resign(OLD - 1, None)).nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+}
+
+#[test]
+fn the_resignation_of_another_than_the_leader_is_ignored() {
+    for mut me in [Kit::following(), Kit::asking_leader()] {
+        for successor in [None, Some(ME), Some(HIGH)] {
+            me.hear(LOW, resign(OLD + 1, successor))
+                .nothing_else_happened();
+        }
+        assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    }
+}
+
+#[test]
+fn who_has_no_leader_goes_on_as_before_when_another_is_named() {
+    for mut me in [
+        Kit::with_turn(),
+        Kit::asking_found(),
+        Kit::asking_voters(),
+        Kit::waiting(),
+    ] {
+        let before = me.bully.state.clone();
+        me.hear(LOW, resign(OLD, Some(HIGH)))
+            .nothing_else_happened();
+        me.hear(LOW, resign(OLD, None)).nothing_else_happened();
+        assert_eq!(me.bully.state, before);
+    }
+}
+
+#[test]
+fn a_resignation_counts_once() {
+    let mut me = Kit::following().after(HIGH, resign(OLD, Some(ME)));
+    me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
+    me.hear(HIGH, elect(9)).whatever();
+    assert_eq!(me.role(), Role::Waiting);
+    me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
+    assert_eq!(me.role(), Role::Waiting);
+}
+
+#[test]
+fn announcements_of_the_term_that_was_resigned_are_void() {
+    Kit::following()
+        .after(HIGH, resign(OLD, Some(LOW)))
+        .hear(HIGH, heartbeat(OLD, 9))
+        .sent(
+            HIGH,
+            Yield {
+                round: Round::default(),
+                seen: Term(OLD + 1),
+                released: None,
+            },
+        )
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_cannot_be_elected_waits_for_the_next() {
+    for me in [Kit::observer(), Kit::witness()] {
+        for successor in [None, Some(ME), Some(LOW)] {
+            let mut me = me.clone().after(HIGH, elected(OLD, 9));
+            me.hear(HIGH, resign(OLD, successor))
+                .has_no_leader(OLD)
+                .nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn who_rests_does_not_succeed() {
+    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+    me.hear(LOW, resign(MINE + 1, Some(ME)))
+        .has_no_leader(MINE + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_takes_no_notice() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        for successor in [None, Some(ME), Some(HIGH)] {
+            for term in [OLD, MINE, MINE + 1] {
+                me.hear(HIGH, resign(term, successor))
+                    .nothing_else_happened();
+            }
+        }
+    }
+}

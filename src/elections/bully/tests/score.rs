@@ -1,0 +1,197 @@
+//! `SetScore` (B8).
+
+use super::*;
+
+fn ask(counter: u64, score: i32, term: u64) -> Elect {
+    Elect {
+        round: round(counter),
+        seen: Term(term),
+        ..elect(score)
+    }
+}
+
+#[test]
+fn the_same_score_changes_nothing() {
+    for (role, mut me) in Kit::roles() {
+        if role == "resting" || role == "witness" {
+            continue;
+        }
+        let before = me.bully.state.clone();
+        me.set_score(5).nothing_else_happened();
+        assert_eq!(me.bully.state, before, "{role}");
+    }
+    Kit::witness().set_score(None).nothing_else_happened();
+}
+
+#[test]
+fn an_observers_score_counts_for_nothing() {
+    let mut me = Kit::observer();
+    me.set_score(20).nothing_else_happened();
+    me.set_score(None).nothing_else_happened();
+}
+
+// ---- followers ----
+
+#[test]
+fn who_rises_above_its_leader_asks_it() {
+    let mut me = Kit::following();
+    me.set_score(8).nothing_else_happened();
+    me.set_score(10)
+        .sent(HIGH, ask(1, 10, OLD))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+}
+
+#[test]
+fn who_rises_leaves_its_leader_alone_where_that_is_the_policy() {
+    Kit::following_low().set_score(10).nothing_else_happened();
+}
+
+#[test]
+fn who_falls_or_becomes_ineligible_follows_on() {
+    for score in [Some(0), None] {
+        let mut me = Kit::following();
+        me.set_score(score).nothing_else_happened();
+        assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    }
+}
+
+#[test]
+fn who_becomes_ineligible_without_a_leader_has_no_turn() {
+    let mut me = Kit::with_turn();
+    me.set_score(None).nothing_else_happened();
+    me.later(S).fire(Timer::Campaign).nothing_else_happened();
+}
+
+#[test]
+fn another_score_without_a_leader_is_another_turn() {
+    Kit::with_turn()
+        .set_score(10)
+        .asked(&[HIGH, LOW], ask(1, 10, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    Kit::with_turn()
+        .set_score(0)
+        .set(Timer::Campaign, 2 * S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_witness_that_gets_a_score_stands() {
+    Kit::witness()
+        .set_score(5)
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+    let mut me = Kit::witness().after(LOW, elected(OLD, 1));
+    me.set_score(5)
+        .sent(LOW, ask(1, 5, OLD))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+}
+
+#[test]
+fn any_score_ends_the_rest() {
+    for score in [4, 5] {
+        let mut me = Kit::resting();
+        me.set_score(score)
+            .set(Timer::Campaign, S)
+            .nothing_else_happened();
+        let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+        me.set_score(score)
+            .sent(LOW, ask(2, score, MINE + 1))
+            .set(Timer::Widen, 2 * D)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn to_become_ineligible_does_not_end_the_rest() {
+    let mut me = Kit::resting();
+    me.set_score(None).nothing_else_happened();
+    me.later(REST).fire(Timer::Rest).nothing_else_happened();
+}
+
+// ---- candidates and those who wait ----
+
+#[test]
+fn a_round_belongs_to_one_score() {
+    for score in [2, 10] {
+        Kit::asking_leader()
+            .set_score(score)
+            .sent(HIGH, ask(2, score, OLD))
+            .set(Timer::Widen, 2 * D)
+            .nothing_else_happened();
+        Kit::asking_found()
+            .set_score(score)
+            .sent(LOW, ask(2, score, OLD))
+            .set(Timer::Widen, 2 * D)
+            .nothing_else_happened();
+        for mut me in [
+            Kit::asking_voters(),
+            Kit::asking_voters().after(LOW, elect(1)),
+            Kit::waiting(),
+            Kit::waiting().after(LOW, elect(1)),
+        ] {
+            me.set_score(score)
+                .asked(&[HIGH, LOW], ask(2, score, 0)) // nobody is known to fail
+                .set(Timer::Deadline, T)
+                .nothing_else_happened();
+            me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
+        }
+    }
+}
+
+#[test]
+fn a_candidate_that_becomes_ineligible_stands_no_more() {
+    for mut me in [Kit::asking_found(), Kit::asking_voters(), Kit::waiting()] {
+        me.set_score(None).nothing_else_happened();
+        assert_eq!(me.role(), Role::Follower);
+    }
+}
+
+#[test]
+fn a_candidate_that_becomes_ineligible_follows_on() {
+    let mut me = Kit::asking_leader();
+    me.set_score(None)
+        .set(Timer::Detect, L)
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Follower);
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+}
+
+// ---- leaders ----
+
+#[test]
+fn a_leader_tells_its_score() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        for score in [2, 20] {
+            me.set_score(score)
+                .sent_all(heartbeat(MINE, score))
+                .nothing_else_happened();
+        }
+        me.later(H)
+            .fire(Timer::Heartbeat)
+            .sent_all(heartbeat(MINE, 20))
+            .set(Timer::Heartbeat, H)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_leader_that_becomes_ineligible_steps_down_and_leads_until_it_has() {
+    let mut me = Kit::leading();
+    me.set_score(None)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(HIGH)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.later(H)
+        .fire(Timer::Heartbeat)
+        .sent_all(heartbeat(MINE, 5))
+        .set(Timer::Heartbeat, H)
+        .nothing_else_happened();
+    Kit::draining().set_score(None).nothing_else_happened();
+}

@@ -1,0 +1,143 @@
+//! An agent that was itself stalled: it is the one that slept, so it believes its suspicions no
+//! more, once.
+
+use super::*;
+
+/// Later than any message or jitter explains.
+const LATE: u64 = D + J + 1;
+
+fn ask(counter: u64, term: u64) -> Elect {
+    Elect {
+        round: round(counter),
+        seen: Term(term),
+        ..elect(5)
+    }
+}
+
+#[test]
+fn a_follower_that_slept_watches_its_leader_once_more() {
+    let mut me = Kit::following();
+    me.later(L + LATE)
+        .fire(Timer::Detect)
+        .set(Timer::Detect, L)
+        .nothing_else_happened();
+    me.later(L + LATE)
+        .fire(Timer::Detect)
+        .has_no_leader(OLD)
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_was_heard_in_between_may_be_suspected_anew() {
+    let mut me = Kit::following();
+    me.later(L + LATE).fire(Timer::Detect).whatever();
+    me.later(1).hear(HIGH, heartbeat(OLD, 9)).whatever();
+    me.later(L + LATE)
+        .fire(Timer::Detect)
+        .set(Timer::Detect, L)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_slept_through_its_turn_asks_before_it_announces() {
+    let mut me = Kit::following_low();
+    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.later(S + LATE)
+        .fire(Timer::Campaign)
+        .asked(&[HIGH], ask(1, OLD))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_that_slept_asks_everybody_once_more() {
+    let mut me = Kit::asking_voters().after(LOW, yields(1));
+    me.later(T + LATE)
+        .fire(Timer::Deadline)
+        .asked(&[HIGH, LOW], ask(2, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    me.later(T + LATE)
+        .fire(Timer::Deadline)
+        .led(1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_that_slept_while_it_asked_the_leader_asks_everybody() {
+    Kit::asking_leader()
+        .later(L)
+        .fire(Timer::Widen)
+        .has_no_leader(OLD)
+        .asked(&[HIGH, LOW], ask(2, OLD))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_slept_while_it_waited_waits_once_more() {
+    let mut me = Kit::waiting();
+    me.later(VICTORY + LATE)
+        .fire(Timer::Victory)
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+    me.later(VICTORY + LATE)
+        .fire(Timer::Victory)
+        .asked(&[HIGH, LOW], ask(2, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_former_leader_that_slept_asks_before_it_announces() {
+    let mut me = Kit::leading().after(HIGH, elect(9));
+    me.later(2 * D + S + LATE)
+        .fire(Timer::Victory)
+        .set(Timer::Victory, VICTORY)
+        .nothing_else_happened();
+    me.later(VICTORY)
+        .fire(Timer::Victory)
+        .asked(&[HIGH, LOW], ask(2, MINE))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_was_a_little_late_leads_on() {
+    Kit::leading()
+        .later(H + L)
+        .fire(Timer::Heartbeat)
+        .sent_all(heartbeat(MINE, 5))
+        .set(Timer::Heartbeat, H)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_slept_for_longer_than_others_wait_believes_no_more() {
+    let mut me = Kit::leading();
+    me.later(H + L + 1)
+        .fire(Timer::Heartbeat)
+        .lost(LostReason::Stalled)
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, None);
+}
+
+#[test]
+fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
+    let mut me = Kit::draining();
+    me.later(H + L + 1)
+        .fire(Timer::Heartbeat)
+        .lost(LostReason::Resigned)
+        .set(Timer::Rest, REST)
+        .sent_all(resign(MINE, Some(LOW)))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_belief_is_valid_for_as_long_as_others_wait() {
+    let me = Kit::leading();
+    let valid = me.now.after(Duration::from_millis(L));
+    assert_eq!(me.view().valid_until, valid);
+}

@@ -1,0 +1,81 @@
+//! Near the end of the terms nothing wraps, and nobody asks for a seat that it could not take.
+
+use super::*;
+
+const LAST: u64 = u64::MAX;
+
+/// The same machine after it has heard of that term.
+fn having_seen(me: Kit, term: u64) -> Kit {
+    let seen = Term(term);
+    me.after(LOW, Ok { seen, ..ok(0) })
+}
+
+#[test]
+fn the_last_term_can_be_led() {
+    let mut me = having_seen(Kit::asking_voters(), LAST - 1).after(LOW, yields(1));
+    me.hear(HIGH, yields(1)).led(LAST).nothing_else_happened();
+    me.later(H)
+        .fire(Timer::Heartbeat)
+        .sent_all(heartbeat(LAST, 5))
+        .set(Timer::Heartbeat, H)
+        .nothing_else_happened();
+}
+
+#[test]
+fn nobody_stands_after_the_last_term() {
+    let mut me = having_seen(Kit::with_turn(), LAST);
+    me.step(Input::Campaign).nothing_else_happened();
+    me.later(S).fire(Timer::Campaign).nothing_else_happened();
+    let mut me = having_seen(Kit::following(), LAST);
+    me.step(Input::Campaign).nothing_else_happened();
+    me.set_score(20).nothing_else_happened();
+    me.told(|m| m.down(&id(HIGH), Incarnation(1)))
+        .has_no_leader(OLD)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_that_cannot_lead_gives_up() {
+    let mut me = having_seen(Kit::asking_voters(), LAST).after(LOW, yields(1));
+    me.hear(HIGH, yields(1)).nothing_else_happened();
+    assert_eq!(me.role(), Role::Follower);
+    let mut me = having_seen(Kit::asking_voters(), LAST);
+    me.later(T).fire(Timer::Deadline).nothing_else_happened();
+    assert_eq!(me.role(), Role::Follower);
+    having_seen(Kit::asking_leader(), LAST)
+        .hear(HIGH, releases(1, OLD))
+        .has_no_leader(OLD)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_cannot_stand_yields() {
+    let mut me = having_seen(Kit::with_turn(), LAST);
+    me.hear(LOW, elect(1))
+        .sent(
+            LOW,
+            Yield {
+                seen: Term(LAST),
+                ..yields(1)
+            },
+        )
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_cannot_renew_above_the_last_term() {
+    let mut me = having_seen(Kit::leading(), LAST);
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+    me.hear(LOW, elected(LAST, 1))
+        .lost(LostReason::Superseded)
+        .followed(LOW, LAST)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_last_term_can_be_resigned() {
+    let mut me = Kit::with_turn().after(HIGH, elected(LAST, 9));
+    me.hear(HIGH, resign(LAST, Some(ME)))
+        .has_no_leader(LAST)
+        .nothing_else_happened();
+}

@@ -1,0 +1,282 @@
+//! Timers: early, due, and foreign to the role. Late ones are in `stall.rs`.
+
+use super::*;
+
+pub(super) const TIMERS: [Timer; 9] = [
+    Timer::Campaign,
+    Timer::Widen,
+    Timer::Deadline,
+    Timer::Victory,
+    Timer::Heartbeat,
+    Timer::Detect,
+    Timer::Drain,
+    Timer::Preempt,
+    Timer::Rest,
+];
+
+fn ask(counter: u64, term: u64) -> Elect {
+    Elect {
+        round: round(counter),
+        seen: Term(term),
+        ..elect(5)
+    }
+}
+
+#[test]
+fn a_foreign_timer_is_ignored() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.bully.state.clone();
+        let own: Vec<Timer> = me.contract.armed().into_iter().map(|(t, _)| t).collect();
+        for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
+            me.fire(timer).nothing_else_happened();
+        }
+        me.later(10 * REST);
+        for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
+            me.fire(timer).nothing_else_happened();
+        }
+        assert_eq!(me.bully.state, before, "{role}");
+    }
+}
+
+#[test]
+fn an_early_timer_is_set_again_for_what_is_left() {
+    for (role, me) in Kit::roles() {
+        for (timer, due) in me.contract.armed() {
+            let mut me = me.clone();
+            let before = me.bully.state.clone();
+            me.later(1);
+            let left = due.since(me.now).as_millis();
+            me.fire(timer)
+                .set(timer, u64::try_from(left).unwrap())
+                .nothing_else_happened();
+            assert_eq!(me.bully.state, before, "{role}");
+        }
+    }
+}
+
+#[test]
+fn campaign_a_turn_after_a_leaders_end_announces() {
+    let mut me = Kit::following_low();
+    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.later(S + J)
+        .fire(Timer::Campaign)
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn campaign_any_other_turn_asks() {
+    Kit::with_turn()
+        .later(S)
+        .fire(Timer::Campaign)
+        .asked(&[HIGH, LOW], ask(1, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn widen_a_silent_leader_is_taken_for_gone_and_everybody_is_asked() {
+    Kit::asking_leader()
+        .later(2 * D)
+        .fire(Timer::Widen)
+        .has_no_leader(OLD)
+        .asked(&[HIGH, LOW], ask(2, OLD))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+    Kit::asking_found()
+        .later(2 * D)
+        .fire(Timer::Widen)
+        .asked(&[HIGH, LOW], ask(2, OLD))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn deadline_who_is_silent_is_not_there() {
+    Kit::asking_voters()
+        .later(T)
+        .fire(Timer::Deadline)
+        .led(1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn victory_the_awaited_one_is_not_there() {
+    let mut me = Kit::waiting();
+    me.later(VICTORY)
+        .fire(Timer::Victory)
+        .asked(&[HIGH, LOW], ask(2, 0))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn victory_the_next_in_line_goes_first() {
+    let mut me = Kit::asking_voters().after(LOW, ok(1));
+    me.later(VICTORY)
+        .fire(Timer::Victory)
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn victory_an_heir_that_does_not_come_leaves_the_seat_to_the_former_leader() {
+    let mut me = Kit::leading().after(HIGH, elect(9));
+    me.later(2 * D + S)
+        .fire(Timer::Victory)
+        .led(MINE + 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn heartbeat_a_leader_is_heard_by_everybody() {
+    for mut me in [Kit::leading(), Kit::draining()] {
+        for _ in 0..3 {
+            me.later(H)
+                .fire(Timer::Heartbeat)
+                .sent_all(heartbeat(MINE, 5))
+                .set(Timer::Heartbeat, H)
+                .nothing_else_happened();
+        }
+    }
+}
+
+#[test]
+fn detect_a_silent_leader_is_gone_and_the_first_in_line_announces() {
+    Kit::following()
+        .later(L + J)
+        .fire(Timer::Detect)
+        .has_no_leader(OLD)
+        .led(OLD + 1)
+        .nothing_else_happened();
+    Kit::following_low()
+        .later(L)
+        .fire(Timer::Detect)
+        .has_no_leader(OLD)
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn detect_who_cannot_be_elected_only_sees_the_leader_go() {
+    for me in [Kit::observer(), Kit::witness()] {
+        let mut me = me.after(HIGH, elected(OLD, 9));
+        me.later(L)
+            .fire(Timer::Detect)
+            .has_no_leader(OLD)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn detect_the_only_other_is_silent_and_the_rest_is_over() {
+    let mut me = Kit::resting();
+    me.told(|m| m.leave(&id(HIGH))).nothing_else_happened();
+    let mut me = me.after(LOW, elected(MINE + 1, 1));
+    me.later(L)
+        .fire(Timer::Detect)
+        .has_no_leader(MINE + 1)
+        .set(Timer::Campaign, 8 * S)
+        .nothing_else_happened();
+    me.later(8 * S)
+        .fire(Timer::Campaign)
+        .asked(&[LOW], ask(2, MINE + 1))
+        .set(Timer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
+fn rest_is_over_and_the_turn_is_taken() {
+    Kit::resting()
+        .later(REST)
+        .fire(Timer::Rest)
+        .set(Timer::Campaign, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn rest_is_over_and_the_seat_is_asked_for() {
+    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+    me.later(REST)
+        .fire(Timer::Rest)
+        .sent(LOW, ask(2, MINE + 1))
+        .set(Timer::Widen, 2 * D)
+        .nothing_else_happened();
+    let mut me = Kit::resting().after(HIGH, elected(MINE + 1, 9));
+    me.later(REST).fire(Timer::Rest).nothing_else_happened();
+}
+
+/// Leads, and HIGH has waited long enough for the seat.
+fn challenged() -> Kit {
+    let mut me = Kit::leading_by(after_a_second()).after(HIGH, elect(9));
+    me.later(1_000);
+    me
+}
+
+#[test]
+fn preempt_a_steady_challenger_gets_the_seat_by_a_clean_hand_over() {
+    let mut me = challenged();
+    me.fire(Timer::Preempt)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(HIGH)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(LostReason::Resigned)
+        .set(Timer::Rest, REST)
+        .sent_all(resign(MINE, Some(HIGH)))
+        .nothing_else_happened();
+}
+
+#[test]
+fn preempt_a_challenger_that_is_no_better_now_is_forgotten() {
+    for score in [None, Some(2.into())] {
+        let mut me = challenged();
+        me.told(|m| m.set_score(&id(HIGH), score))
+            .set(Timer::Preempt, 0)
+            .nothing_else_happened();
+        me.fire(Timer::Preempt).nothing_else_happened();
+        assert_eq!(me.role(), Role::Leader);
+    }
+    let mut me = challenged();
+    me.set_score(10)
+        .sent_all(heartbeat(MINE, 10))
+        .nothing_else_happened();
+    me.fire(Timer::Preempt).nothing_else_happened();
+}
+
+#[test]
+fn preempt_another_challenger_is_not_forgotten() {
+    let mut me = Kit::leading_by(after_a_second());
+    let third = Member::up(
+        id("third"),
+        MemberKind::Voter,
+        Some(7.into()),
+        Incarnation(1),
+    );
+    me.told(|m| m.join([third])).nothing_else_happened();
+    me.hear(HIGH, elect(9)).whatever();
+    me.later(300).hear("third", elect(7)).whatever();
+    me.told(|m| m.set_score(&id(HIGH), None)).whatever();
+    me.later(700)
+        .fire(Timer::Preempt)
+        .set(Timer::Preempt, 300)
+        .nothing_else_happened();
+    me.later(300)
+        .fire(Timer::Preempt)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id("third")),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+}
+
+#[test]
+fn preempt_a_leader_that_steps_down_hands_over_once() {
+    let mut me = challenged();
+    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.fire(Timer::Preempt).nothing_else_happened();
+}

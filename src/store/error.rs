@@ -1,0 +1,144 @@
+//! Why a record cannot be read or made durable, and what to do about it.
+
+use std::{fmt, io, path::PathBuf};
+
+use super::StoreIdentity;
+
+/// Why a record cannot be read or made durable.
+///
+/// From `create` and `open`: there is no store, and the file is as it was. From `save`: the agent
+/// stops, and what followed in its step does not leave.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A new store was asked for where something is already.
+    #[error("{path} exists already: open it, or create the store of a new node elsewhere")]
+    Exists {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// There is nothing to open.
+    #[error(
+        "{path} is missing: create it for a node that never ran; one that lost it comes back under a new name"
+    )]
+    Missing {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The file cannot be trusted.
+    #[error("{path} is damaged, {damage}: let the node come back under a new name")]
+    Damaged {
+        /// The path asked for.
+        path: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// The file is somebody else's.
+    #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
+    Foreign {
+        /// The path asked for.
+        path: PathBuf,
+        /// Who asked.
+        expected: Box<StoreIdentity>,
+        /// Whose it is.
+        found: Box<StoreIdentity>,
+    },
+    /// The file was written by another release.
+    #[error("{path} has format {found}, this release reads format {supported}: use one that fits")]
+    Version {
+        /// The path asked for.
+        path: PathBuf,
+        /// The file's format.
+        found: u8,
+        /// The only one that is known here.
+        supported: u8,
+    },
+    /// The file is whole and this node's, but its record is not what the election would write.
+    #[error(
+        "{path} holds a record that this election does not write: use the election and the release that did"
+    )]
+    Record {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// Another process, or another agent of this one, has the file open.
+    #[error("{path} is in use: stop the other process or agent that has it open")]
+    InUse {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The file was removed or replaced while it was open. Nothing was written.
+    #[error("{path} was removed or replaced while it was open: find out by whom, then open it")]
+    Replaced {
+        /// The store's path.
+        path: PathBuf,
+    },
+    /// An earlier save failed, so what the disk holds is not known. Nothing was written.
+    #[error("{path} failed before: check the disk, then open it again")]
+    Failed {
+        /// The store's path.
+        path: PathBuf,
+    },
+    /// The disk or its rights.
+    #[error("{path} cannot be read or written: check the disk, the folder and its permissions")]
+    Io {
+        /// The path asked for.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The record cannot be put into a file. Nothing was written.
+    #[error("a record cannot be encoded: it needs a plain serde type with text for map keys")]
+    Encode(#[source] io::Error),
+    /// The record is larger than a file may be. Nothing was written.
+    #[error("a record makes a file of {len} bytes, which exceeds the limit of {max}")]
+    TooLarge {
+        /// The file's length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The record would be another one when read again. Nothing was written.
+    #[error("a record changes when it is read again: serialize all of its fields")]
+    Altered,
+    /// There is no runtime whose threads could write.
+    #[error("there is no running runtime: save records inside an actix System")]
+    NoRuntime,
+    /// The system cannot lock a file, or not make a rename durable.
+    #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
+    NotAvailable,
+    /// A store of another kind does not work.
+    #[error("the store of the record does not work")]
+    Backend(#[source] io::Error),
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// It is a folder, a pipe or a device.
+    NotAFile,
+    /// It is larger than a store ever is.
+    TooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// It does not begin as a store does.
+    Header,
+    /// It was cut, or bytes of it have changed.
+    Checksum,
+    /// It is whole, but not of the form that its version has.
+    Form,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAFile => f.write_str("not a regular file"),
+            Self::TooLarge { max } => write!(f, "larger than the limit of {max} bytes"),
+            Self::Header => f.write_str("not the beginning of a store"),
+            Self::Checksum => f.write_str("its checksum differs"),
+            Self::Form => f.write_str("not of the form that its version has"),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What a file must look like, and that nothing else is ever believed.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    protocol::{AgentId, Term},
+    store::{
+        Damage, StoreError, StoreIdentity,
+        format::{MAX_LEN, decode, encode},
+    },
+};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Vote {
+    term: Term,
+    voted_for: Option<AgentId>,
+}
+
+const GOLDEN: &str = r#"actix-bully store 1
+{"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
+crc32 "#;
+
+fn identity(cluster: &str, group: &str, node: &str) -> StoreIdentity {
+    StoreIdentity {
+        cluster: cluster.parse().expect("a name"),
+        group: group.parse().expect("a name"),
+        node: node.parse().expect("a name"),
+    }
+}
+
+fn mine() -> StoreIdentity {
+    identity("production", "jobs", "api-1")
+}
+
+fn vote() -> Vote {
+    Vote {
+        term: Term(7),
+        voted_for: "api-2".parse().ok(),
+    }
+}
+
+fn text() -> Vec<u8> {
+    encode(&mine(), Some(&vote())).expect("the vote is small")
+}
+
+fn read(text: &[u8]) -> Result<Option<Vote>, StoreError> {
+    decode(Path::new("jobs.store"), text, &mine())
+}
+
+/// Lines of our own making, closed by the checksum that they should have.
+fn sealed(lines: &[u8]) -> Vec<u8> {
+    let seal = format!("crc32 {:08x}\n", crc32fast::hash(lines));
+    [lines, seal.as_bytes()].concat()
+}
+
+fn lines() -> Vec<u8> {
+    let mut lines = text();
+    lines.truncate(lines.len() - 15);
+    lines
+}
+
+#[test]
+fn a_file_is_three_lines_of_text() {
+    let text = String::from_utf8(text()).expect("it is text");
+    assert_eq!(text, format!("{GOLDEN}da2d377f\n"));
+    assert_eq!(read(text.as_bytes()).expect("it is whole"), Some(vote()));
+}
+
+#[test]
+fn a_new_file_has_no_record() {
+    let text = encode::<Vote>(&mine(), None).expect("it is small");
+    assert!(String::from_utf8_lossy(&text).contains(r#""record":null}"#));
+    assert_eq!(read(&text).expect("it is whole"), None);
+}
+
+#[test]
+fn every_changed_byte_is_noticed() {
+    let whole = text();
+    for at in 0..whole.len() {
+        for change in 1..=255 {
+            let mut text = whole.clone();
+            text[at] ^= change;
+            let read = read(&text);
+            assert!(
+                matches!(read, Err(StoreError::Damaged { .. })),
+                "byte {at} by {change:#04x}: {read:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_every_addition_is_noticed() {
+    let whole = text();
+    for len in 0..whole.len() {
+        assert!(
+            matches!(read(&whole[..len]), Err(StoreError::Damaged { .. })),
+            "cut to {len} bytes"
+        );
+    }
+    for byte in 0..=255 {
+        let longer = [whole.as_slice(), &[byte]].concat();
+        assert!(matches!(read(&longer), Err(StoreError::Damaged { .. })));
+    }
+    assert!(read(&whole.repeat(2)).is_err());
+}
+
+#[test]
+fn what_is_accepted_is_what_would_be_written() {
+    let whole = lines();
+    let mut accepted = 0;
+    for at in 0..whole.len() {
+        for change in 1..=255 {
+            let mut lines = whole.clone();
+            lines[at] ^= change;
+            let text = sealed(&lines);
+            if let Ok(record) = read(&text) {
+                assert_eq!(encode(&mine(), record.as_ref()).expect("as read"), text);
+                accepted += 1;
+            }
+        }
+    }
+    assert!(accepted > 0, "another term is a record as well");
+}
+
+#[test]
+fn another_spelling_of_the_same_record_is_refused() {
+    let lines = String::from_utf8(lines()).expect("it is text");
+    for (from, to) in [
+        (r#""term":7"#, r#""term": 7"#),
+        (r#""term":7"#, r#""term":7,"sealed":true"#),
+        (r#","voted_for":"api-2""#, ""),
+        (r#""api-2"}"#, r#""api\u002d2"}"#),
+        (r#"{"term":7,"voted_for":"api-2"}"#, r#"[7,"api-2"]"#),
+        ("store 1", "store 01"),
+        ("store 1", "store +1"),
+        ("}}\n", "}}\n\n"),
+    ] {
+        let other = lines.replace(from, to);
+        assert_ne!(other, lines, "{from}");
+        let read = read(&sealed(other.as_bytes()));
+        assert!(
+            matches!(read, Err(StoreError::Record { .. })),
+            "{to}: {read:?}"
+        );
+    }
+}
+
+#[test]
+fn a_form_that_no_release_writes_is_refused() {
+    for lines in [
+        "actix-bully store \n",
+        "actix-bully store one\n",
+        "actix-bully store 256\n",
+        "actix-bully store 1\n",
+        "actix-bully store 1\nnull\n",
+        "actix-bully store 1\n{}\n",
+    ] {
+        let read = read(&sealed(lines.as_bytes()));
+        assert!(
+            matches!(
+                read,
+                Err(StoreError::Damaged {
+                    damage: Damage::Form,
+                    ..
+                })
+            ),
+            "{lines}: {read:?}"
+        );
+    }
+}
+
+#[test]
+fn another_version_is_not_taken_for_damage() {
+    let lines = b"actix-bully store 2\nwhatever it is\n";
+    let refused = read(&sealed(lines)).expect_err("another version");
+    assert_eq!(
+        refused.to_string(),
+        "jobs.store has format 2, this release reads format 1: use one that fits"
+    );
+}
+
+#[test]
+fn the_file_of_another_node_is_foreign_whatever_its_record() {
+    for found in [
+        identity("staging", "jobs", "api-1"),
+        identity("production", "mail", "api-1"),
+        identity("production", "jobs", "api-2"),
+    ] {
+        let theirs = encode(&found, Some(&vec![1, 2, 3])).expect("it is small");
+        let refused = read(&theirs).expect_err("somebody else's");
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "jobs.store belongs to {found}, not to {}: check the path and the names",
+                mine()
+            )
+        );
+    }
+}
+
+#[test]
+fn the_record_of_another_election_is_refused() {
+    let theirs = encode(&mine(), Some(&7_u64)).expect("it is small");
+    assert!(matches!(read(&theirs), Err(StoreError::Record { .. })));
+}
+
+#[test]
+fn a_record_that_would_change_is_not_written() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Forgetful {
+        #[serde(skip)]
+        voted_for: u64,
+    }
+    let encoded = encode(&mine(), Some(&Forgetful { voted_for: 3 }));
+    assert!(matches!(encoded, Err(StoreError::Altered)), "{encoded:?}");
+    let encoded = encode(&mine(), Some(&()));
+    assert!(matches!(encoded, Err(StoreError::Altered)), "{encoded:?}");
+}
+
+#[test]
+fn a_record_that_is_no_json_is_not_written() {
+    let map = std::collections::BTreeMap::from([(vec![1], 1)]);
+    let encoded = encode(&mine(), Some(&map));
+    assert!(matches!(encoded, Err(StoreError::Encode(_))), "{encoded:?}");
+}
+
+#[test]
+fn the_limit_is_exact() {
+    let bare = encode(&mine(), Some(&String::new()))
+        .expect("it is small")
+        .len();
+    let most = "x".repeat(MAX_LEN - bare);
+    let text = encode(&mine(), Some(&most)).expect("it fits");
+    assert_eq!(text.len(), MAX_LEN);
+    let encoded = encode(&mine(), Some(&(most + "x")));
+    assert!(
+        matches!(
+            encoded,
+            Err(StoreError::TooLarge {
+                len: 4097,
+                max: 4096
+            })
+        ),
+        "{encoded:?}"
+    );
+    let larger = sealed(&[b' '; MAX_LEN]);
+    assert!(matches!(
+        read(&larger),
+        Err(StoreError::Damaged {
+            damage: Damage::TooLarge { max: MAX_LEN },
+            ..
+        })
+    ));
+}

@@ -1,0 +1,4 @@
+//! The parts of a store that need no actor; `tests/store.rs` has the rest.
+
+mod disk;
+mod format;

@@ -1,0 +1,133 @@
+//! Who learns of a leadership, and when: belief shrinks before, and grows after.
+
+use actix::clock;
+use actix_bully::{
+    agent::{Inject, Life, WaitError},
+    protocol::{Role, Term},
+};
+use futures::StreamExt;
+
+use crate::{
+    stage::{MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+#[test]
+fn a_gained_belief_is_published_after_all_effects_and_a_lost_one_before() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        stage.tap.handle.set(toy.clone()).unwrap();
+        stage
+            .prompt(&toy, &[Act::Acquire(1), Act::Say("elected")])
+            .await;
+        assert!(toy.is_leader());
+        stage.prompt(&toy, &[Act::Say("heartbeat")]).await;
+        stage.prompt(&toy, &[Act::Say("resign"), Act::Lose]).await;
+        let seen = [
+            "elected to prompter, follows",
+            "heartbeat to prompter, leads",
+            "resign to prompter, follows",
+        ];
+        assert_eq!(stage.tap.log.take(), seen);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn a_leadership_lost_and_won_again_in_one_step_is_withdrawn_in_between() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        stage.tap.handle.set(toy.clone()).unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        let acts = [Act::Lose, Act::Say("between"), Act::Acquire(3)];
+        stage.prompt(&toy, &acts).await;
+        assert_eq!(stage.tap.log.take(), ["between to prompter, follows"]);
+        assert_eq!(toy.current().leading, Some(Term(3)));
+        stage
+            .prompt(&toy, &[Act::Renew(4), Act::Say("renewed")])
+            .await;
+        assert_eq!(stage.tap.log.take(), ["renewed to prompter, leads"]);
+    });
+}
+
+#[test]
+fn a_belief_runs_out_by_the_clock_while_the_agent_hangs() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
+        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        assert_eq!(toy.leader().map(|leader| leader.id), Some(toy.id().clone()));
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(100))));
+        clock::sleep(MS(28)).await;
+        assert!(toy.is_leader(), "29 of 30 ms have passed");
+        clock::sleep(MS(1)).await;
+        assert!(!toy.is_leader());
+        let status = toy.current();
+        assert_eq!((status.role, status.leading), (Role::Follower, None));
+        assert_eq!(toy.leader(), None);
+        clock::sleep(MS(100)).await;
+        stage.prompt(&toy, &[Act::Say("a step")]).await;
+        assert!(toy.is_leader(), "the machine never lost it");
+    });
+}
+
+#[test]
+fn the_group_keeps_the_leader_in_mind_for_those_who_come_later() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        settle().await;
+        stage.inputs.take();
+        stage.prompt(&toy, &[Act::Acquire(7)]).await;
+        let members = stage.group.members();
+        assert_eq!(members.leader().map(|l| l.term), Some(Term(7)));
+        stage.prompt(&toy, &[Act::Lose]).await;
+        assert_eq!(stage.group.members().leader(), None);
+        assert_eq!(stage.group.members().term(), Term(7));
+        assert_eq!(stage.inputs.take(), [""; 0], "nobody was poked");
+    });
+}
+
+#[test]
+fn changes_begin_with_the_present_and_skip_to_the_newest() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        stage.prompt(&toy, &[Act::Follow("prompter", 2)]).await;
+        let mut changes = toy.changes();
+        let first = changes.next().await.unwrap();
+        assert_eq!(first, toy.current());
+        assert_eq!((first.term, first.life), (Term(2), Life::Runs));
+        for term in 3..100 {
+            stage.tell(&toy, &[Act::Follow("prompter", term)]);
+        }
+        settle().await;
+        assert_eq!(changes.next().await.unwrap().term, Term(99));
+        let nothing = clock::timeout(MS(1_000), changes.next()).await;
+        assert!(nothing.is_err(), "no state is told twice");
+        toy.leave(MS(10)).await.unwrap();
+        assert_eq!(changes.next().await.unwrap().life, Life::Ended);
+        assert_eq!(changes.next().await, None);
+    });
+}
+
+#[test]
+fn waiting_for_a_leader_ends_with_the_leader_or_says_why_not() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let within = MS(50);
+        let before = clock::Instant::now();
+        let timed_out = toy.wait_for_leader(within).await;
+        assert_eq!(timed_out, Err(WaitError::TimedOut { within }));
+        assert_eq!(before.elapsed(), MS(50));
+        stage.tell(&toy, &[Act::Follow("prompter", 2)]);
+        let leader = toy.wait_for_leader(within).await.unwrap();
+        assert_eq!(leader.term, Term(2));
+        toy.leave(MS(10)).await.unwrap();
+        assert_eq!(toy.wait_for_leader(within).await, Err(WaitError::Ended));
+    });
+}

@@ -1,0 +1,219 @@
+//! The bully itself, driven by actors: elections, crashes, hand-overs.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyElection, BullyHandle, Inject, Life},
+    elections::bully::Preemption,
+    protocol::{Incarnation, Score, Term, Timings},
+    supervisor::RestartPolicy,
+};
+
+use crate::stage::{MS, id, play};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn five(group: &Group) -> [BullyHandle; 5] {
+    [1, 2, 3, 4, 5].map(|n| start(group, n))
+}
+
+fn start(group: &Group, n: i32) -> BullyHandle {
+    let agent = BullyAgent::builder(&format!("agent-{n}")).score(n * 10);
+    agent
+        .timings(Timings::in_process())
+        .join(group)
+        .start()
+        .unwrap()
+}
+
+/// Who each of those that run follows; one name if they agree.
+fn leaders(agents: &[BullyHandle]) -> Vec<String> {
+    let runs = |agent: &&BullyHandle| agent.current().life == Life::Runs;
+    let leader = |agent: &BullyHandle| {
+        agent
+            .leader()
+            .map_or_else(|| "-".to_owned(), |l| l.id.to_string())
+    };
+    let mut names: Vec<_> = agents.iter().filter(runs).map(leader).collect();
+    names.dedup();
+    names
+}
+
+fn leading(agents: &[BullyHandle]) -> usize {
+    agents.iter().filter(|agent| agent.is_leader()).count()
+}
+
+#[test]
+fn the_most_important_one_leads() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(1)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-5".into()], 1)
+        );
+        assert_eq!(group.members().leader().unwrap().id, id("agent-5"));
+        clock::sleep(10 * SECOND).await;
+        assert_eq!(
+            agents[0].current().term,
+            Term(1),
+            "nothing stirs afterwards"
+        );
+    });
+}
+
+#[test]
+fn a_large_group_elects_and_mends_with_one_letter_for_each_member() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents: Vec<_> = (0..1_000).map(|n| start(&group, n)).collect();
+        clock::sleep(MS(1)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-999".into()], 1)
+        );
+        assert_eq!(group.counters().sent, 999);
+        agents[999].addr().do_send(Inject::Crash);
+        clock::sleep(MS(5)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-998".into()], 1)
+        );
+        assert_eq!(group.counters().sent, 999 + 998);
+        assert_eq!(group.counters().full, 0);
+    });
+}
+
+#[test]
+fn a_crash_moves_the_leadership_and_a_restart_brings_it_back() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        agents[4].addr().do_send(Inject::Crash);
+        clock::sleep(MS(20)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-4".into()], 1)
+        );
+        clock::sleep(SECOND).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-5".into()], 1)
+        );
+        assert_eq!(agents[4].current().incarnation, Incarnation(2));
+    });
+}
+
+#[test]
+fn the_end_of_the_lowest_disturbs_nobody() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        let term = agents[4].current().term;
+        agents[0].addr().do_send(Inject::Crash);
+        clock::sleep(SECOND).await;
+        assert_eq!(leaders(&agents), ["agent-5"]);
+        assert_eq!(agents[4].current().term, term);
+    });
+}
+
+#[test]
+fn a_leader_that_hangs_is_replaced_and_believes_no_longer() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        agents[4].addr().do_send(Inject::hang(clock::sleep(SECOND)));
+        clock::sleep(SECOND / 2).await;
+        assert_eq!(leaders(&agents[..4]), ["agent-4"]);
+        assert_eq!(leading(&agents), 1, "the hung one has run out of belief");
+        clock::sleep(SECOND).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-5".into()], 1)
+        );
+    });
+}
+
+#[test]
+fn stepping_down_hands_over_to_the_one_that_is_named() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        agents[4].step_down(Some(id("agent-4")));
+        clock::sleep(MS(10)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-4".into()], 1)
+        );
+        agents[4].addr().do_send(BullyElection);
+        clock::sleep(SECOND).await;
+        assert_eq!(leaders(&agents), ["agent-5"], "asked to, it stands again");
+    });
+}
+
+#[test]
+fn leaving_hands_over_and_shrinks_the_group() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        agents[4].leave(SECOND).await.unwrap();
+        clock::sleep(MS(10)).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-4".into()], 1)
+        );
+        assert_eq!(group.members().len(), 4);
+        for agent in &agents[..4] {
+            agent.leave(SECOND).await.unwrap();
+        }
+        assert!(
+            group.members().is_empty(),
+            "the last one has nobody to hand over to"
+        );
+    });
+}
+
+#[test]
+fn a_score_that_is_raised_takes_the_leadership() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agents = five(&group);
+        clock::sleep(MS(10)).await;
+        agents[0].set_score(Score::from(99));
+        clock::sleep(SECOND).await;
+        assert_eq!(
+            (leaders(&agents), leading(&agents)),
+            (vec!["agent-1".into()], 1)
+        );
+    });
+}
+
+#[test]
+fn one_who_is_given_up_is_not_waited_for() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let high = BullyAgent::builder("z").restart_policy(RestartPolicy::temporary());
+        let high = high.join(&group).start().unwrap();
+        let low = BullyAgent::builder("a")
+            .preemption(Preemption::Never)
+            .join(&group);
+        let low = low.start().unwrap();
+        clock::sleep(MS(1)).await;
+        assert!(high.is_leader());
+        high.addr().do_send(Inject::Crash);
+        clock::sleep(MS(1)).await;
+        assert!(low.is_leader());
+    });
+}

@@ -1,0 +1,169 @@
+//! Effects are carried out in order; timers are named; and whose mail counts.
+
+use actix::clock;
+use actix_bully::{
+    agent::Inject,
+    group::Incoming,
+    protocol::{AgentId, Incarnation},
+};
+
+use crate::{
+    stage::{MS, Stage, id, play, settle},
+    toy::{Act, Said, Toy},
+};
+
+#[test]
+fn effects_leave_in_the_order_in_which_they_came() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let acts = [Act::Say("one"), Act::Repeat("two"), Act::Say("three")];
+        stage.prompt(&toy, &acts).await;
+        assert_eq!(stage.heard.take(), ["one", "two", "three"]);
+        assert_eq!(stage.group.counters().sent, 3, "nobody sends to oneself");
+    });
+}
+
+#[test]
+fn a_timer_fires_once_and_its_name_replaces_or_cancels_it() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        settle().await;
+        stage.inputs.take();
+        let acts = [
+            Act::Set('a', MS(10)),
+            Act::Set('b', MS(5)),
+            Act::Set('c', MS(7)),
+            Act::Set('a', MS(20)),
+            Act::Cancel('c'),
+            Act::Cancel('x'),
+        ];
+        stage.prompt(&toy, &acts).await;
+        clock::sleep(MS(100)).await;
+        let fired = ["toy.1 timer b at 6.000", "toy.1 timer a at 21.000"];
+        assert_eq!(stage.inputs.take(), fired);
+    });
+}
+
+#[test]
+fn timers_that_are_late_fire_in_their_order_and_may_still_be_cancelled() {
+    play(async {
+        let stage = Stage::new();
+        let builder = Toy::scripted("toy", &stage, |script| {
+            script.at_timer = vec![('b', Act::Cancel('c')), ('b', Act::Set('e', MS(0)))];
+        });
+        let toy = builder.start().unwrap();
+        let set = |(timer, after)| Act::Set(timer, MS(after));
+        stage
+            .prompt(&toy, &[('d', 9), ('c', 5), ('b', 5), ('a', 5)].map(set))
+            .await;
+        stage.inputs.take();
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(50))));
+        clock::sleep(MS(100)).await;
+        let fired = ["a", "b", "d", "e"].map(|t| format!("toy.1 timer {t} at 51.000"));
+        assert_eq!(stage.inputs.take(), fired, "c was cancelled by b");
+    });
+}
+
+#[test]
+fn a_timer_that_is_set_to_nothing_again_and_again_starves_nobody() {
+    play(async {
+        let stage = Stage::new();
+        let builder = Toy::scripted("toy", &stage, |script| {
+            script.at_timer = vec![('a', Act::Set('a', MS(0)))];
+        });
+        let toy = builder.start().unwrap();
+        stage.tell(&toy, &[Act::Set('a', MS(0))]);
+        // Virtual time cannot pass while the timer fires without end: count turns instead.
+        while stage.inputs.take().is_empty() {
+            actix_rt::task::yield_now().await;
+        }
+        stage.tell(&toy, &[Act::Say("still here"), Act::Cancel('a')]);
+        settle().await;
+        assert_eq!(stage.heard.take(), ["still here"]);
+    });
+}
+
+#[test]
+fn mail_of_strangers_and_of_ended_lives_never_reaches_the_machine() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let peer = Toy::builder("peer", &stage).start().unwrap();
+        settle().await;
+        peer.addr().do_send(Inject::Crash);
+        clock::sleep(MS(200)).await;
+        assert_eq!(peer.current().incarnation, Incarnation(2));
+        stage.inputs.take();
+
+        let letter = |from: AgentId, incarnation, text| Incoming {
+            from,
+            incarnation: Incarnation(incarnation),
+            message: Said::Text(text),
+        };
+        for letter in [
+            letter(id("nobody"), 1, "a stranger"),
+            letter(id("peer"), 1, "a former life"),
+            letter(id("toy"), 1, "oneself"),
+            letter(id("peer"), 2, "the present life"),
+            letter(id("peer"), 3, "a life not yet known"),
+        ] {
+            toy.addr().do_send(letter);
+        }
+        settle().await;
+        let received = [
+            "toy.1 peer says the present life",
+            "toy.1 peer says a life not yet known",
+        ];
+        assert_eq!(stage.inputs.take(), received);
+        let counts = stage.group.counters();
+        assert_eq!((counts.strangers, counts.stale), (2, 1));
+    });
+}
+
+#[test]
+fn a_letter_of_a_newcomer_comes_after_the_membership_that_names_it() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        settle().await;
+        stage.inputs.take();
+        let newcomer = Toy::scripted("newcomer", &stage, |s| s.at_start = vec![Act::Say("hi")]);
+        let newcomer = newcomer.start().unwrap();
+        settle().await;
+        let seen = [
+            "newcomer.1 born Started, score 0, None",
+            "toy.1 3 of 3 up",
+            "newcomer.1 start among 3",
+            "toy.1 newcomer says hi",
+        ];
+        assert_eq!(stage.inputs.take(), seen);
+        drop((toy, newcomer));
+    });
+}
+
+#[test]
+fn what_is_repeated_is_dropped_where_the_mailbox_is_full_and_nothing_else_is() {
+    play(async {
+        let stage = Stage::untapped();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let other = Toy::builder("other", &stage).start().unwrap();
+        settle().await;
+        stage.inputs.take();
+        stage.heard.take();
+        let mut acts = vec![Act::Say("kept"); 40];
+        acts.extend(vec![Act::Repeat("dropped"); 40]);
+        stage.prompt(&toy, &acts).await;
+        let heard = stage.heard.take();
+        let count = |text| heard.iter().filter(|line| *line == text).count();
+        let (kept, dropped) = (count("kept"), count("dropped"));
+        // A mailbox holds 16, and one more for each address.
+        assert_eq!(kept, 40);
+        assert!(dropped <= 1, "{dropped} got through");
+        let counts = stage.group.counters();
+        assert!((78..=80).contains(&counts.full), "{counts:?}");
+        assert_eq!(counts.closed, 0);
+        drop(other);
+    });
+}

@@ -1,0 +1,254 @@
+//! The life of a lead future, and what its end means for others.
+
+use std::{cell::RefCell, future::pending, rc::Rc};
+
+use actix::clock;
+use actix_bully::{
+    agent::{ElectionHandle, Inject},
+    protocol::{Incarnation, Presence, Term},
+    supervisor::Supervision,
+};
+
+use crate::{
+    stage::{Log, MS, Stage, id, parent, play, settle},
+    toy::{Act, Toy},
+};
+
+/// Writes down when it is dropped.
+struct Work(Log, Term);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.add(format_args!("dropped in term {}", self.1));
+    }
+}
+
+/// Leads for ever, in a task of its own.
+fn work_for_ever(toy: &ElectionHandle<Toy>, log: &Log) -> actix_rt::task::JoinHandle<()> {
+    let (toy, log) = (toy.clone(), log.clone());
+    actix_rt::spawn(async move {
+        toy.lead(|guard| {
+            let log = log.clone();
+            async move {
+                log.add(format_args!("works in {}", guard.token()));
+                let _work = Work(log, guard.token().term);
+                pending::<()>().await;
+            }
+        })
+        .await;
+        log.add("over");
+    })
+}
+
+#[test]
+fn work_runs_at_each_leadership_and_only_then() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let task = work_for_ever(&toy, &log);
+        settle().await;
+        assert_eq!(log.take(), [""; 0]);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        assert_eq!(log.take(), ["works in 1@toy.1"]);
+        stage.prompt(&toy, &[Act::Renew(2)]).await;
+        assert_eq!(log.take(), [""; 0], "a renewal is no new leadership");
+        stage.prompt(&toy, &[Act::Lose]).await;
+        assert_eq!(log.take(), ["dropped in term 1"]);
+        stage.prompt(&toy, &[Act::Acquire(5)]).await;
+        assert_eq!(log.take(), ["works in 5@toy.1"]);
+        stage.prompt(&toy, &[Act::Lose, Act::Acquire(6)]).await;
+        assert_eq!(log.take(), ["dropped in term 5", "works in 6@toy.1"]);
+        toy.addr().do_send(Inject::Crash);
+        clock::sleep(MS(500)).await;
+        assert_eq!(log.take(), ["dropped in term 6"]);
+        stage.prompt(&toy, &[Act::Acquire(7)]).await;
+        assert_eq!(log.take(), ["works in 7@toy.2"]);
+        stage.prompt(&toy, &[Act::Lose]).await;
+        toy.leave(MS(100)).await.unwrap();
+        task.await.unwrap();
+        assert_eq!(log.take(), ["dropped in term 7", "over"]);
+    });
+}
+
+#[test]
+fn work_is_dropped_when_the_belief_runs_out_and_begins_anew_when_it_is_extended() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let task = work_for_ever(&toy, &log);
+        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
+        stage.prompt(&toy, &acts).await;
+        clock::sleep(MS(20)).await;
+        stage.prompt(&toy, &[]).await; // extends it
+        clock::sleep(MS(20)).await;
+        assert_eq!(log.take(), ["works in 1@toy.1"]);
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(100))));
+        clock::sleep(MS(20)).await;
+        assert_eq!(log.take(), ["dropped in term 1"]);
+        clock::sleep(MS(100)).await;
+        stage.prompt(&toy, &[]).await;
+        assert_eq!(log.take(), ["works in 1@toy.1"]);
+        task.abort();
+    });
+}
+
+#[test]
+fn a_token_is_the_newest_of_its_leadership() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let (leader, seen) = (toy.clone(), log.clone());
+        let task = actix_rt::spawn(async move {
+            leader
+                .lead(|guard| {
+                    let seen = seen.clone();
+                    async move {
+                        clock::sleep(MS(10)).await;
+                        seen.add(guard.token());
+                        pending::<()>().await;
+                    }
+                })
+                .await;
+        });
+        stage.prompt(&toy, &[Act::Acquire(3)]).await;
+        stage.prompt(&toy, &[Act::Renew(4)]).await;
+        clock::sleep(MS(20)).await;
+        assert_eq!(log.take(), ["4@toy.1"]);
+        task.abort();
+    });
+}
+
+#[test]
+fn a_crash_is_revoked_before_anybody_hears_of_it() {
+    play(async {
+        let stage = Stage::new();
+        let handle = Rc::new(RefCell::new(None::<ElectionHandle<Toy>>));
+        let log = Log::default();
+        let (known, group, seen) = (Rc::clone(&handle), stage.group.clone(), log.clone());
+        let toy = Toy::builder("toy", &stage).parent(parent(move |event| {
+            let handle = known.borrow();
+            let leads = handle.as_ref().is_some_and(ElectionHandle::is_leader);
+            let presence = group.members().get(&id("toy")).map(|m| m.presence);
+            let what = match event {
+                Supervision::Down { .. } => "down",
+                Supervision::Up { .. } => "up",
+                Supervision::GaveUp { .. } | Supervision::Finished { .. } | _ => "end",
+            };
+            seen.add(format_args!("{what}: leads {leads}, {presence:?}"));
+        }));
+        let toy = toy.start().unwrap();
+        handle.replace(Some(toy.clone()));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        toy.addr().do_send(Inject::Crash);
+        clock::sleep(MS(500)).await;
+        let seen = ["down: leads false, Some(Down)", "up: leads false, Some(Up)"];
+        assert_eq!(log.take(), seen);
+    });
+}
+
+#[test]
+fn an_end_is_certain_only_when_every_lead_future_is_dropped() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let prompt = work_for_ever(&toy, &log);
+        // This one is not polled when it has to end.
+        let leader = toy.clone();
+        let mut slow = Box::pin(async move { leader.lead(|_guard| pending()).await });
+        stage.tell(&toy, &[Act::Acquire(1)]);
+        assert!(clock::timeout(MS(5), &mut slow).await.is_err());
+
+        let member = || stage.group.members().get(&id("toy")).unwrap().clone();
+        toy.addr().do_send(Inject::Crash);
+        settle().await;
+        assert!(!toy.is_leader());
+        assert_eq!(member().presence, Presence::Suspect);
+        clock::sleep(MS(500)).await;
+        assert!(member().is_up(), "the next life began");
+        assert!(!member().has_ended(Incarnation(1)), "still not certain");
+        drop(slow);
+        assert!(member().has_ended(Incarnation(1)));
+        prompt.abort();
+    });
+}
+
+#[test]
+fn work_that_ends_while_the_agent_steps_down_lets_the_successor_in() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let (leader, seen) = (toy.clone(), log.clone());
+        let task = actix_rt::spawn(async move {
+            leader
+                .lead(|guard| {
+                    let seen = seen.clone();
+                    async move {
+                        guard.stepping_down().await;
+                        seen.add(format_args!("steps down, leads {}", guard.is_leader()));
+                        clock::sleep(MS(50)).await;
+                        seen.add("done");
+                    }
+                })
+                .await;
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        toy.step_down(None);
+        clock::sleep(MS(40)).await;
+        assert_eq!(log.take(), ["steps down, leads true"]);
+        assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
+        assert!(toy.is_leader(), "the work is not done");
+        clock::sleep(MS(20)).await;
+        assert_eq!(log.take(), ["done"]);
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        assert!(!toy.is_leader());
+        task.abort();
+    });
+}
+
+#[test]
+fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
+    play(async {
+        let stage = Stage::new();
+        let builder = Toy::scripted("toy", &stage, |script| script.yields = false);
+        let toy = builder.start().unwrap();
+        let log = Log::default();
+        let (leader, seen) = (toy.clone(), log.clone());
+        let task = actix_rt::spawn(async move {
+            leader
+                .lead(|_guard| {
+                    seen.add("one piece of work");
+                    clock::sleep(MS(10))
+                })
+                .await;
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        clock::sleep(MS(100)).await;
+        assert_eq!(log.take(), ["one piece of work"]);
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert!(toy.is_leader(), "this machine does not yield");
+        task.abort();
+    });
+}
+
+#[test]
+fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let task = work_for_ever(&toy, &Log::default());
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        toy.step_down(None);
+        settle().await;
+        stage.inputs.take();
+        task.abort();
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+    });
+}

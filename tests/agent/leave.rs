@@ -1,0 +1,137 @@
+//! Leaving: first the hand-over, then the stop, then the place in the group.
+
+use std::future::pending;
+
+use actix::clock;
+use actix_bully::{
+    agent::{Inject, LeaveError, Life},
+    protocol::{Incarnation, Presence},
+    supervisor::RestartPolicy,
+};
+
+use crate::{
+    stage::{MS, Stage, id, play, settle},
+    toy::{Act, Toy},
+};
+
+#[test]
+fn a_leader_hands_over_before_it_stops_and_leaves() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let leader = toy.clone();
+        let work = actix_rt::spawn(async move {
+            let work = |guard: actix_bully::agent::LeaderGuard| async move {
+                guard.stepping_down().await;
+                clock::sleep(MS(30)).await;
+            };
+            leader.lead(work).await;
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        let began = clock::Instant::now();
+        toy.leave(MS(1_000)).await.unwrap();
+        assert_eq!(began.elapsed(), MS(30));
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert_eq!(toy.current().life, Life::Ended);
+        assert!(stage.group.members().get(&id("toy")).is_none());
+        work.await.unwrap();
+        settle().await;
+        assert!(!toy.addr().connected());
+    });
+}
+
+#[test]
+fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let leader = toy.clone();
+        let work = actix_rt::spawn(async move { leader.lead(|_guard| pending()).await });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        let deadline = MS(50);
+        let left = toy.leave(deadline).await;
+        assert_eq!(left, Err(LeaveError::TimedOut { deadline }));
+        assert!(!toy.is_leader());
+        work.await.unwrap();
+        assert!(stage.group.members().get(&id("toy")).is_none());
+        settle().await;
+        assert!(!toy.addr().connected());
+    });
+}
+
+#[test]
+fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
+        settle().await;
+        stage.tell(&toy, &[Act::Renew(2)]);
+        assert!(toy.leave(MS(50)).await.is_err());
+        assert!(!toy.is_leader());
+        assert!(stage.group.members().get(&id("toy")).is_none());
+        clock::sleep(MS(500)).await;
+        assert!(!toy.is_leader());
+        assert!(!toy.addr().connected());
+    });
+}
+
+#[test]
+fn one_who_left_by_force_is_not_born_again_and_leaves_when_its_work_is_dropped() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
+        let toy = toy.start().unwrap();
+        let leader = toy.clone();
+        let mut slow = Box::pin(async move { leader.lead(|_guard| pending()).await });
+        stage.tell(&toy, &[Act::Acquire(1)]);
+        assert!(clock::timeout(MS(5), &mut slow).await.is_err());
+        assert!(toy.leave(MS(50)).await.is_err());
+        stage.inputs.take();
+        clock::sleep(MS(10_000)).await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        let presence = || stage.group.members().get(&id("toy")).map(|m| m.presence);
+        assert_eq!(
+            presence(),
+            Some(Presence::Suspect),
+            "its work may still go on"
+        );
+        drop(slow);
+        assert_eq!(presence(), None);
+    });
+}
+
+#[test]
+fn one_who_left_stays_away_though_its_policy_restarts_it() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
+        let toy = toy.start().unwrap();
+        settle().await;
+        toy.leave(MS(50)).await.unwrap();
+        stage.inputs.take();
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        assert!(stage.group.members().get(&id("toy")).is_none());
+    });
+}
+
+#[test]
+fn a_name_can_be_taken_again_in_a_later_life() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        settle().await;
+        toy.leave(MS(50)).await.unwrap();
+        let again = Toy::builder("toy", &stage).start().unwrap();
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(again.current().incarnation, Incarnation(2));
+        let members = stage.group.members();
+        assert!(
+            members.get(&id("toy")).unwrap().is_up(),
+            "the former one touches nothing"
+        );
+    });
+}

@@ -1,0 +1,21 @@
+//! Does the agent obey? The driver's contract against a machine that does what it is told
+//! (`toy.rs`), then the bully itself; all in virtual time.
+//!
+//! `stage.rs` sets a scene; the others are tests, by question: are effects carried out in order;
+//! who learns of a leadership, and when; whose mail counts; what follows a crash.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod belief;
+mod bully;
+mod effects;
+mod events;
+mod lead;
+mod leave;
+mod lives;
+mod records;
+mod stage;
+mod start;
+mod toy;
+mod typed;

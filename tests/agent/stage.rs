@@ -1,0 +1,182 @@
+//! A System in virtual time, and actors that write down what they hear.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    fmt::Display,
+    future::Future,
+    sync::{Arc, Mutex, OnceLock},
+    time::Duration,
+};
+
+use actix::{Actor, Addr, Context, Handler, Recipient, clock};
+use actix_bully::{
+    agent::{ElectionHandle, Notice},
+    group::{Group, Incoming, MembersChanged, Wire},
+    protocol::{AgentId, Incarnation, MemberKind},
+    supervisor::Supervision,
+};
+
+use crate::{
+    common::virtual_system,
+    toy::{Act, Said, Toy},
+};
+
+pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Runs a test in virtual time, one hour of it at most.
+pub(crate) fn play(test: impl Future<Output = ()>) {
+    virtual_system().block_on(async {
+        let ended = clock::timeout(Duration::from_secs(3_600), test).await;
+        assert!(ended.is_ok(), "the test hangs");
+    });
+}
+
+/// Lets everybody do what there is to do; takes a virtual millisecond.
+pub(crate) async fn settle() {
+    clock::sleep(MS(1)).await;
+}
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+/// What was seen, line by line.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn add(&self, line: impl Display) {
+        self.0.lock().unwrap().push(line.to_string());
+    }
+
+    /// All lines since the last call.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Writes down what it hears.
+pub(crate) struct Scribe(pub(crate) Log);
+
+impl Actor for Scribe {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Scribe {
+    type Result = ();
+    fn handle(&mut self, notice: Notice, _: &mut Context<Self>) {
+        self.0
+            .add(format_args!("{}: {}", notice.agent, notice.event));
+    }
+}
+
+impl Handler<Incoming<Said>> for Scribe {
+    type Result = ();
+    fn handle(&mut self, letter: Incoming<Said>, _: &mut Context<Self>) {
+        self.0.add(letter.message);
+    }
+}
+
+impl Handler<MembersChanged> for Scribe {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {
+        self.0.add("members changed");
+    }
+}
+
+/// Writes down what a closure sees at each word of a supervisor.
+pub(crate) struct Parent(pub(crate) Box<dyn FnMut(Supervision<AgentId>)>);
+
+impl Actor for Parent {
+    type Context = Context<Self>;
+}
+
+impl Handler<Supervision<AgentId>> for Parent {
+    type Result = ();
+    fn handle(&mut self, event: Supervision<AgentId>, _: &mut Context<Self>) {
+        (self.0)(event);
+    }
+}
+
+pub(crate) fn parent(
+    see: impl FnMut(Supervision<AgentId>) + 'static,
+) -> Recipient<Supervision<AgentId>> {
+    Parent(Box::new(see)).start().recipient()
+}
+
+/// Sees each letter at the moment it leaves, and whether its sender is believed to lead then.
+#[derive(Debug, Default)]
+pub(crate) struct Tap {
+    pub(crate) log: Log,
+    pub(crate) handle: OnceLock<ElectionHandle<Toy>>,
+}
+
+impl Wire<Said> for Tap {
+    fn carry(&self, to: &AgentId, letter: Incoming<Said>, inbox: &Recipient<Incoming<Said>>) {
+        let leads = self.handle.get().is_some_and(ElectionHandle::is_leader);
+        let belief = if leads { "leads" } else { "follows" };
+        self.log
+            .add(format_args!("{} to {to}, {belief}", letter.message));
+        inbox.do_send(letter);
+    }
+}
+
+/// A group with one scripted agent "toy" and a member "prompter" that tells it what to do.
+pub(crate) struct Stage {
+    pub(crate) group: Group<Said>,
+    pub(crate) tap: Arc<Tap>,
+    /// What the machine was given.
+    pub(crate) inputs: Log,
+    /// What the prompter hears.
+    pub(crate) heard: Log,
+    prompter: Incarnation,
+    _prompter: Addr<Scribe>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let tap = Arc::new(Tap::default());
+        let wire = Arc::<Tap>::clone(&tap);
+        Self::set(Group::with_wire("stage", wire).unwrap(), tap)
+    }
+
+    /// Letters go straight into the mailboxes.
+    pub(crate) fn untapped() -> Self {
+        Self::set(Group::new("stage").unwrap(), Arc::default())
+    }
+
+    fn set(group: Group<Said>, tap: Arc<Tap>) -> Self {
+        let heard = Log::default();
+        let scribe = Scribe(heard.clone()).start();
+        let name = id("prompter");
+        let prompter = group.reserve(&name).unwrap();
+        let (inbox, pokes) = (scribe.clone().recipient(), scribe.clone().recipient());
+        assert!(group.join(&name, MemberKind::Voter, None, inbox, pokes));
+        Self {
+            group,
+            tap,
+            inputs: Log::default(),
+            heard,
+            prompter,
+            _prompter: scribe,
+        }
+    }
+
+    /// Tells an agent to do this in one step.
+    pub(crate) fn tell(&self, agent: &ElectionHandle<Toy>, acts: &[Act]) {
+        agent.addr().do_send(Incoming {
+            from: id("prompter"),
+            incarnation: self.prompter,
+            message: Said::Do(acts.to_vec()),
+        });
+    }
+
+    /// As `tell`, and lets it happen.
+    pub(crate) async fn prompt(&self, agent: &ElectionHandle<Toy>, acts: &[Act]) {
+        self.tell(agent, acts);
+        settle().await;
+    }
+}

@@ -1,0 +1,109 @@
+//! What is checked before an agent starts, and where it runs.
+
+use std::{sync::mpsc, time::Duration};
+
+use actix::System;
+use actix_bully::{
+    Group,
+    agent::{Agent, BullyAgent, ElectionArbiter, StartError},
+    group::{GroupError, JoinError},
+    protocol::{IdError, Score, Timings},
+};
+
+use crate::{
+    stage::{Stage, id, play},
+    toy::{Script, Toy},
+};
+
+#[test]
+fn a_start_that_is_refused_says_why_and_changes_nothing() {
+    play(async {
+        let stage = Stage::new();
+        let group = Group::new("bullies").unwrap();
+        let refused = |builder: actix_bully::agent::AgentBuilder<_>| builder.start().unwrap_err();
+        let error = refused(BullyAgent::builder("agent 1").join(&group));
+        assert!(matches!(
+            error,
+            StartError::Id(IdError::Forbidden { found: ' ' })
+        ));
+        assert!(matches!(
+            refused(BullyAgent::builder("a")),
+            StartError::NotJoined
+        ));
+        let error = refused(BullyAgent::builder("a").margin((1, -1)).join(&group));
+        let margin = Score::from((1, -1));
+        assert!(matches!(error, StartError::Margin { margin: m } if m == margin));
+        let without_store = Agent::<Toy>::with_config("a", Script::default()).join(&stage.group);
+        assert!(matches!(without_store.start(), Err(StartError::NoStore)));
+        assert!(group.members().is_empty());
+
+        let first = BullyAgent::builder("a").join(&group).start().unwrap();
+        let error = refused(BullyAgent::builder("a").join(&group));
+        let taken = JoinError::Taken {
+            id: id("a"),
+            group: id("bullies"),
+        };
+        assert!(matches!(error, StartError::Join(why) if why == taken));
+        assert_eq!(group.members().len(), 1);
+        drop(first);
+    });
+}
+
+#[test]
+fn a_groups_name_is_checked() {
+    let refused = Group::<actix_bully::elections::bully::BullyMessage>::new("a/b").unwrap_err();
+    let GroupError::Name(why) = refused else {
+        panic!("another reason");
+    };
+    assert_eq!(why, IdError::Forbidden { found: '/' });
+}
+
+#[test]
+fn an_agent_needs_a_system_or_an_arbiter_that_runs() {
+    let group = Group::new("g").unwrap();
+    let refused = BullyAgent::builder("a").join(&group).start();
+    assert!(matches!(refused, Err(StartError::NoSystem)));
+    assert!(matches!(ElectionArbiter::new(), Err(StartError::NoSystem)));
+    System::new().block_on(async {
+        let arbiter = ElectionArbiter::new().unwrap();
+        let handle = arbiter.handle();
+        drop(arbiter); // stops it, and waits for its end
+        let refused = BullyAgent::builder("a")
+            .join(&group)
+            .start_in_arbiter(&handle);
+        assert!(matches!(refused, Err(StartError::NoArbiter)));
+    });
+    assert!(group.members().is_empty());
+}
+
+/// In real time: other threads know no other.
+#[test]
+fn agents_elect_on_an_arbiter_of_their_own() {
+    System::new().block_on(async {
+        let group = Group::new("g").unwrap();
+        let arbiter = ElectionArbiter::new().unwrap();
+        let start = |name| {
+            let agent = BullyAgent::builder(name).timings(Timings::in_process());
+            agent
+                .join(&group)
+                .start_in_arbiter(&arbiter.handle())
+                .unwrap()
+        };
+        let agents = ["a", "b", "c"].map(start);
+        assert_eq!(group.members().len(), 3, "members at once");
+        let minute = Duration::from_secs(60);
+        while agents[0].wait_for_leader(minute).await.unwrap().id != id("c") {}
+        while !agents[2].is_leader() {
+            actix_rt::task::yield_now().await;
+        }
+
+        let (sender, receiver) = mpsc::channel();
+        arbiter.handle().spawn_fn(move || sender.send(()).unwrap());
+        receiver.recv().unwrap();
+        drop(arbiter);
+        assert!(
+            agents.iter().all(|agent| !agent.is_leader()),
+            "ended with their arbiter"
+        );
+    });
+}

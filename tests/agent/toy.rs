@@ -1,0 +1,239 @@
+//! A machine that does what it is told, so that a test can see what its driver makes of it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{fmt, time::Duration};
+
+use actix_bully::{
+    agent::{Agent, AgentBuilder},
+    protocol::{
+        After, Effects, Election, Event, Identity, Input, Leader, LostReason, PeerMessage, Role,
+        Term, Time, To, View,
+    },
+    store::MemoryStore,
+};
+
+use crate::stage::{Log, Stage, id};
+
+/// What a toy can be told to do; each becomes one effect, or a change of what it believes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// Sends this text to all.
+    Say(&'static str),
+    /// Sends this text, which is repeated anyway, to all.
+    Repeat(&'static str),
+    Save(u32),
+    Set(char, Duration),
+    Cancel(char),
+    /// Leads from now on, in this term.
+    Acquire(u64),
+    Renew(u64),
+    Lose,
+    /// The belief holds for so long after each step.
+    Limit(Duration),
+    Drain,
+    Follow(&'static str, u64),
+    Crash,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Said {
+    Do(Vec<Act>),
+    Text(&'static str),
+    Again(&'static str),
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Do(_) => f.write_str("do"),
+            Self::Text(text) | Self::Again(text) => f.write_str(text),
+        }
+    }
+}
+
+impl PeerMessage for Said {
+    fn kind(&self) -> &'static str {
+        "said"
+    }
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::Again(_))
+    }
+}
+
+/// Where a toy writes down its inputs, and what it does when its life begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) inputs: Log,
+    pub(crate) at_start: Vec<Act>,
+    /// What it does when this timer is due, each time.
+    pub(crate) at_timer: Vec<(char, Act)>,
+    /// Whether it gives up the leadership when it was told that it is drained.
+    pub(crate) yields: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Toy {
+    me: Identity,
+    script: Script,
+    leading: Option<Term>,
+    leader: Option<Leader>,
+    limit: Option<Duration>,
+    stepped: Time,
+}
+
+impl Toy {
+    pub(crate) fn builder(name: &str, stage: &Stage) -> AgentBuilder<Self> {
+        Self::scripted(name, stage, |_| {})
+    }
+
+    pub(crate) fn scripted(
+        name: &str,
+        stage: &Stage,
+        script: impl FnOnce(&mut Script),
+    ) -> AgentBuilder<Self> {
+        let mut scripted = Script {
+            inputs: stage.inputs.clone(),
+            yields: true,
+            ..Script::default()
+        };
+        script(&mut scripted);
+        Agent::with_config(name, scripted)
+            .store(MemoryStore::new())
+            .join(&stage.group)
+    }
+
+    fn act(&mut self, act: &Act, out: &mut Effects<Self>) {
+        match *act {
+            Act::Say(text) => out.send_to(To::All, Said::Text(text)),
+            Act::Repeat(text) => out.send_to(To::All, Said::Again(text)),
+            Act::Save(record) => out.persist(record),
+            Act::Set(timer, after) => out.set_timer(timer, After::from(after)),
+            Act::Cancel(timer) => out.cancel_timer(timer),
+            Act::Acquire(term) => {
+                self.leading = Some(Term(term));
+                out.notify(Event::Acquired { term: Term(term) });
+            }
+            Act::Renew(term) => {
+                self.leading = Some(Term(term));
+                out.notify(Event::Renewed { term: Term(term) });
+            }
+            Act::Lose => {
+                let term = self.leading.take().unwrap();
+                let reason = LostReason::Resigned;
+                out.notify(Event::Lost { term, reason });
+            }
+            Act::Limit(limit) => self.limit = Some(limit),
+            Act::Drain => {
+                let (term, to) = (self.leading.unwrap(), None);
+                out.notify(Event::Draining { term, to });
+            }
+            Act::Follow(name, term) => {
+                let leader = Leader {
+                    id: id(name),
+                    incarnation: self.me.incarnation,
+                    term: Term(term),
+                };
+                self.leader = Some(leader.clone());
+                out.notify(Event::NewLeader(leader));
+            }
+            Act::Crash => std::panic::resume_unwind(Box::new("told to")),
+        }
+    }
+
+    fn note(&self, what: impl fmt::Display) {
+        self.script.inputs.add(format_args!(
+            "{}.{} {what}",
+            self.me.id, self.me.incarnation
+        ));
+    }
+}
+
+impl Election for Toy {
+    type Message = Said;
+    type Timer = char;
+    type Durable = u32;
+    type Config = Script;
+
+    fn new(identity: Identity, script: &Script, durable: Option<u32>) -> Self {
+        let toy = Self {
+            me: identity,
+            script: script.clone(),
+            leading: None,
+            leader: None,
+            limit: None,
+            stepped: Time::ZERO,
+        };
+        let Identity { birth, score, .. } = &toy.me;
+        let score = score.map_or("none".to_owned(), |score| score.to_string());
+        toy.note(format_args!("born {birth:?}, score {score}, {durable:?}"));
+        toy
+    }
+
+    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+        self.stepped = now;
+        match input {
+            Input::Start(members) => {
+                self.note(format_args!("start among {}", members.len()));
+                for act in self.script.at_start.clone() {
+                    self.act(&act, out);
+                }
+            }
+            Input::Received {
+                message: Said::Do(acts),
+                ..
+            } => {
+                for act in acts {
+                    self.act(&act, out);
+                }
+            }
+            Input::Received { from, message, .. } => {
+                self.note(format_args!("{from} says {message}"));
+            }
+            Input::TimedOut(timer) => {
+                self.note(format_args!("timer {timer} at {now}"));
+                for (of, act) in self.script.at_timer.clone() {
+                    if of == timer {
+                        self.act(&act, out);
+                    }
+                }
+            }
+            Input::Members(members) => {
+                let up = members.iter().filter(|m| m.is_up()).count();
+                self.note(format_args!("{up} of {} up", members.len()));
+            }
+            Input::Campaign => self.note("campaign"),
+            Input::SetScore(score) => self.note(format_args!("score {}", score.is_some())),
+            Input::StepDown { .. } => {
+                self.note("step down");
+                self.act(&Act::Drain, out);
+            }
+            Input::Drained => {
+                self.note("drained");
+                if self.script.yields {
+                    self.act(&Act::Lose, out);
+                }
+            }
+        }
+    }
+
+    fn view(&self, _: Time) -> View {
+        let leader = match self.leading {
+            Some(term) => Some(Leader {
+                id: self.me.id.clone(),
+                incarnation: self.me.incarnation,
+                term,
+            }),
+            None => self.leader.clone(),
+        };
+        View {
+            role: self.leading.map_or(Role::Follower, |_| Role::Leader),
+            term: leader.as_ref().map_or(Term::ZERO, |l| l.term),
+            leader,
+            leading: self.leading,
+            valid_until: self.limit.map_or(Time::MAX, |l| self.stepped.after(l)),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Each message of the bully can be sent to an agent by its own type.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use actix::{Actor, Addr, Context, Handler, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    elections::bully::{
+        Bully, BullyMessage, Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield,
+    },
+    group::{Incoming, MembersChanged},
+    protocol::{Election, Incarnation, MemberKind, Round, Score, Term},
+};
+
+use crate::stage::{Log, MS, id, play};
+
+/// A member that only writes down what it hears.
+struct Peer(Log);
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<Incoming<BullyMessage>> for Peer {
+    type Result = ();
+    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        self.0.add(letter.message);
+    }
+}
+
+impl Handler<MembersChanged> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+/// An agent "agent" of score 5, and a member "peer" of score 1.
+fn set() -> (BullyHandle, Addr<Peer>, Log) {
+    let group = Group::new("g").unwrap();
+    let agent = BullyAgent::builder("agent").score(5).join(&group);
+    let agent = agent.start().unwrap();
+    let log = Log::default();
+    let peer = Peer(log.clone()).start();
+    let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
+    let name = id("peer");
+    assert_eq!(group.reserve(&name), Ok(LIFE));
+    group.join(&name, MemberKind::Voter, Some(Score::from(1)), inbox, pokes);
+    (agent, peer, log)
+}
+
+fn letter<M>(message: M) -> Incoming<M> {
+    Incoming {
+        from: id("peer"),
+        incarnation: LIFE,
+        message,
+    }
+}
+
+const LIFE: Incarnation = Incarnation(1);
+const ROUND: Round = Round {
+    incarnation: LIFE,
+    counter: 1,
+};
+
+#[test]
+fn an_elect_is_answered() {
+    play(async {
+        let (agent, _peer, heard) = set();
+        clock::sleep(MS(1)).await;
+        heard.take();
+        let (score, seen) = (Score::from(1), Term(0));
+        let elect = Elect {
+            takeover: None,
+            round: ROUND,
+            score,
+            seen,
+        };
+        agent.addr().do_send(letter(elect));
+        clock::sleep(MS(1)).await;
+        let answer = "elected term 1 score 5, answering 1.1";
+        assert_eq!(heard.take(), [answer]);
+    });
+}
+
+#[test]
+fn a_leadership_is_announced_repeated_and_resigned() {
+    play(async {
+        let (agent, _peer, _) = set();
+        clock::sleep(MS(1)).await;
+        assert!(agent.is_leader());
+        let (term, score) = (Term(9), Score::from(9));
+        let elected = Elected {
+            sent_at: None,
+            term,
+            score,
+            answer: None,
+        };
+        agent.addr().do_send(letter(elected));
+        agent.addr().do_send(letter(Heartbeat {
+            term,
+            score,
+            sent_at: None,
+        }));
+        clock::sleep(MS(1)).await;
+        let leader = agent.leader().unwrap();
+        assert_eq!((leader.id, leader.term), (id("peer"), term));
+        let successor = Some(id("agent"));
+        agent.addr().do_send(letter(Resign { term, successor }));
+        clock::sleep(MS(1)).await;
+        assert!(agent.is_leader());
+    });
+}
+
+#[test]
+fn answers_are_heard_whatever_they_are_worth() {
+    play(async {
+        let (agent, _peer, _) = set();
+        clock::sleep(MS(1)).await;
+        let term = agent.current().term;
+        for seen in [Term(20), Term(30)] {
+            agent.addr().do_send(letter(Answer {
+                round: ROUND,
+                seen,
+                refusal: None,
+            }));
+            clock::sleep(MS(1)).await;
+            assert_eq!(agent.current().term, Term(seen.0 + 1), "renewed above it");
+            assert!(agent.current().term > term);
+        }
+        let seen = Term(40);
+        let released = None;
+        let give_way = Yield {
+            round: ROUND,
+            seen,
+            released,
+        };
+        agent.addr().do_send(letter(give_way));
+        clock::sleep(MS(1)).await;
+        assert_eq!(agent.current().term, Term(41));
+    });
+}
+
+#[test]
+fn the_general_form_is_the_same() {
+    play(async {
+        let (agent, _peer, _) = set();
+        clock::sleep(MS(1)).await;
+        let (round, seen) = (ROUND, Term(20));
+        let general: <Bully as Election>::Message = Answer {
+            round,
+            seen,
+            refusal: None,
+        }
+        .into();
+        agent.addr().do_send(letter(general));
+        clock::sleep(MS(1)).await;
+        assert_eq!(agent.current().term, Term(21));
+    });
+}

@@ -1,0 +1,369 @@
+//! The group: who is told of a change, what it costs, and where letters go.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+#[path = "common/mod.rs"]
+mod common;
+
+use std::{
+    future::Future,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use actix::{Actor, Addr, Context, Handler, clock};
+use actix_bully::{
+    Group,
+    elections::bully::{BullyMessage, Heartbeat, Resign},
+    group::{Incoming, JoinError, Link, MembersChanged},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Presence, Score, Term, To},
+};
+
+/// Counts its pokes and writes down its letters; looks at the group when it is told to.
+#[derive(Clone, Default)]
+struct Peer {
+    name: String,
+    group: Option<Group>,
+    order: Arc<Mutex<Vec<String>>>,
+    letters: Arc<AtomicUsize>,
+}
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {
+        self.order.lock().unwrap().push(self.name.clone());
+        if let Some(group) = &self.group {
+            drop(group.snapshot(&id(&self.name)));
+        }
+    }
+}
+
+impl Handler<Incoming<BullyMessage>> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        self.letters.fetch_add(1, Relaxed);
+    }
+}
+
+struct Scene {
+    group: Group,
+    order: Arc<Mutex<Vec<String>>>,
+    peers: Vec<(String, Addr<Peer>, Arc<AtomicUsize>)>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self {
+            group: Group::new("g").unwrap(),
+            order: Arc::default(),
+            peers: Vec::new(),
+        }
+    }
+
+    /// A member that looks again whenever it is told of a change.
+    fn join(&mut self, name: &str, score: Option<i32>) -> Incarnation {
+        let peer = Peer {
+            name: name.to_owned(),
+            group: Some(self.group.clone()),
+            order: Arc::clone(&self.order),
+            letters: Arc::default(),
+        };
+        let letters = Arc::clone(&peer.letters);
+        let addr = peer.start();
+        let life = self.group.reserve(&id(name)).unwrap();
+        let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
+        let score = score.map(Score::from);
+        let kind = MemberKind::Voter;
+        assert!(self.group.join(&id(name), kind, score, inbox, pokes));
+        self.peers.push((name.to_owned(), addr, letters));
+        life
+    }
+
+    fn look(&self, names: &[&str]) {
+        for name in names {
+            drop(self.group.snapshot(&id(name)));
+        }
+    }
+
+    /// Who has been told since the last call, in order.
+    async fn told(&self) -> String {
+        clock::sleep(Duration::from_millis(1)).await;
+        std::mem::take(&mut *self.order.lock().unwrap()).concat()
+    }
+
+    async fn letters(&self) -> String {
+        clock::sleep(Duration::from_millis(1)).await;
+        let line = |(name, _, letters): &(String, Addr<Peer>, Arc<AtomicUsize>)| {
+            format!("{name}{} ", letters.swap(0, Relaxed))
+        };
+        self.peers.iter().map(line).collect()
+    }
+}
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn play(test: impl Future<Output = ()>) {
+    common::virtual_system().block_on(test);
+}
+
+fn resign() -> BullyMessage {
+    let (term, successor) = (Term(1), None);
+    Resign { term, successor }.into()
+}
+
+const FIRST: Incarnation = Incarnation(1);
+
+#[test]
+fn only_those_who_looked_are_told_the_most_important_first_and_once() {
+    play(async {
+        let mut scene = Scene::new();
+        for (name, score) in [("a", Some(1)), ("b", Some(3)), ("c", None), ("d", Some(2))] {
+            scene.join(name, score);
+        }
+        assert_eq!(scene.told().await, "", "nobody has looked yet");
+        scene.look(&["c", "a", "d", "b", "b"]);
+        scene.group.down(&id("d"), FIRST);
+        scene.group.up(&id("d"), FIRST.next());
+        scene.group.down(&id("d"), FIRST.next());
+        assert_eq!(scene.told().await, "bdac", "three changes, told once");
+        scene.join("e", Some(9));
+        assert_eq!(scene.told().await, "bdac", "they had looked again");
+        assert!(!scene.group.down(&id("d"), FIRST), "no news");
+        assert_eq!(scene.told().await, "");
+    });
+}
+
+#[test]
+fn those_who_join_together_are_merged_once() {
+    play(async {
+        let mut scene = Scene::new();
+        scene.join("a", Some(1));
+        scene.look(&["a"]);
+        for n in 0..1_000 {
+            scene.join(&format!("n{n}"), Some(n));
+        }
+        let before = scene.group.snapshot(&id("a"));
+        assert_eq!(before.members().len(), 1_001);
+        let again = scene.group.snapshot(&id("n7"));
+        assert!(Arc::ptr_eq(&before, &again), "all share one");
+        assert_eq!(scene.told().await, "a", "one poke for a thousand joins");
+    });
+}
+
+#[test]
+fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
+    play(async {
+        let mut scene = Scene::new();
+        let group = scene.group.clone();
+        let taken = |name| {
+            let (id, group) = (id(name), id("g"));
+            Err(JoinError::Taken { id, group })
+        };
+        assert_eq!(scene.join("a", None), FIRST);
+        assert_eq!(group.reserve(&id("a")), taken("a"));
+        assert!(!group.leave(&id("a"), FIRST.next()), "not that life");
+        assert!(group.leave(&id("a"), FIRST));
+        assert_eq!(scene.join("a", None), Incarnation(2));
+
+        group.down(&id("a"), Incarnation(2));
+        group.retire(&id("a"), Incarnation(2));
+        assert_eq!(
+            group.members().get(&id("a")).unwrap().presence,
+            Presence::Down
+        );
+        assert_eq!(scene.join("a", None), Incarnation(3));
+        let member = group.members().get(&id("a")).unwrap().clone();
+        assert!(member.is_up() && member.has_ended(Incarnation(2)));
+        group.retire(&id("a"), Incarnation(2));
+        assert_eq!(
+            group.reserve(&id("a")),
+            taken("a"),
+            "a former holder frees nothing"
+        );
+
+        group.raise_incarnations(Incarnation(100));
+        assert_eq!(
+            group.restart(&id("a"), Incarnation(3), None),
+            Some(Incarnation(101))
+        );
+        assert_eq!(group.restart(&id("a"), Incarnation(3), None), None);
+        assert_eq!(scene.join("b", None), Incarnation(101));
+    });
+}
+
+#[test]
+fn many_can_leave_at_once_and_the_rest_keep_their_routes() {
+    play(async {
+        let mut scene = Scene::new();
+        for n in 0..20 {
+            scene.join(&format!("n{n:02}"), Some(n));
+        }
+        let group = scene.group.clone();
+        assert_eq!(group.members().len(), 20);
+        for n in (0..20).filter(|n| n % 3 != 0) {
+            assert!(group.leave(&id(&format!("n{n:02}")), FIRST));
+        }
+        group.deliver(&id("n00"), FIRST, &To::All, resign());
+        let heard: String = scene.letters().await;
+        let expected = |n: i32| i32::from(n != 0 && n % 3 == 0);
+        let line = |n: i32| format!("n{n:02}{} ", expected(n));
+        assert_eq!(heard, (0..20).map(line).collect::<String>());
+        let ranks: Vec<_> = group
+            .members()
+            .by_rank()
+            .map(|m| m.id.to_string())
+            .collect();
+        assert_eq!(ranks, ["n18", "n15", "n12", "n09", "n06", "n03", "n00"]);
+    });
+}
+
+#[test]
+fn a_letter_goes_to_its_receivers_but_not_to_the_sender_nor_to_who_is_down() {
+    play(async {
+        let mut scene = Scene::new();
+        for name in ["a", "b", "c", "d"] {
+            scene.join(name, Some(1));
+        }
+        let group = scene.group.clone();
+        let send = |to: &To| group.deliver(&id("a"), FIRST, to, resign());
+        send(&To::All);
+        assert_eq!(scene.letters().await, "a0 b1 c1 d1 ");
+        send(&To::One(id("c")));
+        send(&To::One(id("a")));
+        send(&To::One(id("nobody")));
+        assert_eq!(scene.letters().await, "a0 b0 c1 d0 ");
+        send(&To::Set([id("d"), id("a"), id("b"), id("nobody")].into()));
+        assert_eq!(scene.letters().await, "a0 b1 c0 d1 ");
+        group.suspect(&id("b"), FIRST);
+        group.down(&id("c"), FIRST);
+        send(&To::All);
+        assert_eq!(scene.letters().await, "a0 b1 c0 d1 ", "a suspect may live");
+        assert_eq!(group.counters().sent, 8);
+    });
+}
+
+#[test]
+fn a_letter_to_a_closed_mailbox_is_counted() {
+    play(async {
+        let mut scene = Scene::new();
+        scene.join("a", None);
+        let stopped = Peer::default();
+        let addr = Peer::create(|ctx| {
+            actix::ActorContext::stop(ctx);
+            stopped
+        });
+        group_in(&scene.group, "b", &addr);
+        clock::sleep(Duration::from_millis(1)).await;
+        assert!(!addr.connected());
+        let (term, score) = (Term(1), Score::from(1));
+        for message in [
+            resign(),
+            Heartbeat {
+                term,
+                score,
+                sent_at: None,
+            }
+            .into(),
+        ] {
+            scene.group.deliver(&id("a"), FIRST, &To::All, message);
+        }
+        assert_eq!(scene.group.counters().closed, 2);
+    });
+}
+
+fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
+    group.reserve(&id(name)).unwrap();
+    let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
+    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
+}
+
+/// Writes down what it carries.
+#[derive(Debug, Default)]
+struct Cable(Mutex<Vec<String>>);
+
+impl Link<BullyMessage> for Cable {
+    fn carry(&self, to: &[AgentId], letter: Incoming<BullyMessage>) {
+        let line = format!("{} to {to:?}: {}", letter.from, letter.message);
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+#[test]
+fn members_on_another_host_look_the_same_and_a_letter_to_several_crosses_once() {
+    play(async {
+        let mut scene = Scene::new();
+        scene.join("a", Some(1));
+        let (here, there) = (Arc::new(Cable::default()), Arc::new(Cable::default()));
+        let far = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(77));
+        for (name, cable) in [("x", &there), ("b", &here), ("c", &there)] {
+            let cable: Arc<dyn Link<_>> = Arc::<Cable>::clone(cable);
+            scene.group.join_remote(far(name), cable).unwrap();
+        }
+        let twice = scene
+            .group
+            .join_remote(far("a"), Arc::<Cable>::clone(&here));
+        assert!(twice.is_err());
+        scene.group.set_closed(false);
+        let members = scene.group.members();
+        assert_eq!((members.len(), members.is_closed()), (4, false));
+
+        scene.group.deliver(&id("a"), FIRST, &To::All, resign());
+        scene.group.down(&id("c"), Incarnation(77));
+        scene.group.deliver(&id("a"), FIRST, &To::All, resign());
+        let carried = std::mem::take(&mut *there.0.lock().unwrap());
+        assert_eq!(
+            carried,
+            ["a to [c, x]: resign term 1", "a to [x]: resign term 1"]
+        );
+        assert_eq!(here.0.lock().unwrap().len(), 2);
+        assert!(scene.group.leave_remote(&id("x")));
+        assert!(!scene.group.leave_remote(&id("a")), "that one is local");
+    });
+}
+
+#[test]
+fn a_score_is_told_and_changes_the_order() {
+    play(async {
+        let mut scene = Scene::new();
+        for (name, score) in [("a", Some(1)), ("b", Some(2)), ("c", Some(3))] {
+            scene.join(name, score);
+        }
+        scene.look(&["a", "b", "c"]);
+        assert_eq!(scene.told().await, "");
+        scene.group.set_score(&id("a"), Some(Score::from(9)));
+        assert_eq!(scene.told().await, "cba", "by the order as it was");
+        scene.group.set_score(&id("a"), Some(Score::from(9)));
+        assert_eq!(scene.told().await, "", "no news");
+        scene.group.down(&id("c"), FIRST);
+        assert_eq!(scene.told().await, "acb");
+        scene.group.set_score(&id("b"), None);
+        assert_eq!(scene.told().await, "acb");
+        let ranks: Vec<_> = scene
+            .group
+            .members()
+            .by_rank()
+            .map(|m| m.id.to_string())
+            .collect();
+        assert_eq!(ranks, ["a", "c"]);
+        assert!(
+            scene
+                .group
+                .members()
+                .get(&id("c"))
+                .unwrap()
+                .has_ended(FIRST),
+            "kept"
+        );
+    });
+}

@@ -1,0 +1,107 @@
+//! What was saved is there again, and only that.
+
+use std::{future::poll_fn, os::unix::fs::PermissionsExt, task::Poll};
+
+use actix_bully::store::{MemoryStore, TermStore};
+
+use super::{create, identity, names, open, place, vote};
+
+#[actix_rt::test]
+async fn a_store_is_fresh_until_the_first_save() {
+    let (_folder, path) = place();
+    drop(create(&path).expect("a new store"));
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), None);
+    store.save(vote(1)).await.expect("saved");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
+    drop(store);
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
+}
+
+#[actix_rt::test]
+async fn many_saves_keep_one_file() {
+    let (folder, path) = place();
+    let store = create(&path).expect("a new store");
+    for term in 1..=50 {
+        store.save(vote(term)).await.expect("saved");
+    }
+    assert_eq!(names(&folder), ["jobs.store"]);
+    drop(store);
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(50)));
+}
+
+#[actix_rt::test]
+async fn a_save_that_nobody_waits_for_cannot_undo_a_later_one() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    for term in 0..20 {
+        let mut begun = store.save(vote(2 * term));
+        let _begun = poll_fn(|cx| Poll::Ready(begun.as_mut().poll(cx))).await;
+        drop(begun);
+        store.save(vote(2 * term + 1)).await.expect("saved");
+        assert_eq!(
+            store.load().expect("it can be read"),
+            Some(vote(2 * term + 1))
+        );
+    }
+    drop(store);
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(39)));
+}
+
+#[actix_rt::test]
+async fn nothing_happens_before_a_save_is_polled() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    drop(store.save(vote(1)));
+    drop(store);
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), None);
+}
+
+#[actix_rt::test]
+async fn a_link_is_followed_and_stays() {
+    let (folder, path) = place();
+    drop(create(&path).expect("a new store"));
+    let other = tempfile::tempdir().expect("a folder");
+    let link = other.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    let store = open(&link).expect("it leads to a store");
+    store.save(vote(1)).await.expect("saved");
+    drop(store);
+    assert_eq!(names(&other), ["link"]);
+    assert_eq!(names(&folder), ["jobs.store"]);
+    let store = open(&path).expect("it exists");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
+}
+
+#[test]
+fn a_file_is_its_owners_only() {
+    let (_folder, path) = place();
+    drop(create(&path).expect("a new store"));
+    let rights = std::fs::metadata(&path).expect("the file").permissions();
+    assert_eq!(rights.mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_store_says_whose_it_is_and_whether_it_lasts() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    assert!(!store.is_volatile());
+    assert_eq!(store.identity(), Some(&identity("api-1")));
+    let memory = MemoryStore::<u64>::new();
+    assert!(memory.is_volatile());
+    assert_eq!(memory.identity(), None);
+}
+
+#[actix_rt::test]
+async fn memory_outlives_the_agent() {
+    let store = MemoryStore::new();
+    let again = store.clone();
+    assert_eq!(again.load().expect("memory"), None);
+    store.save(vote(1)).await.expect("saved");
+    drop(store);
+    assert_eq!(again.load().expect("memory"), Some(vote(1)));
+}

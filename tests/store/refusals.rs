@@ -1,0 +1,163 @@
+//! `create` refuses what is there; `open` refuses what is not, or not whole, or not ours.
+
+use std::fs;
+
+use actix_bully::store::{Damage, FileStore, StoreError, TermStore};
+
+use super::{Vote, create, identity, names, open, place, vote};
+
+#[test]
+fn create_refuses_whatever_is_there() {
+    let (folder, path) = place();
+    fs::write(&path, "anything").expect("written");
+    let refused = create(&path).expect_err("there is a file");
+    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+    assert_eq!(fs::read(&path).expect("the file"), b"anything");
+    assert_eq!(names(&folder), ["jobs.store"]);
+
+    let (folder, path) = place();
+    std::os::unix::fs::symlink("nowhere", &path).expect("a link");
+    let refused = create(&path).expect_err("there is a link");
+    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+    assert_eq!(names(&folder), ["jobs.store"]);
+
+    let (_folder, path) = place();
+    fs::create_dir(&path).expect("a folder");
+    let refused = create(&path).expect_err("there is a folder");
+    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+}
+
+#[test]
+fn create_leaves_nothing_where_it_cannot_write() {
+    let (folder, _) = place();
+    let refused = create(&folder.path().join("missing/jobs.store")).expect_err("no folder");
+    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
+    let refused = create(&folder.path().join("x".repeat(250))).expect_err("too long a name");
+    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
+    let refused = create(&folder.path().join("..")).expect_err("no name");
+    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
+    assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn open_refuses_what_is_missing() {
+    let (folder, path) = place();
+    let refused = open(&path).expect_err("nothing there");
+    assert!(matches!(refused, StoreError::Missing { .. }), "{refused:?}");
+    assert!(names(&folder).is_empty(), "and makes nothing");
+}
+
+#[test]
+fn open_refuses_what_is_damaged_and_leaves_it_alone() {
+    for (text, expected) in [
+        (Vec::new(), Damage::Header),
+        (b"PNG".to_vec(), Damage::Header),
+        (b"actix-bully store 1\n".to_vec(), Damage::Checksum),
+        (vec![b'x'; 5_000_000], Damage::TooLarge { max: 4096 }),
+    ] {
+        let (folder, path) = place();
+        fs::write(&path, &text).expect("written");
+        let refused = open(&path).expect_err("damaged");
+        assert_eq!(damage(&refused), Some(expected), "{refused:?}");
+        assert_eq!(fs::read(&path).expect("the file"), text);
+        assert_eq!(names(&folder), ["jobs.store"]);
+    }
+}
+
+#[test]
+fn open_refuses_what_is_no_file() {
+    let (folder, path) = place();
+    let pipe = folder.path().join("pipe");
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, 0o600.into(), 0).expect("a pipe");
+    fs::create_dir(&path).expect("a folder");
+    for path in [path, pipe] {
+        let refused = open(&path).expect_err("no file");
+        assert_eq!(damage(&refused), Some(Damage::NotAFile), "{refused:?}");
+    }
+}
+
+#[actix_rt::test]
+async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    store.save(vote(7)).await.expect("saved");
+    drop(store);
+    let refused = FileStore::<Vote>::open(&path, identity("api-2")).expect_err("another node's");
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "{} belongs to node api-1 of group jobs in cluster production, not to node api-2 of \
+             group jobs in cluster production: check the path and the names",
+            path.display()
+        )
+    );
+    let refused = FileStore::<u64>::open(&path, identity("api-1")).expect_err("another record");
+    assert!(matches!(refused, StoreError::Record { .. }), "{refused:?}");
+    let store = open(&path).expect("still whole and ours");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(7)));
+}
+
+#[actix_rt::test]
+async fn one_at_a_time_has_a_store_open() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    for term in 1..=3 {
+        let refused = open(&path).expect_err("in use");
+        assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
+        store.save(vote(term)).await.expect("saved");
+    }
+    let refused = open(&path).expect_err("still in use, though the file is another one");
+    assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
+    drop(store);
+    let store = open(&path).expect("free");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(3)));
+}
+
+#[actix_rt::test]
+async fn a_store_that_was_removed_or_replaced_does_not_come_back() {
+    let (folder, path) = place();
+    let store = create(&path).expect("a new store");
+    store.save(vote(1)).await.expect("saved");
+    fs::remove_file(&path).expect("removed");
+    let second = create(&path).expect("nothing there, so nothing to refuse");
+    second.save(vote(2)).await.expect("saved");
+    let refused = store
+        .save(vote(3))
+        .await
+        .expect_err("it is not ours any more");
+    assert!(
+        matches!(refused, StoreError::Replaced { .. }),
+        "{refused:?}"
+    );
+    let refused = store.load().expect_err("failed for good");
+    assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
+    drop((store, second));
+    let store = open(&path).expect("the second one");
+    assert_eq!(store.load().expect("it can be read"), Some(vote(2)));
+    assert_eq!(names(&folder), ["jobs.store"]);
+}
+
+#[test]
+fn every_refusal_names_the_path_and_says_what_to_do() {
+    let (_folder, path) = place();
+    let missing = open(&path).expect_err("nothing there").to_string();
+    let store = create(&path).expect("a new store");
+    let in_use = open(&path).expect_err("in use").to_string();
+    let exists = create(&path).expect_err("there is one").to_string();
+    drop(store);
+    fs::write(&path, "").expect("written");
+    let damaged = open(&path).expect_err("empty").to_string();
+    for text in [missing, in_use, exists, damaged] {
+        assert!(text.starts_with(&*path.to_string_lossy()), "{text}");
+        assert!(text.contains(": "), "{text}");
+        assert!(!text.ends_with('.'), "{text}");
+    }
+}
+
+fn damage(error: &StoreError) -> Option<Damage> {
+    if let StoreError::Damaged { damage, .. } = error {
+        return Some(*damage);
+    }
+    None
+}
