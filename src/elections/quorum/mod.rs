@@ -250,6 +250,11 @@ impl QuorumBully {
         message: BullyMessage,
         out: &mut Out,
     ) {
+        if let BullyMessage::Heartbeat(m) = &message
+            && self.refresh(now, from, incarnation, m, out)
+        {
+            return;
+        }
         if !self.config.is_voter(from) || *from == self.me.id {
             return self.ignore("not from another voter");
         }
