@@ -52,7 +52,7 @@
 //! | `Nack` | − | − | − | A4; before belief: steps down |
 //! | `Takeover` | − | − | − | P3: drains |
 //! | `Resign` | its leader's: claim if named, else stand back | the same | void; asking and named: claim | − |
-//! | `Members` | leader's certain end: own turn, in steps of d | moves up | who is down is not awaited | − |
+//! | `Members` | leader's certain end: own turn, in steps of d | the same, if it is bound to the one that ended | who is down is not awaited | − |
 //! | `TimedOut` | `Election`: own turn; `Round`: the challenge failed | `Election`: ask | `Round`: decide, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: not believed |
 //! | `Campaign` | challenge the leader | ask now, unless bound | − | `Heartbeat` |
 //! | `SetScore` | the leader hears of it | own turn | ask again | `Heartbeat`; `None`: drain |
@@ -262,6 +262,11 @@ impl QuorumBully {
         message: BullyMessage,
         out: &mut Out,
     ) {
+        if let BullyMessage::Heartbeat(m) = &message
+            && self.refresh(now, from, incarnation, m, out)
+        {
+            return;
+        }
         if !self.config.is_voter(from) || *from == self.me.id {
             return self.ignore("not from another voter");
         }

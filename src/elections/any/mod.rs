@@ -80,3 +80,6 @@ impl Election for AnyBully {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
