@@ -6,6 +6,7 @@
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
     reason = "what cannot be done fails the test"
 )]
 
@@ -129,7 +130,7 @@ fn play(world: &mut World<AnyBully>, ended: &mut Told, command: Command) {
         Command::Wait(span) => world.run_for(span),
         Command::Heal => world.heal(),
         Command::Partition(sides) => {
-            world.partition(sides.iter().map(|side| side.iter().map(full)))
+            world.partition(sides.iter().map(|side| side.iter().map(full)));
         }
         Command::Crash(all) => {
             for name in all.iter().map(full) {
