@@ -105,11 +105,15 @@ impl QuorumScenario {
     }
 }
 
-/// In-process timings; every fifth history has other quorums than majorities, every third leaves
-/// its leaders alone.
+/// Mostly in-process timings; every fifth history has other quorums than majorities, every third
+/// leaves its leaders alone.
 fn draw(seed: u64, n: usize) -> Result<QuorumConfig, QuorumError> {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
-    let timings = Timings::in_process();
+    let timings = match random.below(8) {
+        0 => Timings::default(),
+        1 | 2 => Timings::lan(),
+        _ => Timings::in_process(),
+    };
     let short = timings.promise().saturating_mul(2);
     let preemption = if random.chance(333) {
         Preemption::Never

@@ -1,0 +1,182 @@
+//! `Elected` and `Heartbeat` (A2): following, promising, acknowledging.
+
+use super::*;
+
+#[test]
+fn a_voter_follows_writes_promises_and_acknowledges() {
+    let mut me = Kit::with_turn();
+    me.hear(HIGH, elected(OLD, 9))
+        .wrote(OLD, HIGH)
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+    let promise = me.machine.promise.as_ref().unwrap();
+    assert_eq!((&promise.holder, promise.term), (&id(HIGH), Term(OLD)));
+    assert_eq!(promise.until, me.now.after(Duration::from_millis(P)));
+}
+
+#[test]
+fn a_heartbeat_prolongs_the_promise() {
+    let mut me = Kit::following();
+    me.later(H)
+        .hear(HIGH, heartbeat(OLD, 9))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+    let until = me.machine.promise.as_ref().unwrap().until;
+    assert_eq!(until, me.now.after(Duration::from_millis(P)));
+}
+
+/// 25
+#[test]
+fn a_missed_announcement_heals_with_a_heartbeat() {
+    let mut me = Kit::with_turn();
+    me.hear(LOW, heartbeat(OLD, 1)).wrote(OLD, LOW).whatever();
+    assert_eq!(me.view().leader, Some(leader(LOW, OLD)));
+}
+
+/// 24
+#[test]
+fn an_older_term_is_told_the_newer_one() {
+    for (role, mut me) in Kit::roles() {
+        me.hear(LOW, elected(50, 1)).whatever();
+        let seen = me.hear(HIGH, elected(49, 9));
+        if role == "observer" {
+            seen.nothing_else_happened();
+        } else {
+            seen.sent(HIGH, nack(50)).nothing_else_happened();
+        }
+        assert_eq!(me.view().leader, Some(leader(LOW, 50)), "{role}");
+    }
+}
+
+#[test]
+fn a_newer_leader_supersedes_one_that_is_followed() {
+    let mut me = Kit::following();
+    me.hear(LOW, elected(OLD + 1, 1))
+        .wrote(OLD + 1, LOW)
+        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .set(Timer::Election, P)
+        .sent(LOW, ack(OLD + 1, SAID, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_newer_leader_supersedes_this_one() {
+    let mut me = Kit::leading();
+    me.hear(HIGH, elected(50, 9))
+        .lost(LostReason::Superseded)
+        .wrote(50, HIGH)
+        .notified(Event::NewLeader(leader(HIGH, 50)))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(50, SAID, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_follows_whoever_won() {
+    for mut me in [Kit::probing(), Kit::claiming(), Kit::elected()] {
+        me.hear(LOW, elected(50, 1)).wrote(50, LOW).whatever();
+        assert_eq!(me.view().role, Role::Follower);
+        assert_eq!(me.view().leader, Some(leader(LOW, 50)));
+        me.fire(Timer::Round).nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_vote_in_that_term_for_another_one_does_not_hinder() {
+    let mut me = Kit::with_turn().after(LOW, claim(OLD, 1));
+    let seen = me.hear(HIGH, elected(OLD, 9));
+    assert!(!seen.writes());
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+}
+
+#[test]
+fn silence_ends_with_the_promise() {
+    let mut me = Kit::following();
+    me.later(P - 1)
+        .fire(Timer::Election)
+        .set(Timer::Election, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(Timer::Election)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, 0) // nobody waits for the one that fell silent
+        .nothing_else_happened();
+}
+
+/// I12
+#[test]
+fn an_observer_follows_and_promises_nothing() {
+    let mut me = Kit::observer();
+    me.hear(HIGH, elected(OLD, 9))
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, P)
+        .nothing_else_happened();
+    assert_eq!(me.machine.promise, None);
+    me.later(P)
+        .fire(Timer::Election)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_life_that_is_over_is_not_followed() {
+    let mut me = Kit::with_turn();
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .whatever();
+    me.hear(HIGH, elected(OLD, 9)).nothing_else_happened();
+    me.hear_life(HIGH, 2, elected(OLD, 9))
+        .wrote(OLD, HIGH)
+        .whatever();
+}
+
+#[test]
+fn a_resigned_leadership_is_not_followed_again() {
+    let mut me = Kit::following().after(HIGH, resign(OLD, None));
+    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
+    assert_eq!(me.view().leader, None);
+    me.hear(HIGH, heartbeat(OLD + 1, 9))
+        .wrote(OLD + 1, HIGH)
+        .whatever();
+}
+
+#[test]
+fn what_the_available_mode_says_is_none_of_this_mode() {
+    let mut me = Kit::with_turn();
+    let sent_at = None;
+    me.hear(
+        HIGH,
+        Elected {
+            sent_at,
+            ..elected(OLD, 9)
+        },
+    )
+    .nothing_else_happened();
+    me.hear(
+        HIGH,
+        Heartbeat {
+            sent_at,
+            ..heartbeat(OLD, 9)
+        },
+    )
+    .nothing_else_happened();
+}
+
+#[test]
+fn who_rests_says_that_it_does_not_stand() {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: None }).whatever();
+    me.step(Input::Drained).whatever();
+    let sleepy = Ack {
+        score: None,
+        ..ack(50, SAID, 5)
+    };
+    me.hear(LOW, elected(50, 1))
+        .wrote(50, LOW)
+        .notified(Event::NewLeader(leader(LOW, 50)))
+        .set(Timer::Election, P)
+        .sent(LOW, sleepy)
+        .nothing_else_happened();
+}

@@ -1,0 +1,253 @@
+//! `Elect`, `Ok` and `Yield` (E1 to E3): asking, and answering who asks.
+
+use super::*;
+
+/// I11
+#[test]
+fn a_question_changes_nothing_durable_in_any_role() {
+    for (role, mut me) in Kit::roles() {
+        for score in [1, 9] {
+            for seen in [0, OLD, 50] {
+                let before = me.durable();
+                let seen = me.hear(LOW, elect(seen, score));
+                assert!(!seen.writes(), "{role}");
+                assert_eq!(me.durable(), before, "{role}");
+                let answers = seen.messages().len();
+                assert_eq!(answers == 0, role == "observer", "{role}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_voter_consents_to_who_outranks_it() {
+    let mut me = Kit::with_turn();
+    me.hear(HIGH, elect(4, 9))
+        .sent(HIGH, yields_at(1, 4))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_voter_objects_to_who_it_outranks_and_asks_itself() {
+    let mut me = Kit::with_turn();
+    me.hear(LOW, elect(4, 1))
+        .sent(LOW, objects(1, 4))
+        .asked(elect(4, 5))
+        .set(Timer::Round, E)
+        .nothing_else_happened();
+    assert_eq!(me.view().role, Role::Candidate);
+}
+
+#[test]
+fn it_objects_to_the_same_one_only_once() {
+    let mut me = Kit::with_turn();
+    me.hear(LOW, elect(4, 1))
+        .sent(LOW, objects(1, 4))
+        .whatever();
+    me.hear(LOW, elect(4, 1))
+        .sent(LOW, yields_at(1, 4))
+        .nothing_else_happened();
+    let mut me = me.after(HIGH, heartbeat(OLD, 9));
+    me.later(P).fire(Timer::Election).whatever();
+    me.hear(LOW, elect(4, 1))
+        .sent(LOW, objects(1, 4))
+        .whatever();
+}
+
+#[test]
+fn a_witness_never_objects() {
+    let mut me = Kit::witness();
+    me.hear(LOW, elect(4, 1))
+        .sent(LOW, yields_at(1, 4))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_bound_to_a_leader_says_for_how_long() {
+    let mut me = Kit::following();
+    me.later(25)
+        .hear(LOW, elect(9, 1))
+        .sent(LOW, alive(1, 9, 100))
+        .nothing_else_happened();
+    me.hear(HIGH, elect(9, 9))
+        .sent(HIGH, yields_at(1, 9)) // the holder itself
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_believing_leader_says_for_how_long() {
+    let mut me = Kit::leading();
+    me.later(10)
+        .hear(HIGH, elect(9, 9))
+        .sent(HIGH, alive(1, 9, D - 10))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_term_that_is_not_new_is_stale() {
+    let mut me = Kit::following();
+    me.later(P)
+        .hear(LOW, elect(OLD - 1, 1))
+        .sent(LOW, stale(1, OLD))
+        .nothing_else_happened();
+}
+
+/// E1
+#[test]
+fn a_turn_begins_by_asking() {
+    let mut me = Kit::with_turn();
+    me.fire(Timer::Election)
+        .set(Timer::Election, S)
+        .nothing_else_happened();
+    me.later(S)
+        .fire(Timer::Election)
+        .asked(elect(0, 5))
+        .set(Timer::Round, E)
+        .nothing_else_happened();
+}
+
+/// E3
+#[test]
+fn a_claim_waits_for_the_word_of_who_outranks_it() {
+    let mut me = Kit::probing().after(LOW, yields(1));
+    assert!(
+        matches!(me.machine.state, State::Probing(_)),
+        "a quorum, but HIGH is silent"
+    );
+    me.hear(HIGH, yields(1))
+        .wrote(MINE, ME)
+        .asked(claim(MINE, 5))
+        .set(Timer::Round, E)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_claim_does_not_wait_for_ever() {
+    let mut me = Kit::probing().after(LOW, yields(1));
+    me.later(E - 1)
+        .fire(Timer::Round)
+        .set(Timer::Round, 1)
+        .nothing_else_happened();
+    me.later(1).fire(Timer::Round).wrote(MINE, ME).whatever();
+}
+
+#[test]
+fn a_claim_does_not_wait_for_who_is_certainly_down() {
+    let mut me = Kit::probing().after(LOW, yields(1));
+    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .wrote(MINE, ME)
+        .whatever();
+}
+
+#[test]
+fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
+    let mut me = Kit::following();
+    me.later(P)
+        .fire(Timer::Election)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, 0)
+        .nothing_else_happened();
+    me.fire(Timer::Election).asked(elect(OLD, 5)).whatever();
+    me.hear(LOW, yields(1)).wrote(OLD + 1, ME).whatever();
+}
+
+#[test]
+fn consent_counts_for_its_own_round_only() {
+    let mut me = Kit::probing();
+    me.hear(LOW, yields(2)).nothing_else_happened();
+    me.hear(LOW, yields(0)).nothing_else_happened();
+    me.hear(LOW, objects(2, 0)).nothing_else_happened();
+    assert!(matches!(me.machine.state, State::Probing(_)));
+}
+
+#[test]
+fn an_objection_makes_it_stand_back() {
+    let mut me = Kit::probing();
+    me.hear(HIGH, objects(1, 9))
+        .set(Timer::Election, W)
+        .nothing_else_happened();
+    assert_eq!(me.view().role, Role::Waiting);
+    assert_eq!(me.view().term, Term(9));
+}
+
+#[test]
+fn a_stale_term_is_asked_again_higher() {
+    let mut me = Kit::probing();
+    me.hear(LOW, stale(1, 20))
+        .set(Timer::Election, S)
+        .nothing_else_happened();
+    me.later(S)
+        .fire(Timer::Election)
+        .asked(Elect {
+            round: round(2),
+            ..elect(20, 5)
+        })
+        .whatever();
+}
+
+#[test]
+fn refusals_by_all_end_the_round_at_once() {
+    let mut me = Kit::probing();
+    me.hear(LOW, alive(1, 0, 40)).nothing_else_happened();
+    me.hear(HIGH, alive(1, 0, 60))
+        .set(Timer::Election, 60 + S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn without_a_quorum_it_tries_again_later() {
+    let mut me = Kit::probing();
+    me.later(E)
+        .fire(Timer::Round)
+        .set(Timer::Election, S)
+        .nothing_else_happened();
+    assert_eq!(me.durable(), (0, None), "nothing was used up");
+}
+
+#[test]
+fn nobody_listens_to_strangers_and_observers() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.machine.clone();
+        for from in [EYE, "stranger", ME] {
+            me.hear(from, elect(50, 99)).nothing_else_happened();
+            me.hear(from, claim(50, 99)).nothing_else_happened();
+            me.hear(from, elected(50, 99)).nothing_else_happened();
+            me.hear(from, resign(50, Some(ME))).nothing_else_happened();
+            me.hear(from, nack(50)).nothing_else_happened();
+        }
+        assert_eq!(me.machine, before, "{role}");
+    }
+}
+
+/// 80
+#[test]
+fn a_term_out_of_all_measure_is_not_heard() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.machine.clone();
+        let most = u64::MAX;
+        me.hear(LOW, elect(most, 1)).nothing_else_happened();
+        me.hear(LOW, claim(most, 1)).nothing_else_happened();
+        me.hear(LOW, elected(most, 1)).nothing_else_happened();
+        me.hear(LOW, nack(LAST_TERM.0 + 1)).nothing_else_happened();
+        me.hear(LOW, resign(most, Some(ME))).nothing_else_happened();
+        me.hear(LOW, yields_at(1, most)).nothing_else_happened();
+        assert_eq!(me.machine, before, "{role}");
+    }
+}
+
+/// 80
+#[test]
+fn at_the_end_of_the_terms_it_does_not_campaign() {
+    let vote = Vote {
+        term: LAST_TERM,
+        voted_for: None,
+    };
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
+    me.later(P + S)
+        .fire(Timer::Election)
+        .nothing_else_happened();
+    me.step(Input::Campaign).nothing_else_happened();
+    assert_eq!(me.view().role, Role::Follower);
+}

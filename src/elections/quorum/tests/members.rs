@@ -1,0 +1,129 @@
+//! `Members` (F1, F2): certain ends, and guesses.
+
+use super::*;
+
+/// 74
+#[test]
+fn the_certain_end_of_the_holder_voids_the_promise() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, 0)
+        .nothing_else_happened();
+    me.hear(LOW, claim(OLD + 1, 1))
+        .wrote(OLD + 1, LOW)
+        .whatever();
+}
+
+#[test]
+fn after_a_certain_end_turns_come_in_steps_of_a_delay() {
+    let mut me = Kit::following_low();
+    me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, DELAY)
+        .nothing_else_happened();
+}
+
+#[test]
+fn what_the_dead_leader_said_before_is_ignored() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
+    assert_eq!(me.machine.promise, None);
+}
+
+/// 75
+#[test]
+fn a_guess_voids_no_promise() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
+    me.hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, P))
+        .nothing_else_happened();
+
+    let planted = config().planted(Defect::GuessIsCertain);
+    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
+    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
+        .whatever();
+    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+}
+
+/// F1 (b): the leader restarted, was elected again, and now its former life is reported.
+#[test]
+fn the_end_of_a_former_life_voids_no_promise_to_the_present_one() {
+    let again = |kit: Kit| {
+        let mut me = kit;
+        me.told(|m| _ = m.up(&id(HIGH), Incarnation(2))).whatever();
+        me.hear_life(HIGH, 2, heartbeat(OLD, 9)).whatever();
+        me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+            .whatever();
+        me
+    };
+    let mut me = again(Kit::with_turn());
+    assert!(me.machine.promise.is_some());
+    me.hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, P))
+        .nothing_else_happened();
+
+    let planted = config().planted(Defect::EndOfAnyLife);
+    let mut me = again(Kit::unborn(planted, MemberKind::Voter, Some(5)).started());
+    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+}
+
+#[test]
+fn a_later_life_is_not_followed_in_the_former_ones_place() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, P) // its end is not certain: the promise holds
+        .nothing_else_happened();
+    me.hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, P))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_left_is_not_followed_and_its_promise_holds() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.leave(&id(HIGH)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, P)
+        .nothing_else_happened();
+    assert!(me.machine.promise.is_some());
+}
+
+#[test]
+fn an_observer_hears_of_a_certain_end() {
+    let mut me = Kit::observer().after(HIGH, heartbeat(OLD, 9));
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_newer_score_in_the_snapshot_replaces_what_was_heard() {
+    let mut me = Kit::with_turn().after(LOW, elect(0, 7));
+    assert_eq!(me.machine.score_of(&id(LOW)), Some(7.into()));
+    me.told(|_| ()).nothing_else_happened();
+    assert_eq!(me.machine.score_of(&id(LOW)), Some(7.into()), "nothing new");
+    me.told(|m| _ = m.set_score(&id(LOW), Some(2.into())))
+        .nothing_else_happened();
+    assert_eq!(me.machine.score_of(&id(LOW)), Some(2.into()));
+}
+
+#[test]
+fn a_snapshot_does_not_change_who_votes() {
+    let mut me = Kit::with_turn();
+    let more = ["x", "y", "z"]
+        .map(|name| Member::up(id(name), MemberKind::Voter, Some(50.into()), Incarnation(1)));
+    me.told(|m| m.join(more)).nothing_else_happened();
+    me.hear("x", claim(9, 50)).nothing_else_happened();
+    me.later(S)
+        .fire(Timer::Election)
+        .asked(elect(0, 5))
+        .whatever();
+}

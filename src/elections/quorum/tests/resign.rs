@@ -1,0 +1,234 @@
+//! `StepDown`, `Drained`, and `Resign` (R1, R2, P4).
+
+use super::*;
+
+#[test]
+fn stepping_down_drains_first() {
+    let mut me = Kit::leading();
+    me.acked(HIGH, 9).whatever();
+    me.step(Input::StepDown { to: Some(id(LOW)) })
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(LOW)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    assert_eq!(
+        me.view().leading,
+        Some(Term(MINE)),
+        "until the work has ended"
+    );
+    me.step(Input::StepDown { to: None })
+        .nothing_else_happened();
+}
+
+/// R1
+#[test]
+fn the_belief_ends_before_it_is_said() {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.step(Input::Drained)
+        .lost(LostReason::Resigned)
+        .sent_all(resign(MINE, Some(LOW)))
+        .set(Timer::Election, W + 9 * S) // it lets the others go first
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, None);
+    me.acked(LOW, 1).nothing_else_happened();
+}
+
+/// 71
+#[test]
+fn work_that_does_not_end_is_waited_for_only_so_long() {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: None }).whatever();
+    me.later(50).acked(LOW, 1).whatever();
+    me.later(DRAIN - 51)
+        .fire(Timer::Drain)
+        .set(Timer::Drain, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(Timer::Drain)
+        .lost(LostReason::Resigned)
+        .whatever();
+}
+
+#[test]
+fn the_best_one_that_is_heard_succeeds() {
+    let mut me = Kit::leading();
+    me.later(H).acked(HIGH, 9).whatever();
+    me.acked(LOW, 1).whatever();
+    let successor = |mut me: Kit, to: Option<&str>| {
+        me.step(Input::StepDown { to: to.map(id) }).whatever();
+        let seen = me.step(Input::Drained);
+        match seen.messages()[..] {
+            [BullyMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),
+            _ => panic!("{seen:?}"),
+        }
+    };
+    assert_eq!(successor(me.clone(), None).as_deref(), Some(HIGH));
+    assert_eq!(successor(me.clone(), Some(LOW)).as_deref(), Some(LOW));
+    assert_eq!(
+        successor(me.clone(), Some(EYE)).as_deref(),
+        Some(HIGH),
+        "no voter"
+    );
+    let mut witness = me.clone();
+    let echo = witness.now;
+    witness
+        .hear(
+            HIGH,
+            Ack {
+                score: None,
+                ..ack(MINE, echo, 9)
+            },
+        )
+        .whatever();
+    assert_eq!(successor(witness, None).as_deref(), Some(LOW));
+    me.later(2 * H + 1);
+    assert_eq!(successor(me, Some(LOW)), None, "nobody was heard lately");
+}
+
+/// P4
+#[test]
+fn a_leader_that_becomes_ineligible_hands_over() {
+    let mut me = Kit::leading();
+    me.set_score(None)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(LOW)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(LostReason::Resigned)
+        .sent_all(resign(MINE, Some(LOW)))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_does_not_believe_yet_resigns_at_once() {
+    let mut me = Kit::elected();
+    me.step(Input::StepDown { to: None })
+        .sent_all(resign(MINE, None))
+        .set(Timer::Election, W + 9 * S)
+        .nothing_else_happened();
+}
+
+/// I9
+#[test]
+fn a_planted_leader_believes_after_it_resigned() {
+    let mut me = Kit::leading_by(config().planted(Defect::BeliefAfterResign));
+    me.step(Input::StepDown { to: None }).whatever();
+    me.step(Input::Drained)
+        .sent_all(resign(MINE, Some(LOW)))
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+}
+
+#[test]
+fn who_does_not_lead_does_not_step_down() {
+    for mut me in [
+        Kit::with_turn(),
+        Kit::following(),
+        Kit::probing(),
+        Kit::claiming(),
+    ] {
+        me.step(Input::StepDown { to: None })
+            .nothing_else_happened();
+        me.step(Input::Drained).nothing_else_happened();
+        me.fire(Timer::Drain).nothing_else_happened();
+    }
+}
+
+/// R2, 67
+#[test]
+fn the_successor_claims_at_once() {
+    let mut me = Kit::following();
+    let released = Some(leadership(HIGH, OLD));
+    me.hear(HIGH, resign(OLD, Some(ME)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .wrote(OLD + 1, ME)
+        .asked(Claim {
+            released,
+            ..claim(OLD + 1, 5)
+        })
+        .set(Timer::Round, E)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_others_wait_for_the_successor() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD, Some(LOW)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, W)
+        .nothing_else_happened();
+    assert_eq!(me.machine.promise, None);
+    assert_eq!(me.view().role, Role::Waiting);
+}
+
+#[test]
+fn without_a_successor_turns_come_by_rank() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD, None))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, 0) // HIGH, which resigned, is not waited for
+        .nothing_else_happened();
+}
+
+/// 68
+#[test]
+fn a_late_resignation_voids_no_newer_promise() {
+    let mut me = Kit::following().after(HIGH, heartbeat(OLD + 1, 9));
+    me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD + 1)));
+    assert!(me.machine.promise.is_some());
+}
+
+#[test]
+fn another_ones_resignation_voids_no_promise() {
+    let mut me = Kit::following();
+    me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
+    me.hear(LOW, claim(51, 1))
+        .sent(LOW, refuses(51, OLD, P))
+        .nothing_else_happened();
+
+    let planted = config().planted(Defect::ResignVoidsAny);
+    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let mut me = kit
+        .after(HIGH, heartbeat(OLD, 9))
+        .after(LOW, resign(50, None));
+    me.hear(LOW, claim(51, 1)).wrote(51, LOW).whatever();
+}
+
+#[test]
+fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
+    let mut me = Kit::witness().after(HIGH, heartbeat(OLD, 9));
+    let seen = me.hear(HIGH, resign(OLD, Some(ME)));
+    assert!(!seen.writes());
+
+    let vote = Vote {
+        term: Term(OLD),
+        voted_for: None,
+    };
+    let kit = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
+    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
+    let seen = me.hear(HIGH, resign(OLD, Some(ME)));
+    assert!(!seen.writes());
+    assert_eq!(me.view().leader, None);
+}
+
+#[test]
+fn who_asks_already_claims_when_it_is_named() {
+    let mut me = Kit::probing();
+    me.hear(HIGH, resign(MINE, Some(ME)))
+        .wrote(MINE + 1, ME)
+        .whatever();
+}
+
+#[test]
+fn leaders_and_claimants_need_no_place() {
+    for mut me in [Kit::claiming(), Kit::elected(), Kit::leading()] {
+        me.hear(HIGH, resign(50, Some(ME))).nothing_else_happened();
+    }
+}

@@ -1,0 +1,148 @@
+//! `Start` (S1): boot, recovery, quarantine.
+
+use super::*;
+
+fn start(kit: &mut Kit) -> Seen {
+    let members = Arc::new(kit.members.clone());
+    kit.step(Input::Start(members))
+}
+
+fn recovered(term: u64) -> Kit {
+    let voted_for = Some(id(LOW));
+    let vote = Vote {
+        term: Term(term),
+        voted_for,
+    };
+    Kit::reborn(config(), MemberKind::Voter, Some(5), vote)
+}
+
+#[test]
+fn nothing_happens_before_life_begins() {
+    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    me.hear(LOW, elect(1, 1)).nothing_else_happened();
+    me.hear(LOW, claim(1, 1)).nothing_else_happened();
+    me.hear(HIGH, elected(1, 9)).nothing_else_happened();
+    me.told(|_| ()).nothing_else_happened();
+    me.fire(Timer::Election).nothing_else_happened();
+    me.step(Input::Campaign).nothing_else_happened();
+    me.set_score(10).nothing_else_happened();
+    start(&mut me)
+        .set(Timer::Election, 0) // the score set before counts
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_turn_comes_after_a_step_for_each_more_important_voter() {
+    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    start(&mut me)
+        .set(Timer::Election, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_certainly_down_is_not_waited_for() {
+    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    me.members.down(&id(HIGH), Incarnation(1));
+    start(&mut me).set(Timer::Election, 0).whatever();
+}
+
+#[test]
+fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
+    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    me.members.note_leader(leader(LOW, OLD));
+    start(&mut me)
+        .set(Timer::Election, P + S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn witnesses_and_observers_have_no_turn() {
+    let mut me = Kit::unborn(config(), MemberKind::Voter, None);
+    start(&mut me).nothing_else_happened();
+    assert_eq!(me.view().role, Role::Follower);
+    let mut me = Kit::unborn(config(), MemberKind::Observer, Some(5));
+    start(&mut me).nothing_else_happened();
+}
+
+#[test]
+fn a_voter_that_is_not_listed_observes() {
+    let voters = [LOW, HIGH, "other"].map(id);
+    let config = valid(QuorumConfig::builder(voters));
+    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5));
+    start(&mut me).nothing_else_happened();
+    me.hear(LOW, claim(1, 1)).nothing_else_happened();
+}
+
+#[test]
+fn the_only_voter_leads_at_once() {
+    let config = valid(QuorumConfig::builder([id(ME)]));
+    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5));
+    let seen = start(&mut me);
+    assert!(seen.writes());
+    assert_eq!(me.view().leading, Some(Term(1)));
+    assert_eq!(
+        me.view().valid_until,
+        me.now.after(Duration::from_millis(D))
+    );
+}
+
+/// S1, 59
+#[test]
+fn a_voter_that_may_have_promised_something_abstains() {
+    let mut me = recovered(OLD);
+    start(&mut me)
+        .set(Timer::Election, P + S)
+        .nothing_else_happened();
+    me.later(P - 1)
+        .hear(LOW, elect(9, 1))
+        .sent(LOW, alive(1, 9, 1))
+        .whatever();
+    let seen = me.hear(LOW, claim(9, 1));
+    assert!(!seen.writes());
+    seen.sent(LOW, refuses(9, OLD, 1)).nothing_else_happened();
+    me.later(1)
+        .hear(LOW, claim(9, 1))
+        .wrote(9, LOW)
+        .set(Timer::Election, W)
+        .sent(LOW, grants(9))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_voter_that_abstains_follows_all_the_same() {
+    let mut me = recovered(OLD);
+    start(&mut me).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_store_that_was_only_created_binds_nobody() {
+    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), Vote::default());
+    start(&mut me).set(Timer::Election, S).whatever();
+    me.hear(LOW, claim(1, 1)).wrote(1, LOW).whatever();
+}
+
+#[test]
+fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
+    let config = valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)).quorums(3, 1));
+    let vote = Vote {
+        term: Term(OLD),
+        voted_for: None,
+    };
+    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote);
+    start(&mut me).set(Timer::Election, S).whatever();
+}
+
+#[test]
+fn a_second_start_is_a_snapshot_like_any_other() {
+    for (role, mut me) in Kit::roles() {
+        let before = me.machine.clone();
+        start(&mut me).nothing_else_happened();
+        assert_eq!(me.machine.state, before.state, "{role}");
+        assert_eq!(me.machine.quarantine, before.quarantine, "{role}");
+    }
+}

@@ -1,0 +1,253 @@
+//! `Elect` to take over, and `Takeover` (P1 to P3, P5).
+
+use super::*;
+
+/// Follows LOW, and has heard it for as long as a leader's patience lasts.
+fn steady() -> Kit {
+    let mut me = Kit::following_low();
+    for _ in 0..AFTER / H - 1 {
+        me.later(H).hear(LOW, heartbeat(OLD, 1)).whatever();
+    }
+    me.later(H);
+    me
+}
+
+fn asks(counter: u64) -> Elect {
+    Elect {
+        round: round(counter),
+        takeover: Some(leadership(LOW, OLD)),
+        ..elect(OLD, 5)
+    }
+}
+
+/// HIGH wants the place of this leader.
+fn wants(term: u64) -> Elect {
+    Elect {
+        takeover: Some(leadership(ME, term)),
+        ..elect(term, 9)
+    }
+}
+
+/// This one leads, and has heard HIGH for `millis`.
+fn heard(millis: u64) -> Kit {
+    heard_by(config(), millis)
+}
+
+fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
+    let mut me = Kit::leading_by(config);
+    me.acked(HIGH, 9).whatever();
+    for _ in 0..millis / H {
+        me.later(H).acked(HIGH, 9).whatever();
+        me.acked(LOW, 1).whatever();
+    }
+    me
+}
+
+/// P1
+#[test]
+fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
+    let mut me = steady();
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(Timer::Election, P)
+        .sent(LOW, ack(OLD, SAID, 5))
+        .asked(asks(1))
+        .set(Timer::Round, E)
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(LOW, OLD)), "and follows on");
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(Timer::Election, P)
+        .sent(LOW, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_gap_begins_the_patience_anew() {
+    let mut me = steady();
+    me.later(3 * H).hear(LOW, heartbeat(OLD, 1)).whatever();
+    let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
+    assert_eq!(seen.messages().len(), 1, "only the acknowledgement");
+}
+
+#[test]
+fn nobody_asks_a_better_leader_or_where_leaders_are_left_alone() {
+    let sticky = QuorumConfig::builder([LOW, ME, HIGH].map(id))
+        .timings(Timings::in_process())
+        .preemption(Preemption::Never);
+    let kit = Kit::unborn(sticky.build().unwrap(), MemberKind::Voter, Some(5)).started();
+    for (from, score, kit) in [(HIGH, 9, Kit::with_turn()), (LOW, 1, kit)] {
+        let mut me = kit;
+        for _ in 0..100 {
+            let seen = me.later(H).hear(from, heartbeat(OLD, score));
+            assert_eq!(seen.messages().len(), 1);
+        }
+    }
+}
+
+/// P3
+#[test]
+fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_place() {
+    let mut me = steady().after(LOW, heartbeat(OLD, 1));
+    me.hear(HIGH, yields(1)).nothing_else_happened();
+    let takeover = Takeover { term: Term(OLD) };
+    me.hear(LOW, yields(1))
+        .sent(LOW, takeover)
+        .nothing_else_happened();
+    me.hear(LOW, yields(1)).nothing_else_happened();
+}
+
+#[test]
+fn the_leader_alone_is_a_quorum_of_three_together_with_the_challenger() {
+    let mut me = steady().after(LOW, heartbeat(OLD, 1));
+    let takeover = Takeover { term: Term(OLD) };
+    me.hear(LOW, yields(1))
+        .sent(LOW, takeover)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_refusal_by_the_leader_says_when_to_ask_again() {
+    let mut me = steady().after(LOW, heartbeat(OLD, 1));
+    me.hear(LOW, alive(1, OLD, 40)).nothing_else_happened();
+    let again = |me: &mut Kit| me.hear(LOW, heartbeat(OLD, 1)).messages().len() == 2;
+    assert!(!again(me.later(39)));
+    assert!(again(me.later(1)));
+}
+
+#[test]
+fn a_challenge_without_a_quorum_is_not_repeated_soon() {
+    let mut me = steady().after(LOW, heartbeat(OLD, 1));
+    me.later(E).fire(Timer::Round).nothing_else_happened();
+    me.hear(LOW, yields(1)).nothing_else_happened();
+    let mut asked = 0;
+    for _ in 0..40 {
+        asked += usize::from(me.later(H).hear(LOW, heartbeat(OLD, 1)).messages().len() == 2);
+        me.fire(Timer::Round).whatever();
+    }
+    assert!(
+        asked <= 1_000 / usize::try_from(P + DRAIN).unwrap(),
+        "{asked}"
+    );
+}
+
+/// P2
+#[test]
+fn a_leader_gives_way_to_who_was_steady_for_long_enough() {
+    let mut me = heard(AFTER);
+    me.hear(HIGH, wants(MINE))
+        .sent(HIGH, yields_at(1, MINE))
+        .nothing_else_happened();
+    me.hear(HIGH, Takeover { term: Term(MINE) })
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(HIGH)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(LostReason::Resigned)
+        .sent_all(resign(MINE, Some(HIGH)))
+        .set(Timer::Election, W + S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_says_for_how_long_it_does_not_give_way() {
+    let mut me = heard(200);
+    me.hear(HIGH, wants(MINE))
+        .sent(HIGH, alive(1, MINE, AFTER - 200))
+        .nothing_else_happened();
+    me.hear(HIGH, Takeover { term: Term(MINE) })
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_gives_way_only_to_who_is_heard_and_better_in_its_own_term() {
+    let takeover = Takeover { term: Term(MINE) };
+    let mut me = heard(AFTER);
+    me.hear(LOW, takeover.clone()).nothing_else_happened();
+    me.hear(HIGH, Takeover { term: Term(OLD) })
+        .nothing_else_happened();
+    me.later(2 * H + 1)
+        .hear(HIGH, takeover.clone())
+        .nothing_else_happened();
+    let mut me = heard(AFTER);
+    me.set_score(10).whatever();
+    me.hear(HIGH, takeover.clone()).nothing_else_happened();
+    let mut me = heard(AFTER);
+    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.hear(HIGH, takeover).nothing_else_happened();
+}
+
+#[test]
+fn a_margin_keeps_a_leader_that_is_hardly_worse() {
+    let voters = QuorumConfig::builder([LOW, ME, HIGH].map(id));
+    let takeover = Takeover { term: Term(MINE) };
+    let mut me = heard_by(valid(voters.clone().margin(5.into())), AFTER);
+    me.hear(HIGH, takeover.clone()).nothing_else_happened();
+    let mut me = heard_by(valid(voters.margin(4.into())), AFTER);
+    me.hear(HIGH, takeover)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(HIGH)),
+        })
+        .whatever();
+}
+
+#[test]
+fn another_voter_consents_if_it_would_be_free() {
+    let wants = |id: &str, term| Elect {
+        takeover: Some(leadership(id, term)),
+        ..elect(term, 9)
+    };
+    let mut me = Kit::following_low();
+    me.hear(HIGH, wants(LOW, OLD))
+        .sent(HIGH, yields_at(1, OLD))
+        .nothing_else_happened();
+    me.hear(HIGH, wants(LOW, OLD - 1))
+        .sent(HIGH, alive(1, OLD, P))
+        .nothing_else_happened();
+    me.hear(HIGH, wants("other", OLD))
+        .sent(HIGH, alive(1, OLD, P))
+        .nothing_else_happened();
+    let mut me = Kit::with_turn().after(LOW, claim(9, 1));
+    me.hear(HIGH, wants(LOW, OLD))
+        .sent(HIGH, stale(1, 9))
+        .nothing_else_happened();
+}
+
+/// P5, 57
+#[test]
+fn who_keeps_losing_the_leadership_is_waited_for_longer() {
+    let mut me = Kit::with_turn();
+    me.machine.seen = Term(MINE - 1);
+    me.hear(HIGH, heartbeat(MINE - 1, 9)).whatever();
+    me.later(P).fire(Timer::Election).whatever();
+    me.fire(Timer::Election).whatever();
+    let me = me.after(LOW, yields(1)).after(LOW, grants(MINE));
+    let mut me = me;
+    me.acked(LOW, 1).notified_later();
+    me.acked(HIGH, 9).whatever();
+    for _ in 0..AFTER / H {
+        me.later(H).acked(HIGH, 9).whatever();
+        me.acked(LOW, 1).whatever();
+    }
+    me.hear(HIGH, wants(MINE))
+        .sent(HIGH, alive(1, MINE, AFTER))
+        .nothing_else_happened();
+    let forgiven = AFTER * 16;
+    for _ in 0..forgiven / H {
+        me.later(H).acked(HIGH, 9).whatever();
+        me.acked(LOW, 1).whatever();
+    }
+    me.hear(HIGH, wants(MINE))
+        .sent(HIGH, yields_at(1, MINE))
+        .nothing_else_happened();
+}
+
+impl Seen {
+    #[track_caller]
+    fn notified_later(self) {
+        let acquired = Effect::Notify(Event::Acquired { term: Term(MINE) });
+        assert!(self.0.contains(&acquired), "{self:?}");
+    }
+}

@@ -1,0 +1,205 @@
+//! `Claim` and `ClaimReply` (C1 to C3): one vote per voter and term.
+
+use super::*;
+
+#[test]
+fn a_vote_is_durable_before_it_is_given() {
+    let mut me = Kit::with_turn();
+    me.hear(LOW, claim(4, 1))
+        .wrote(4, LOW)
+        .set(Timer::Election, W)
+        .sent(LOW, grants(4))
+        .nothing_else_happened();
+    assert_eq!(me.view().role, Role::Waiting);
+}
+
+/// I3
+#[test]
+fn a_voter_votes_once_in_a_term() {
+    let mut me = Kit::with_turn().after(LOW, claim(4, 1));
+    me.hear(HIGH, claim(4, 9))
+        .sent(HIGH, refuses(4, 4, 0))
+        .nothing_else_happened();
+    let again = me.hear(LOW, claim(4, 1));
+    assert!(!again.writes(), "the same vote again");
+    again
+        .set(Timer::Election, W)
+        .sent(LOW, grants(4))
+        .nothing_else_happened();
+}
+
+/// I11
+#[test]
+fn a_refused_claim_changes_nothing_durable() {
+    let mut me = Kit::following();
+    me.later(25)
+        .hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, 100))
+        .nothing_else_happened();
+    assert_eq!(me.durable(), (OLD, Some(HIGH.into())));
+    me.hear(LOW, claim(OLD - 1, 1))
+        .sent(LOW, refuses(OLD - 1, OLD, 0))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_promise_that_is_over_binds_nobody() {
+    let mut me = Kit::following();
+    me.later(P)
+        .hear(LOW, claim(OLD + 1, 1))
+        .wrote(OLD + 1, LOW)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Election, W)
+        .sent(LOW, grants(OLD + 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_released_promise_binds_nobody() {
+    let released = |term| Claim {
+        released: Some(leadership(HIGH, term)),
+        ..claim(OLD + 1, 1)
+    };
+    let mut me = Kit::following();
+    me.hear(LOW, released(OLD - 1))
+        .sent(LOW, refuses(OLD + 1, OLD, P))
+        .nothing_else_happened();
+    me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
+    assert_eq!(me.machine.promise, None);
+}
+
+/// A4: it claims a higher term while it leads.
+#[test]
+fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
+    let mut me = Kit::following();
+    me.hear(HIGH, claim(9, 9))
+        .wrote(9, HIGH)
+        .sent(HIGH, grants(9))
+        .nothing_else_happened();
+    assert_eq!(
+        me.view().leader,
+        Some(leader(HIGH, OLD)),
+        "it leads on meanwhile"
+    );
+    me.hear(LOW, claim(10, 1))
+        .sent(LOW, refuses(10, 9, P))
+        .nothing_else_happened();
+}
+
+/// A later life of the holder asks: what the former one was promised goes on.
+#[test]
+fn a_vote_for_a_new_life_keeps_the_promise_to_the_old_one() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .whatever();
+    me.hear_life(HIGH, 2, claim(9, 9)).wrote(9, HIGH).whatever();
+    me.hear(LOW, claim(10, 1))
+        .sent(LOW, refuses(10, 9, P))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_believing_leader_gives_no_vote() {
+    let mut me = Kit::leading();
+    me.later(10)
+        .hear(HIGH, claim(50, 9))
+        .sent(HIGH, refuses(50, MINE, D - 10))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_does_not_believe_yet_gives_its_vote_and_steps_down() {
+    let mut me = Kit::elected();
+    me.hear(HIGH, claim(50, 9))
+        .wrote(50, HIGH)
+        .set(Timer::Election, W)
+        .sent(HIGH, grants(50))
+        .nothing_else_happened();
+    me.acked(LOW, 1).nothing_else_happened();
+    assert_eq!(me.view().leading, None);
+}
+
+#[test]
+fn a_leader_whose_lease_is_over_gives_its_vote() {
+    let mut me = Kit::leading();
+    me.later(D)
+        .hear(HIGH, claim(50, 9))
+        .lost(LostReason::LeaseExpired)
+        .set(Timer::Election, S)
+        .wrote(50, HIGH)
+        .set(Timer::Election, W)
+        .sent(HIGH, grants(50))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_candidate_gives_way_to_a_claim() {
+    for mut me in [Kit::probing(), Kit::claiming()] {
+        me.hear(LOW, claim(50, 1)).wrote(50, LOW).whatever();
+        assert_eq!(me.view().role, Role::Waiting);
+    }
+}
+
+/// C3, A1
+#[test]
+fn a_quorum_of_votes_elects() {
+    let mut me = Kit::claiming();
+    let sent_at = Some(me.now);
+    me.hear(LOW, grants(MINE))
+        .sent_all(Elected {
+            sent_at,
+            ..elected(MINE, 5)
+        })
+        .set(Timer::Heartbeat, H)
+        .set(Timer::Round, 2 * E)
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, None, "not before it is acknowledged");
+    assert_eq!(me.view().role, Role::Candidate);
+}
+
+#[test]
+fn votes_for_another_claim_do_not_count() {
+    let mut me = Kit::claiming();
+    me.hear(LOW, grants(MINE - 1)).nothing_else_happened();
+    me.hear(LOW, grants(MINE + 1)).nothing_else_happened();
+    assert!(matches!(me.machine.state, State::Claiming(_)));
+    Kit::following()
+        .hear(LOW, grants(MINE))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_higher_term_ends_a_claim() {
+    let mut me = Kit::claiming();
+    me.hear(LOW, refuses(MINE, 20, 0))
+        .set(Timer::Election, S)
+        .nothing_else_happened();
+    me.later(S)
+        .fire(Timer::Election)
+        .asked(Elect {
+            round: round(2),
+            ..elect(20, 5)
+        })
+        .whatever();
+}
+
+#[test]
+fn a_claim_without_a_quorum_is_tried_again() {
+    let mut me = Kit::claiming();
+    me.hear(LOW, refuses(MINE, MINE, 30))
+        .nothing_else_happened();
+    me.later(E)
+        .fire(Timer::Round)
+        .set(Timer::Election, 30 + S)
+        .nothing_else_happened();
+    assert_eq!(me.view().role, Role::Follower);
+}
+
+#[test]
+fn a_planted_vote_is_given_against_a_promise() {
+    let planted = config().planted(Defect::GrantIgnoresPromise);
+    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
+    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+}
