@@ -6,15 +6,20 @@ use super::{
     World,
     node::{Node, Place},
 };
-use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, View};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, View};
 
 impl<E: Election> World<E> {
     /// Those who believe right now that they lead, hanging ones included: they will believe it
     /// still when they go on, unless something limits their belief.
     pub fn believers(&self) -> Vec<AgentId> {
+        self.beliefs().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Those who believe right now that they lead, and in which term. Asking this after every step
+    /// is cheap.
+    pub fn beliefs(&self) -> impl Iterator<Item = (&AgentId, Term)> {
         let all = self.believing();
-        all.filter_map(|at| self.wire.directory.name(at).cloned())
-            .collect()
+        all.filter_map(|(at, term)| Some((self.wire.directory.name(at)?, term)))
     }
 
     /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
@@ -23,18 +28,15 @@ impl<E: Election> World<E> {
     }
 
     /// A belief begins with a step and may end with time: only those who published one are asked.
-    fn believing(&self) -> impl Iterator<Item = Place> {
+    fn believing(&self) -> impl Iterator<Item = (Place, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
         } else {
             self.nodes.as_slice()
         };
         let published = |(at, node): (usize, &Node<E>)| node.published.map(|_| Place(at));
-        nodes
-            .iter()
-            .enumerate()
-            .filter_map(published)
-            .filter(|at| self.view_at(*at).is_some_and(|v| v.leading.is_some()))
+        let published = nodes.iter().enumerate().filter_map(published);
+        published.filter_map(|at| Some((at, self.view_at(at)?.leading?)))
     }
 
     /// The one leader that every member who runs follows, who believes so, and is the only one who

@@ -218,12 +218,8 @@ impl Scenario for QuorumScenario {
 
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
         let believers: Vec<(AgentId, Term)> = world
-            .believers()
-            .into_iter()
-            .filter_map(|id| {
-                let term = world.view(&id)?.leading?;
-                Some((id, term))
-            })
+            .beliefs()
+            .map(|(id, term)| (id.clone(), term))
             .collect();
         self.watch.ledger().check(&believers)
     }
