@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Participant, World,
+    Participant, TermOrder, World,
     chaos::{Expected, Scenario},
 };
 use crate::{
@@ -100,6 +100,15 @@ impl Scenario for BullyScenario {
 
     fn decisive(&self) -> &[&'static str] {
         &["elected", "yield", "ok", "resign", "elect"]
+    }
+
+    /// The plain ASTRA rules compare ranks and no terms: a late announcement of a former leader is
+    /// followed, if it ranks high enough, until the next election.
+    fn term_order(&self) -> TermOrder {
+        match self.config.profile {
+            Profile::Strict => TermOrder::Any,
+            Profile::Swift => TermOrder::Rising,
+        }
     }
 
     fn expected(&self, world: &World<Bully>) -> Expected {

@@ -40,6 +40,7 @@ mod world;
 pub use agree::Unsettled;
 pub use builder::WorldBuilder;
 pub use bully::BullyScenario;
+pub use contract::TermOrder;
 pub use news::Detection;
 pub use node::Participant;
 pub use quorum::{QuorumScenario, Watch, Watched};

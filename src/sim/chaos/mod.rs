@@ -98,6 +98,7 @@ fn world<S: Scenario>(
         .drains_in(Some(
             random.span(After::jittered(Duration::ZERO, bound * 4)),
         ))
+        .term_order(scenario.term_order())
         .trace(options.trace.clone())
         .reproduce(reproduce)
         .build()
