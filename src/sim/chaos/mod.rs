@@ -16,7 +16,7 @@ mod scenario;
 
 use std::time::Duration;
 
-pub use fault::{Coverage, Fault};
+pub use fault::{Coverage, Fault, UnknownFault};
 pub use options::{ChaosOptions, Contested, Report};
 pub use scenario::{Expected, Scenario};
 
