@@ -9,7 +9,7 @@ use actix_bully::{
     elections::bully::{Bully, BullyConfig, BullyMessage, Elected},
     group::Incoming,
     protocol::{
-        AgentId, Birth, Effects, Election, Identity, Incarnation, Input, Member, MemberKind,
+        AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member, MemberKind,
         Members, Term, Time,
     },
     supervisor::RestartPolicy,
@@ -33,7 +33,7 @@ pub fn group(n: u32) -> Arc<Members> {
 }
 
 /// The k-th agent of that group, started at time zero, and what it said.
-pub fn started(k: u32, members: &Arc<Members>) -> (Bully, Effects<Bully>) {
+pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
     let identity = Identity {
         id: name(k),
         incarnation: Incarnation(1),

@@ -1,24 +1,44 @@
-//! Three agents elect one of them.
+//! Three agents elect the most important one; when it leaves, the next one leads.
 //!
-//! `cargo run --example hello` prints `api-3 leads in term 1`.
+//! ```text
+//! $ cargo run --example hello
+//! agent-3 leads in term 1
+//! agent-3 has left, agent-2 leads in term 2
+//! ```
+//!
+//! Try next: give `agent-1` the highest score; then read `examples/supervised.rs`.
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use actix_bully::prelude::*;
+use std::{error::Error, time::Duration};
+
+use actix_bully::{Group, agent::BullyAgent};
 
 #[actix::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let group = Group::new("schedulers")?;
-    let mut agents = Vec::new();
-    for (name, score) in [("api-1", 10), ("api-2", 20), ("api-3", 30)] {
-        agents.push(
-            BullyAgent::builder(name)
-                .score(score)
-                .join(&group)
-                .start()?,
-        );
-    }
-    let leader = agents[0]
-        .wait_for_leader(std::time::Duration::from_secs(1))
-        .await?;
+async fn main() -> Result<(), Box<dyn Error>> {
+    let group = Group::new("demo")?;
+    let low = BullyAgent::builder("agent-1")
+        .score(1)
+        .join(&group)
+        .start()?;
+    let _middle = BullyAgent::builder("agent-2")
+        .score(2)
+        .join(&group)
+        .start()?;
+    let high = BullyAgent::builder("agent-3")
+        .score(3)
+        .join(&group)
+        .start()?;
+
+    let leader = low.wait_for_leader(Duration::from_secs(5)).await?;
     println!("{} leads in term {}", leader.id, leader.term);
+
+    high.leave(Duration::from_secs(5)).await?;
+    let next = low.wait_for_leader(Duration::from_secs(5)).await?;
+    println!(
+        "{} has left, {} leads in term {}",
+        high.id(),
+        next.id,
+        next.term
+    );
     Ok(())
 }

@@ -47,6 +47,7 @@
 
 pub mod agent;
 pub mod clock;
+pub mod cluster;
 pub mod elections;
 pub mod faults;
 pub mod group;
@@ -54,6 +55,8 @@ pub mod protocol;
 pub mod sim;
 pub mod store;
 pub mod supervisor;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod trace;
 
 /// The participants of one election; without a parameter, of a bully's.

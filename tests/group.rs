@@ -21,7 +21,7 @@ use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Heartbeat, Resign},
     group::{Incoming, JoinError, Link, MembersChanged},
-    protocol::{AgentId, Incarnation, Member, MemberKind, Presence, Score, Term, To},
+    protocol::{AgentId, Demands, Incarnation, Member, MemberKind, Presence, Score, Term, To},
 };
 
 /// Counts its pokes and writes down its letters; looks at the group when it is told to.
@@ -79,7 +79,7 @@ impl Scene {
         };
         let letters = Arc::clone(&peer.letters);
         let addr = peer.start();
-        let life = self.group.reserve(&id(name)).unwrap();
+        let life = self.group.reserve(&id(name), Demands::default()).unwrap();
         let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
         let score = score.map(Score::from);
         let kind = MemberKind::Voter;
@@ -171,7 +171,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
             Err(JoinError::Taken { id, group })
         };
         assert_eq!(scene.join("a", None), FIRST);
-        assert_eq!(group.reserve(&id("a")), taken("a"));
+        assert_eq!(group.reserve(&id("a"), Demands::default()), taken("a"));
         assert!(!group.leave(&id("a"), FIRST.next()), "not that life");
         assert!(group.leave(&id("a"), FIRST));
         assert_eq!(scene.join("a", None), Incarnation(2));
@@ -187,7 +187,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         assert!(member.is_up() && member.has_ended(Incarnation(2)));
         group.retire(&id("a"), Incarnation(2));
         assert_eq!(
-            group.reserve(&id("a")),
+            group.reserve(&id("a"), Demands::default()),
             taken("a"),
             "a former holder frees nothing"
         );
@@ -283,7 +283,7 @@ fn a_letter_to_a_closed_mailbox_is_counted() {
 }
 
 fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
-    group.reserve(&id(name)).unwrap();
+    group.reserve(&id(name), Demands::default()).unwrap();
     let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
     assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
 }

@@ -26,9 +26,10 @@ const LAYERS: &[(&str, &str)] = &[
     ("agent", "protocol elections store clock group supervisor"),
     (
         "cluster",
-        "protocol elections faults trace clock group supervisor agent",
+        "protocol elections faults trace clock store group supervisor agent",
     ),
     ("supervisor", ""),
+    ("testkit", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
@@ -54,6 +55,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     ("cluster", "serde thiserror tracing actix futures fastrand"),
     ("supervisor", "tracing actix actix_rt"),
+    ("testkit", "actix_rt tokio"),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.
@@ -68,7 +70,7 @@ const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastran
 const JOINS: &[(&str, &str)] = &[("any", "bully quorum")];
 
 /// What elections of one family speak: any of them may know these.
-const SHARED: &str = "message policy";
+const SHARED: &str = "message policy timer vote";
 
 /// Files that only name what others hold.
 const FRONTS: &str = "lib prelude";

@@ -283,6 +283,7 @@ impl<E: Election> Handler<Inject> for Agent<E> {
     fn handle(&mut self, fault: Inject, ctx: &mut Context<Self>) {
         match fault {
             Inject::Crash => std::panic::resume_unwind(Box::new("injected")),
+            Inject::Stop => self.stop(ctx),
             Inject::Hang(until) => ctx.wait(until.into_actor(self).map(|(), _, _| ())),
         }
     }

@@ -12,7 +12,7 @@
 use std::{
     fmt, mem,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -45,6 +45,8 @@ pub(super) struct Belief {
     audience: Mutex<Audience>,
     /// The importance that the next life begins with: the user's last word, not the agent's.
     score: Mutex<Option<Score>>,
+    /// Set if the election promises at most one leader per term.
+    fences: OnceLock<()>,
 }
 
 /// An agent's place in its group, whatever the letters there say.
@@ -96,7 +98,17 @@ impl Belief {
             leads: Mutex::default(),
             audience: Mutex::default(),
             score: Mutex::new(score),
+            fences: OnceLock::new(),
         }
+    }
+
+    /// The election promises at most one leader per term, so its tokens are fences.
+    pub(super) fn promise_fence(&self) {
+        self.fences.get_or_init(|| ());
+    }
+
+    pub(super) fn is_fenced(&self) -> bool {
+        self.fences.get().is_some()
     }
 
     // ---- by the agent, in a step ------------------------------------------------------------

@@ -8,9 +8,9 @@ use std::{fmt, sync::Arc};
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 
 use crate::{
-    clock::{Clock, RuntimeClock},
+    clock::{BootClock, Clock, RuntimeClock},
     group::Group,
-    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, PeerMessage, Score},
+    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Needs, PeerMessage, Score},
     store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
 };
@@ -33,6 +33,7 @@ pub struct AgentBuilder<E: Election> {
     clock: Option<Arc<dyn Clock>>,
     store: Option<Arc<dyn TermStore<E::Durable>>>,
     seed: u64,
+    birth: Birth,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
     subscribers: Vec<Recipient<Notice>>,
@@ -52,6 +53,7 @@ impl<E: Election> Agent<E> {
             clock: None,
             store: None,
             seed: 0,
+            birth: Birth::Started,
             policy: RestartPolicy::default(),
             parent: None,
             subscribers: Vec::new(),
@@ -85,7 +87,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// The clock by which the agent believes. Default: a [`RuntimeClock`].
+    /// The clock by which the agent believes. Default: a [`RuntimeClock`], and a [`BootClock`] for
+    /// elections that keep leases, which accept no clock that stops while the host is suspended.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
@@ -101,6 +104,13 @@ impl<E: Election> AgentBuilder<E> {
     /// Begins the agent's random numbers (jitter), together with its name and life. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// The agent was there before and comes back, as after a crash of its process: where somebody
+    /// has to start an election, it does.
+    pub fn recovering(mut self) -> Self {
+        self.birth = Birth::Restarted;
         self
     }
 
@@ -158,15 +168,31 @@ impl<E: Election> AgentBuilder<E> {
         Ok(ready.handle(addr))
     }
 
+    fn check_store(&self, needs: Needs, group: &Group<E::Message>) -> Result<(), StartError> {
+        let Some(store) = &self.store else {
+            let keeps_nothing = needs == Needs::Nothing;
+            return if keeps_nothing {
+                Ok(())
+            } else {
+                Err(StartError::NoStore)
+            };
+        };
+        let reaches_others = !group.members().is_closed();
+        if needs == Needs::RecordAndClock && store.is_volatile() && reaches_others {
+            return Err(StartError::VolatileStore);
+        }
+        Ok(())
+    }
+
     fn prepare(mut self) -> Result<Ready<E>, StartError> {
         if let Some(refused) = self.refused {
             return Err(refused);
         }
         let id = AgentId::new(&self.name)?;
-        let group = self.group.ok_or(StartError::NotJoined)?;
-        if self.store.is_none() && size_of::<E::Durable>() > 0 {
-            return Err(StartError::NoStore);
-        }
+        let group = self.group.take().ok_or(StartError::NotJoined)?;
+        let demands = E::demands(&self.config, &id, self.kind)?;
+        self.check_store(demands.needs, &group)?;
+        let clock = choose_clock(self.clock, demands.needs)?;
         let durable = match &self.store {
             Some(store) => {
                 check_owner(store.identity(), &group, &id)?;
@@ -174,10 +200,12 @@ impl<E: Election> AgentBuilder<E> {
             }
             None => None,
         };
-        let incarnation = group.reserve(&id)?;
+        let incarnation = group.reserve(&id, demands)?;
         let place: Box<dyn Place> = Box::new(group.clone());
-        let clock = self.clock.unwrap_or_else(|| Arc::new(RuntimeClock::new()));
         let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
+        if demands.needs == Needs::RecordAndClock {
+            belief.promise_fence();
+        }
         for to in self.subscribers.drain(..) {
             belief.audience().add(&to, Part::Listens);
         }
@@ -193,10 +221,23 @@ impl<E: Election> AgentBuilder<E> {
             spec: Arc::new(spec),
             belief: Arc::new(belief),
             incarnation,
+            birth: self.birth,
             durable,
             policy: self.policy,
             parent: self.parent,
         })
+    }
+}
+
+/// The clock that was named, if it will do; by default the one that fits.
+fn choose_clock(named: Option<Arc<dyn Clock>>, needs: Needs) -> Result<Arc<dyn Clock>, StartError> {
+    match (named, needs) {
+        (Some(clock), Needs::RecordAndClock) if !clock.counts_suspend() => {
+            Err(StartError::SleepyClock)
+        }
+        (Some(clock), _) => Ok(clock),
+        (None, Needs::RecordAndClock) => Ok(Arc::new(BootClock::new()?)),
+        (None, Needs::Nothing | Needs::Record) => Ok(Arc::new(RuntimeClock::new())),
     }
 }
 
@@ -205,6 +246,7 @@ struct Ready<E: Election> {
     spec: Arc<Spec<E>>,
     belief: Arc<Belief>,
     incarnation: Incarnation,
+    birth: Birth,
     durable: Option<E::Durable>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
@@ -226,10 +268,10 @@ impl<E: Election> Ready<E> {
     /// Makes the first life, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        let (incarnation, durable) = (self.incarnation, self.durable.take());
+        let (incarnation, birth, durable) = (self.incarnation, self.birth, self.durable.take());
         move |ctx| {
             take_seat(&spec, &belief, &ctx.address());
-            Agent::new(spec, belief, incarnation, Birth::Started, durable)
+            Agent::new(spec, belief, incarnation, birth, durable)
         }
     }
 

@@ -8,11 +8,17 @@ use std::{
 use actix::{Context, Handler};
 
 use crate::{
-    elections::bully::{
-        Bully, BullyConfig, Elect, Elected, Heartbeat, Ok, Preemption, Resign, Yield,
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyConfig,
+        message::{
+            Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Resign, Takeover, Yield,
+        },
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumConfigBuilder},
     },
     group::Incoming,
-    protocol::{Input, Score, Timings},
+    protocol::{AgentId, Input, Score, Timings},
 };
 
 use super::{Agent, AgentBuilder, BullyElection, ElectionHandle, StartError};
@@ -21,10 +27,10 @@ use super::{Agent, AgentBuilder, BullyElection, ElectionHandle, StartError};
 ///
 /// Beside letters of the general form ([`Incoming`]`<BullyMessage>`) it takes those of each kind,
 /// such as [`Incoming`]`<`[`Elect`]`>`, and [`BullyElection`].
-pub type BullyAgent = Agent<Bully>;
+pub type BullyAgent = Agent<AnyBully>;
 
 /// An application's side of a [`BullyAgent`].
-pub type BullyHandle = ElectionHandle<Bully>;
+pub type BullyHandle = ElectionHandle<AnyBully>;
 
 impl BullyAgent {
     /// Names an agent; its name is checked when it starts.
@@ -44,57 +50,135 @@ impl BullyAgent {
     ///     # Ok::<(), Box<dyn std::error::Error>>(())
     /// }).unwrap();
     /// ```
-    pub fn builder(name: &str) -> AgentBuilder<Bully> {
+    pub fn builder(name: &str) -> AgentBuilder<AnyBully> {
         static DEFAULT: OnceLock<Arc<BullyConfig>> = OnceLock::new();
-        Self::with_config(name, Arc::clone(DEFAULT.get_or_init(Arc::default)))
+        let config = Arc::clone(DEFAULT.get_or_init(Arc::default));
+        Self::with_config(name, AnyConfig::Available(config))
     }
 }
 
-impl AgentBuilder<Bully> {
+impl AgentBuilder<AnyBully> {
+    /// Turns the quorum mode on: never two leaders. All voters are named, this agent among them
+    /// unless it is an observer; every member names the same.
+    ///
+    /// It takes over the timings, the margin and the time of rest set before; everything else begins
+    /// with the defaults of [`QuorumConfig`]: a live leader gives way after 10 s. The agent needs a
+    /// [`store`](Self::store) for its vote.
+    ///
+    /// # Examples
+    /// ```
+    /// use actix_bully::{Group, agent::BullyAgent, store::MemoryStore};
+    ///
+    /// actix::System::new().block_on(async {
+    ///     let group = Group::new("demo")?;
+    ///     let mut agents = Vec::new();
+    ///     for (name, score) in [("a", 1), ("b", 2), ("c", 3)] {
+    ///         let agent = BullyAgent::builder(name).score(score).quorum(["a", "b", "c"]);
+    ///         agents.push(agent.store(MemoryStore::new()).join(&group).start()?);
+    ///     }
+    ///     let leader = agents[0].wait_for_leader(std::time::Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id.as_str(), "c");
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub fn quorum<V: AsRef<str>>(mut self, voters: impl IntoIterator<Item = V>) -> Self {
+        let ids: Result<Vec<AgentId>, _> = voters
+            .into_iter()
+            .map(|name| AgentId::new(name.as_ref()))
+            .collect();
+        let ids = match ids {
+            Ok(ids) => ids,
+            Err(reason) => return self.refuse(reason),
+        };
+        let mut made = QuorumConfig::builder(ids);
+        if let AnyConfig::Available(config) = &self.config {
+            made = made.timings(config.timings.clone()).rest(config.rest);
+            if let Some(margin) = config.margin {
+                made = made.margin(margin);
+            }
+        }
+        match made.build() {
+            Ok(config) => self.config = AnyConfig::Quorum(Arc::new(config)),
+            Err(reason) => return self.refuse(reason),
+        }
+        self
+    }
+
     /// How long to wait for what; the same at every member. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
-        self.configure(|config| config.timings = timings)
+        let same = timings.clone();
+        self.configure(|config| config.timings = timings, |made| made.timings(same))
     }
 
-    /// The plain ASTRA rules; replaces all settings made so far by [`BullyConfig::strict`].
+    /// The plain ASTRA rules; replaces all settings made so far by [`BullyConfig::strict`], in the
+    /// available mode.
     pub fn strict(self) -> Self {
-        self.configure(|config| *config = BullyConfig::strict())
+        self.config(Arc::new(BullyConfig::strict()))
     }
 
-    /// When the agent, as a leader, gives way to a more important one. Default: at once.
+    /// When the agent, as a leader, gives way to a more important one. Default: at once; in quorum
+    /// mode after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
-        self.configure(|config| config.preemption = preemption)
+        self.configure(
+            |config| config.preemption = preemption,
+            |made| made.preemption(preemption),
+        )
     }
 
     /// By how much a challenger's score must exceed the leader's. Default: by anything at all.
     /// No part may be negative.
-    pub fn margin(mut self, margin: impl Into<Score>) -> Self {
+    pub fn margin(self, margin: impl Into<Score>) -> Self {
         let margin = margin.into();
         if margin.parts().iter().any(|part| *part < 0) {
-            self.refused.get_or_insert(StartError::Margin { margin });
+            return self.refuse(StartError::Margin { margin });
         }
-        self.configure(|config| config.margin = Some(margin))
+        self.configure(
+            |config| config.margin = Some(margin),
+            |made| made.margin(margin),
+        )
     }
 
-    /// The longest that work may go on when the agent has to hand over. Default: 5 s; 0 waits for
-    /// nobody.
+    /// The longest that work may go on when the agent has to hand over. Default: 5 s, in quorum
+    /// mode within the lease; 0 waits for nobody.
     pub fn drain(self, drain: Duration) -> Self {
-        self.configure(|config| config.drain = drain)
+        self.configure(|config| config.drain = drain, |made| made.drain(drain))
     }
 
     /// For how long an agent that stepped down does not stand for election. Default: 60 s.
     pub fn rest(self, rest: Duration) -> Self {
-        self.configure(|config| config.rest = rest)
+        self.configure(|config| config.rest = rest, |made| made.rest(rest))
     }
 
-    /// All of these settings at once; agents that share one `Arc` share the memory.
+    /// All settings of the available mode at once; agents that share one `Arc` share the memory.
     pub fn config(mut self, config: Arc<BullyConfig>) -> Self {
-        self.config = config;
+        self.config = AnyConfig::Available(config);
         self
     }
 
-    fn configure(mut self, change: impl FnOnce(&mut BullyConfig)) -> Self {
-        change(Arc::make_mut(&mut self.config));
+    /// All settings of the quorum mode at once; agents that share one `Arc` share the memory.
+    pub fn quorum_config(mut self, config: Arc<QuorumConfig>) -> Self {
+        self.config = AnyConfig::Quorum(config);
+        self
+    }
+
+    fn configure(
+        mut self,
+        available: impl FnOnce(&mut BullyConfig),
+        quorum: impl FnOnce(QuorumConfigBuilder) -> QuorumConfigBuilder,
+    ) -> Self {
+        match &mut self.config {
+            AnyConfig::Available(config) => available(Arc::make_mut(config)),
+            AnyConfig::Quorum(config) => match quorum(config.to_builder()).build() {
+                Ok(made) => *config = Arc::new(made),
+                Err(reason) => return self.refuse(reason),
+            },
+        }
+        self
+    }
+
+    /// The first refusal is the one that `start` reports.
+    fn refuse(mut self, reason: impl Into<StartError>) -> Self {
+        self.refused.get_or_insert_with(|| reason.into());
         self
     }
 }
@@ -118,4 +202,6 @@ macro_rules! handle_letters_of {
         }
     )* };
 }
-handle_letters_of!(Elect, Ok, Yield, Elected, Heartbeat, Resign);
+handle_letters_of!(
+    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover
+);

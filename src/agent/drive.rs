@@ -18,7 +18,7 @@ use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clo
 use tracing::{debug, error, info, info_span};
 
 use crate::{
-    protocol::{Effect, Election, Event, Input, View},
+    protocol::{Effect, EffectOf, Election, Event, Input, InputOf, View},
     store::{Saving, StoreError},
 };
 
@@ -26,26 +26,26 @@ use super::{Agent, belief::Loss, room, timers::draw};
 
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
-    pub(super) fn step(&mut self, input: Input<E>, ctx: &mut Context<Self>) {
+    pub(super) fn step(&mut self, input: InputOf<E>, ctx: &mut Context<Self>) {
         if !matches!(self.progress, Progress::Free) {
             return; // it has ended: mail and timers wait for a record by themselves
         }
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
         let now = self.belief.now();
-        let mut out = room::take();
+        let mut out = room::take::<E>();
         self.machine.handle(now, input, &mut out);
 
         let view = self.machine.view(now);
-        self.belief.shrink(&view, loss(out.as_slice()));
+        self.belief.shrink(&view, loss::<E>(out.as_slice()));
         self.carry_out(&mut out.drain(), &view, ctx);
-        room::put(out);
+        room::put::<E>(out);
         self.look_after(&view, ctx);
     }
 
     /// Carries out what is to be done, up to a record that is not durable yet.
     fn carry_out(
         &mut self,
-        effects: &mut dyn Iterator<Item = Effect<E>>,
+        effects: &mut dyn Iterator<Item = EffectOf<E>>,
         view: &View,
         ctx: &mut Context<Self>,
     ) {
@@ -78,7 +78,7 @@ impl<E: Election> Agent<E> {
     }
 
     /// The rest of the step waits for the record, and so does everything else.
-    fn hold(&mut self, effects: Vec<Effect<E>>, saving: Saving, ctx: &mut Context<Self>) {
+    fn hold(&mut self, effects: Vec<EffectOf<E>>, saving: Saving, ctx: &mut Context<Self>) {
         self.progress = Progress::Saving(effects);
         let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
         ctx.wait(saving.into_actor(self).map(saved));
@@ -175,7 +175,7 @@ impl<E: Election> Agent<E> {
 pub(super) enum Progress<E: Election> {
     Free,
     /// A record is on its way to the store; this is the rest of the step.
-    Saving(Vec<Effect<E>>),
+    Saving(Vec<EffectOf<E>>),
     /// This life has ended.
     Stopped,
 }
@@ -200,8 +200,8 @@ pub(super) enum Stay {
 }
 
 /// A leadership that is lost and won again in one step is withdrawn in between.
-fn loss<E: Election>(effects: &[Effect<E>]) -> Loss {
-    let lost = |effect: &Effect<E>| matches!(effect, Effect::Notify(Event::Lost { .. }));
+fn loss<E: Election>(effects: &[EffectOf<E>]) -> Loss {
+    let lost = |effect: &EffectOf<E>| matches!(effect, Effect::Notify(Event::Lost { .. }));
     if effects.iter().any(lost) {
         Loss::Withdrawn
     } else {

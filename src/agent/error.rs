@@ -1,8 +1,10 @@
 //! Why an agent does not start.
 
 use crate::{
+    clock::ClockError,
+    elections::quorum::QuorumError,
     group::JoinError,
-    protocol::{IdError, Score},
+    protocol::{IdError, Misfit, Score},
     store::{StoreError, StoreIdentity},
 };
 
@@ -28,6 +30,25 @@ pub enum StartError {
     /// The election has a record to keep, and no place was named for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
+    /// The election keeps leases, and there is no clock for them.
+    #[error("this election needs a clock that counts a suspended host")]
+    NoClock(#[from] ClockError),
+    /// The clock stops while the host is suspended.
+    #[error(
+        "this election's leases are unsafe by a clock that stops while the host is suspended: use a BootClock"
+    )]
+    SleepyClock,
+    /// The store forgets with its process, and other hosts rely on it.
+    #[error(
+        "a store in memory forgets a vote when its process ends, and this group reaches other hosts: use a FileStore"
+    )]
+    VolatileStore,
+    /// The configuration has no such participant.
+    #[error("the election's configuration refuses the agent")]
+    Misfit(#[from] Misfit),
+    /// The quorum cannot be made like this.
+    #[error("the quorum's settings are refused")]
+    Quorum(#[from] QuorumError),
     /// The stored record cannot be read.
     #[error("the agent's record cannot be read")]
     Store(#[from] StoreError),

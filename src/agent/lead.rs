@@ -159,6 +159,16 @@ impl LeaderGuard {
         }
     }
 
+    /// The newest token of this leadership as a fence; `None` where the election does not promise
+    /// at most one leader per term (the available mode).
+    ///
+    /// Send it along with each write. The resource remembers the largest that it has seen, and
+    /// refuses smaller ones: then a leader that was paused in the middle of a write cannot undo
+    /// what its successor has written since.
+    pub fn fence(&self) -> Option<Fence> {
+        self.belief.is_fenced().then(|| Fence(self.token()))
+    }
+
     /// Whether this leadership still holds, checked against the clock at this moment.
     pub fn is_leader(&self) -> bool {
         self.belief.remaining(self.reign.serial) != Remaining::Over
@@ -198,6 +208,50 @@ pub struct Epoch {
     pub node: AgentId,
     /// In which life.
     pub incarnation: Incarnation,
+}
+
+/// A fencing token: no two leaders ever have the same term, and a later one has a larger term.
+///
+/// ```
+/// use actix_bully::agent::Fence;
+/// /// A resource that is written by the leader, and by nobody who was one.
+/// #[derive(Default)]
+/// struct Table { highest: u64, rows: Vec<String> }
+/// impl Table {
+///     fn write(&mut self, fence: u64, row: &str) -> Result<(), &'static str> {
+///         if fence < self.highest {
+///             return Err("written by a former leader");
+///         }
+///         self.highest = fence;
+///         self.rows.push(row.to_owned());
+///         Ok(())
+///     }
+/// }
+/// fn store(fence: &Fence, table: &mut Table) -> Result<(), &'static str> {
+///     table.write(fence.number(), "a row")
+/// }
+/// # let mut table = Table::default();
+/// # assert!(table.write(2, "new").is_ok() && table.write(1, "stale").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fence(Epoch);
+
+impl Fence {
+    /// The number to compare: the term.
+    pub const fn number(&self) -> u64 {
+        self.0.term.0
+    }
+
+    /// Who holds it, in which term and life.
+    pub const fn epoch(&self) -> &Epoch {
+        &self.0
+    }
+}
+
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl fmt::Display for Epoch {

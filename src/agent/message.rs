@@ -52,6 +52,8 @@ pub struct BullyElection;
 pub enum Inject {
     /// The agent panics, without the noise of a panic.
     Crash,
+    /// The agent stops as it stands, without handing over.
+    Stop,
     /// The agent handles nothing, neither mail nor timers, until this has ended.
     Hang(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
@@ -67,6 +69,7 @@ impl fmt::Debug for Inject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Crash => "Crash",
+            Self::Stop => "Stop",
             Self::Hang(_) => "Hang(..)",
         })
     }

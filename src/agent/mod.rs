@@ -51,6 +51,6 @@ pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyHandle};
 pub use error::StartError;
 pub use handle::{ElectionHandle, LeaveError, WaitError};
-pub use lead::{Epoch, LeaderGuard};
+pub use lead::{Epoch, Fence, LeaderGuard};
 pub use message::{BullyElection, Drained, Inject, Notice, Subscribe, SubscribeDraining};
 pub use status::{Life, Status};

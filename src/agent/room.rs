@@ -5,7 +5,7 @@
 
 use std::{any::Any, cell::RefCell};
 
-use crate::protocol::{Effects, Election};
+use crate::protocol::{EffectsOf, Election};
 
 thread_local! {
     static ROOM: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
@@ -16,17 +16,17 @@ thread_local! {
     clippy::unnecessary_box_returns,
     reason = "the box is kept with the room"
 )]
-pub(super) fn take<E: Election>() -> Box<Effects<E>> {
+pub(super) fn take<E: Election>() -> Box<EffectsOf<E>> {
     let find = |rooms: &RefCell<Vec<Box<dyn Any>>>| {
         let mut rooms = rooms.borrow_mut();
-        let at = rooms.iter().position(|room| room.is::<Effects<E>>())?;
+        let at = rooms.iter().position(|room| room.is::<EffectsOf<E>>())?;
         rooms.swap_remove(at).downcast().ok()
     };
     ROOM.try_with(find).ok().flatten().unwrap_or_default()
 }
 
 /// Gives the room back; the list must be empty.
-pub(super) fn put<E: Election>(room: Box<Effects<E>>) {
+pub(super) fn put<E: Election>(room: Box<EffectsOf<E>>) {
     let keep = |rooms: &RefCell<Vec<Box<dyn Any>>>| {
         let mut rooms = rooms.borrow_mut();
         if rooms.len() < A_FEW && room.is_empty() {

@@ -34,6 +34,10 @@ impl Clock for BootClock {
     fn now(&self) -> Time {
         system::now().unwrap_or(Time::ZERO)
     }
+
+    fn counts_suspend(&self) -> bool {
+        true
+    }
 }
 
 /// Why there is no such clock.

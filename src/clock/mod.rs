@@ -7,12 +7,14 @@
 //! |---|---|---|---|
 //! | [`RuntimeClock`] | no | yes | the default; one process, tests |
 //! | [`BootClock`] | yes | no | leases that reach across hosts |
+//! | [`VirtualClock`] | as if | yes | tests: time passes only where a test lets it |
 //!
 //! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
 //! says so.
 
 mod boot;
 mod runtime;
+mod simulated;
 
 use std::fmt::Debug;
 
@@ -20,9 +22,14 @@ use crate::protocol::Time;
 
 pub use boot::{BootClock, ClockError};
 pub use runtime::RuntimeClock;
+pub use simulated::VirtualClock;
 
 /// A monotonic clock; readings of different clocks have nothing in common.
 pub trait Clock: Debug + Send + Sync {
     /// A reading; never smaller than an earlier one, and never [`Time::MAX`].
     fn now(&self) -> Time;
+
+    /// Whether it runs on while the host is suspended. A lease is safe only by a clock that does:
+    /// one that stops would let a host wake up as a leader long after another was elected.
+    fn counts_suspend(&self) -> bool;
 }

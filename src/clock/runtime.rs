@@ -37,6 +37,10 @@ impl Clock for RuntimeClock {
     fn now(&self) -> Time {
         Time::ZERO.after(self.start.elapsed())
     }
+
+    fn counts_suspend(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

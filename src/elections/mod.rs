@@ -12,3 +12,5 @@ pub mod bully;
 pub mod message;
 pub mod policy;
 pub mod quorum;
+pub mod timer;
+pub mod vote;

@@ -25,4 +25,18 @@ pub enum JoinError {
         /// The group's name.
         group: AgentId,
     },
+    /// The members follow other rules.
+    #[error(
+        "group {group} is in {theirs} mode and {id} in {mine} mode: start all members of a group in the same mode"
+    )]
+    Mode {
+        /// The name asked for.
+        id: AgentId,
+        /// The group's name.
+        group: AgentId,
+        /// The mode of the members.
+        theirs: &'static str,
+        /// The mode asked for.
+        mine: &'static str,
+    },
 }

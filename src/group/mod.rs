@@ -32,7 +32,7 @@ use std::{
 use actix::{Arbiter, Recipient};
 
 use crate::protocol::{
-    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
+    AgentId, Demands, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
 };
 
 pub use counters::Counts;
@@ -106,9 +106,10 @@ impl<M: PeerMessage> Group<M> {
     ///
     /// # Errors
     /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
-    /// not: its next holder begins a later life.
-    pub fn reserve(&self, id: &AgentId) -> Result<Incarnation, JoinError> {
-        self.registry().reserve(id, &self.0.name)
+    /// not: its next holder begins a later life. [`JoinError::Mode`] when other names are kept for
+    /// those who follow other rules.
+    pub fn reserve(&self, id: &AgentId, demands: Demands) -> Result<Incarnation, JoinError> {
+        self.registry().reserve(id, &self.0.name, demands)
     }
 
     /// Makes the holder of a reserved name a member that is up; says whether this was the call

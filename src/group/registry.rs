@@ -10,7 +10,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::protocol::{AgentId, Incarnation, Leader, Member, Members, PeerMessage, Score};
+use crate::protocol::{
+    AgentId, Demands, Incarnation, Leader, Member, Members, Needs, PeerMessage, Score,
+};
 
 use super::{
     JoinError, MembersChanged, Snapshot,
@@ -21,6 +23,8 @@ use super::{
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
     names: BTreeMap<AgentId, Seat>,
+    /// The rules that all of them follow.
+    demands: Demands,
     /// Every life that is handed out is later than this one.
     floor: Incarnation,
 
@@ -90,6 +94,7 @@ impl<M: PeerMessage> Registry<M> {
     pub(super) fn new(later: Later) -> Self {
         Self {
             names: BTreeMap::new(),
+            demands: Demands::default(),
             floor: Incarnation::default(),
             members: Arc::new(Members::new(true)),
             routes: Arc::default(),
@@ -112,7 +117,20 @@ impl<M: PeerMessage> Registry<M> {
         &mut self,
         id: &AgentId,
         group: &AgentId,
+        demands: Demands,
     ) -> Result<Incarnation, JoinError> {
+        if self.names.is_empty() {
+            self.demands = demands;
+        }
+        if self.demands.mode != demands.mode {
+            let (id, group, theirs) = (id.clone(), group.clone(), self.demands.mode);
+            return Err(JoinError::Mode {
+                id,
+                group,
+                theirs,
+                mine: demands.mode,
+            });
+        }
         let seat = self.names.get(id);
         if seat.is_some_and(|seat| seat.holder != Holder::Gone) {
             let (id, group) = (id.clone(), group.clone());
@@ -124,6 +142,7 @@ impl<M: PeerMessage> Registry<M> {
             holder: Holder::Coming,
         };
         self.names.insert(id.clone(), seat);
+        self.demands.needs = self.demands.needs.max(demands.needs);
         Ok(seat.incarnation)
     }
 
@@ -296,13 +315,15 @@ impl<M: PeerMessage> Registry<M> {
     /// Tells those who have seen the membership as it was until now.
     ///
     /// The first in line is told a turn before the others. So when a leader has ended, they hear
-    /// its successor's announcement before the news, and the news asks nothing of them.
+    /// its successor's announcement before the news, and the news asks nothing of them. Where
+    /// elections need votes the knowledge of all counts, and all are told at once.
     fn changed(&mut self) {
         self.version += 1;
         self.current = None;
         self.quiet.move_to(&mut self.due);
+        let at_once = self.demands.needs != Needs::Nothing;
         while let Some(place) = self.due.pop() {
-            if self.tell(place) && !self.due.is_empty() {
+            if self.tell(place) && !at_once {
                 break;
             }
         }

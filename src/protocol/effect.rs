@@ -6,28 +6,37 @@ use super::{AgentId, Election, Event};
 
 /// One thing to do; see [`Election::handle`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect<E: Election> {
+pub enum Effect<M, T, D> {
     /// Make this record durable before any later effect of the step leaves.
-    Persist(E::Durable),
+    Persist(D),
     /// Say this to others.
     Send {
         /// To whom.
         to: To,
         /// What.
-        message: E::Message,
+        message: M,
     },
     /// Set a timer; one that is running under that name is replaced.
     SetTimer {
         /// Its name.
-        timer: E::Timer,
+        timer: T,
         /// When, counted from the step's clock reading.
         after: After,
     },
     /// Forget a timer; it may not be running.
-    CancelTimer(E::Timer),
+    CancelTimer(T),
     /// Tell the application.
     Notify(Event),
 }
+
+/// An effect of a machine of that kind.
+pub type EffectOf<E> =
+    Effect<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
+
+/// The effects of a machine of that kind. Machines with the same messages, timers and records
+/// share it.
+pub type EffectsOf<E> =
+    Effects<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
 
 /// The receivers of a message. The sender is never among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,37 +82,37 @@ impl From<Duration> for After {
 
 /// The effects of one step, in order. Reused between steps: a steady state allocates nothing.
 #[derive(Debug)]
-pub struct Effects<E: Election>(Vec<Effect<E>>);
+pub struct Effects<M, T, D>(Vec<Effect<M, T, D>>);
 
-impl<E: Election> Default for Effects<E> {
+impl<M, T, D> Default for Effects<M, T, D> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<E: Election> Effects<E> {
+impl<M, T, D> Effects<M, T, D> {
     /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends [`Effect::Persist`].
-    pub fn persist(&mut self, record: E::Durable) {
+    pub fn persist(&mut self, record: D) {
         self.0.push(Effect::Persist(record));
     }
 
     /// Appends [`Effect::Send`] to one member.
-    pub fn send(&mut self, to: &AgentId, message: impl Into<E::Message>) {
+    pub fn send(&mut self, to: &AgentId, message: impl Into<M>) {
         self.send_to(To::One(to.clone()), message);
     }
 
     /// Appends [`Effect::Send`] to every member.
-    pub fn send_all(&mut self, message: impl Into<E::Message>) {
+    pub fn send_all(&mut self, message: impl Into<M>) {
         self.send_to(To::All, message);
     }
 
     /// Appends [`Effect::Send`].
-    pub fn send_to(&mut self, to: To, message: impl Into<E::Message>) {
+    pub fn send_to(&mut self, to: To, message: impl Into<M>) {
         self.0.push(Effect::Send {
             to,
             message: message.into(),
@@ -111,7 +120,7 @@ impl<E: Election> Effects<E> {
     }
 
     /// Appends [`Effect::SetTimer`].
-    pub fn set_timer(&mut self, timer: E::Timer, after: impl Into<After>) {
+    pub fn set_timer(&mut self, timer: T, after: impl Into<After>) {
         self.0.push(Effect::SetTimer {
             timer,
             after: after.into(),
@@ -119,7 +128,7 @@ impl<E: Election> Effects<E> {
     }
 
     /// Appends [`Effect::CancelTimer`].
-    pub fn cancel_timer(&mut self, timer: E::Timer) {
+    pub fn cancel_timer(&mut self, timer: T) {
         self.0.push(Effect::CancelTimer(timer));
     }
 
@@ -129,12 +138,12 @@ impl<E: Election> Effects<E> {
     }
 
     /// Takes the effects out, in order; the room is kept.
-    pub fn drain(&mut self) -> impl Iterator<Item = Effect<E>> + '_ {
+    pub fn drain(&mut self) -> impl Iterator<Item = Effect<M, T, D>> + '_ {
         self.0.drain(..)
     }
 
     /// The effects so far.
-    pub fn as_slice(&self) -> &[Effect<E>] {
+    pub fn as_slice(&self) -> &[Effect<M, T, D>] {
         &self.0
     }
 

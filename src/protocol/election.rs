@@ -5,7 +5,9 @@
 
 use std::fmt::{Debug, Display};
 
-use super::{AgentId, Effects, Incarnation, Input, MemberKind, Score, Time, View};
+use super::{
+    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, Misfit, Score, Time, View,
+};
 
 /// One participant's side of a leader election, as a pure machine.
 ///
@@ -48,10 +50,22 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input; the effects are appended to `out`, to be executed in that order.
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>);
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
     /// What this participant believes at `now`.
     fn view(&self, now: Time) -> View;
+
+    /// What the configuration asks of this participant, before it starts. Default: nothing.
+    ///
+    /// # Errors
+    /// [`Misfit`] when it cannot take part as it means to.
+    fn demands(
+        _config: &Self::Config,
+        _who: &AgentId,
+        _kind: MemberKind,
+    ) -> Result<Demands, Misfit> {
+        Ok(Demands::default())
+    }
 }
 
 /// What one participant says to another.

@@ -6,7 +6,7 @@ use super::{AgentId, Election, Incarnation, Members, Score};
 
 /// One thing that happened; see [`Election::handle`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Input<E: Election> {
+pub enum Input<M, T> {
     /// Life begins, among these members. The first input, given once.
     Start(Arc<Members>),
     /// A message arrived from a member whose life `incarnation` is not known to have ended.
@@ -16,10 +16,10 @@ pub enum Input<E: Election> {
         /// The sender's life when it did.
         incarnation: Incarnation,
         /// What it says.
-        message: E::Message,
+        message: M,
     },
     /// A timer that was set is due.
-    TimedOut(E::Timer),
+    TimedOut(T),
     /// The membership changed: somebody joined, left, came up, went down, or has another score.
     ///
     /// A snapshot holds all that is known, so several changes may arrive as one, and a leader's
@@ -37,3 +37,6 @@ pub enum Input<E: Election> {
     /// The work of a leader that steps down has ended.
     Drained,
 }
+
+/// The input of a machine of that kind. Machines with the same messages and timers share it.
+pub type InputOf<E> = Input<<E as Election>::Message, <E as Election>::Timer>;

@@ -18,6 +18,7 @@
 //! Read on: [`Election`] is the contract; [`Members`] is what everybody knows of everybody;
 //! [`Timings`] says how long to wait and why.
 
+mod demands;
 mod effect;
 mod election;
 mod event;
@@ -33,11 +34,12 @@ mod timings;
 mod timings_builder;
 mod view;
 
-pub use effect::{After, Effect, Effects, To};
+pub use demands::{Demands, Misfit, Needs};
+pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use event::{Event, Leader, LostReason};
 pub use id::{AgentId, IdError, Incarnation, Round, Term};
-pub use input::Input;
+pub use input::{Input, InputOf};
 pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use rank::{Rank, Score};

@@ -14,15 +14,15 @@ use super::{
     world::Due,
 };
 use crate::protocol::{
-    After, AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
-    PeerMessage, Role, Term, Time, To,
+    After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
+    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To,
 };
 use crate::trace::Happening;
 
 /// What all the drivers share.
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
-    effects: Effects<E>,
+    effects: EffectsOf<E>,
     settings: u64,
     /// How late timers are.
     pub(super) lateness: After,
@@ -205,7 +205,7 @@ impl<E: Election> World<E> {
         self.feed(at, Input::TimedOut(timer));
     }
 
-    pub(super) fn wish(&mut self, at: Place, life: Incarnation, input: Input<E>) {
+    pub(super) fn wish(&mut self, at: Place, life: Incarnation, input: InputOf<E>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
@@ -219,7 +219,7 @@ impl<E: Election> World<E> {
     }
 
     /// One step of one machine.
-    pub(super) fn feed(&mut self, at: Place, input: Input<E>) {
+    pub(super) fn feed(&mut self, at: Place, input: InputOf<E>) {
         let Some(me) = self.wire.directory.name(at).cloned() else {
             return;
         };

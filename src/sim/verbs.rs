@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     faults::{Conditions, ConditionsError},
-    protocol::{After, AgentId, Election, Incarnation, Input, Member, Score},
+    protocol::{After, AgentId, Election, Incarnation, Input, InputOf, Member, Score},
     trace::Happening,
 };
 
@@ -247,7 +247,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    fn command(&mut self, at: Place, input: Input<E>) {
+    fn command(&mut self, at: Place, input: InputOf<E>) {
         if let Some(life) = self.nodes.get(at.0).map(|node| node.incarnation) {
             self.wish(at, life, input);
         }

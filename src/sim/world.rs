@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     faults::{SplitMix64, Tally},
-    protocol::{AgentId, Election, Event, Incarnation, Input, Members, Score, Time, View},
+    protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View},
     trace::Trace,
 };
 
@@ -80,7 +80,7 @@ pub(super) enum Due<E: Election> {
     Wish {
         at: Place,
         life: Incarnation,
-        input: Input<E>,
+        input: InputOf<E>,
     },
     Start(Place),
     News(News),

@@ -90,6 +90,8 @@ pub enum Happening {
     Left,
     /// Its life ended without warning.
     Crashed,
+    /// It ended as it stood, without handing over.
+    Stopped,
     /// It begins its next life.
     Restarted,
     /// It stands still.
@@ -105,6 +107,7 @@ impl fmt::Display for Happening {
             Self::Joined => "joins",
             Self::Left => "leaves",
             Self::Crashed => "crashes",
+            Self::Stopped => "stops",
             Self::Restarted => "restarts",
             Self::Paused => "hangs",
             Self::Resumed => "goes on",

@@ -9,8 +9,8 @@ use std::{fmt, time::Duration};
 use actix_bully::{
     agent::{Agent, AgentBuilder},
     protocol::{
-        After, Effects, Election, Event, Identity, Input, Leader, LostReason, PeerMessage, Role,
-        Term, Time, To, View,
+        After, AgentId, Demands, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
+        LostReason, MemberKind, Misfit, Needs, PeerMessage, Role, Term, Time, To, View,
     },
     store::MemoryStore,
 };
@@ -105,7 +105,7 @@ impl Toy {
             .join(&stage.group)
     }
 
-    fn act(&mut self, act: &Act, out: &mut Effects<Self>) {
+    fn act(&mut self, act: &Act, out: &mut EffectsOf<Self>) {
         match *act {
             Act::Say(text) => out.send_to(To::All, Said::Text(text)),
             Act::Repeat(text) => out.send_to(To::All, Said::Again(text)),
@@ -172,7 +172,7 @@ impl Election for Toy {
         toy
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         self.stepped = now;
         match input {
             Input::Start(members) => {
@@ -217,6 +217,13 @@ impl Election for Toy {
                 }
             }
         }
+    }
+
+    fn demands(_: &Self::Config, _: &AgentId, _: MemberKind) -> Result<Demands, Misfit> {
+        Ok(Demands {
+            mode: Demands::default().mode,
+            needs: Needs::Record,
+        })
     }
 
     fn view(&self, _: Time) -> View {

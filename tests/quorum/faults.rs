@@ -19,10 +19,10 @@ fn a_leader_cut_from_all_stops_itself_before_another_starts() {
         net.world.isolate("e");
         net.until_leads("d", 400);
         let lost = net.lost_since(&cut, "e", LostReason::LeaseExpired);
-        let [(acquired, next)] = &net.acquired_since(&cut)[..] else {
+        let [(acquired, successor)] = &net.acquired_since(&cut)[..] else {
             panic!("one succeeds");
         };
-        assert_eq!(next, "d");
+        assert_eq!(successor, "d");
         assert!(
             lost.since(cut.at) <= ms(D) && lost < *acquired,
             "seed {seed}"
@@ -192,7 +192,7 @@ fn a_late_acknowledgement_is_worth_what_is_left_of_it() {
         .build()
         .unwrap();
     for other in ["a", "b"] {
-        net.world.set_link(other, "c", Some(slow.clone()));
+        net.world.set_link(other, "c", Some(slow));
     }
     net.run(1_000);
     assert_eq!(net.believers(), ["c"], "just in time");
@@ -216,7 +216,7 @@ fn a_certain_end_is_not_waited_for() {
         net.run(seed % H); // heartbeats may be under way
         net.world.crash("e");
         let took = net.until_leads("d", 400);
-        assert!(took <= ms(12), "seed {seed}: {took:?}");
+        assert!(took <= ms(8), "seed {seed}: {took:?}"); // six delays
     }
 }
 
@@ -249,9 +249,9 @@ fn a_fail_over_takes_no_longer_than_the_formula_says() {
             net.world.crash(&top);
             let someone = |world: &actix_bully::sim::World<_>| !world.believers().is_empty();
             assert!(net.world.run_until(someone, bound), "n {n}, seed {seed}");
-            let next = net.acquired_since(&then);
+            let acquired = net.acquired_since(&then);
             let second = group.names()[group.names().len() - 2].to_string();
-            assert_eq!(next[0].1, second);
+            assert_eq!(acquired[0].1, second);
         }
     }
 }

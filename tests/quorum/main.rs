@@ -1,7 +1,6 @@
 //! The quorum election in a simulated world: scenarios by number, then chaos, then planted defects.
 #![expect(
     clippy::expect_used,
-    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "what does not hold fails the test"

@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 
 use actix_bully::{
     elections::quorum::{Defect, QuorumError},
-    sim::{QuorumScenario, chaos::chaos},
+    sim::{QuorumScenario, Watched, World, chaos::chaos},
 };
 
-use crate::chaos::{options, seeds, size};
+use crate::{
+    chaos::{options, seeds, size},
+    kit::{Group, ms},
+    lives::{cut_leader_with_drift, forgetful},
+};
 
 #[test]
 fn every_planted_defect_is_found() -> Result<(), QuorumError> {
@@ -37,7 +41,39 @@ fn every_planted_defect_is_found() -> Result<(), QuorumError> {
             missed.push(defect);
         }
     }
-    // Harmless while a resignation names the term that was led; a unit test finds it.
-    assert_eq!(missed, [Defect::ResignVoidsAny]);
+    // Hard to reach, and harmless while a resignation names the term that was led: a unit test
+    // finds it always.
+    missed.retain(|defect| *defect != Defect::ResignVoidsAny);
+    assert_eq!(missed, []);
     Ok(())
+}
+
+fn breaks(world: &World<Watched>) -> Option<&str> {
+    world.violation()?.what.split(' ').next()
+}
+
+/// 59: the sharp edge is a vote against a forgotten promise.
+#[test]
+fn without_quarantine_the_old_leader_has_a_rival() {
+    let group = Group {
+        planted: |config| config.planted(Defect::NoQuarantine),
+        ..Group::of(3)
+    };
+    let mut net = forgetful(&group, 1);
+    net.world.run_for(ms(500));
+    assert_eq!(breaks(&net.world), Some("I7"));
+}
+
+/// 61
+#[test]
+fn a_promise_no_longer_than_the_lease_is_not_safe() {
+    for seed in 0..100 {
+        let group = Group {
+            planted: |config| config.planted(Defect::PromiseOfOneLease),
+            ..Group::of(3)
+        };
+        let mut net = cut_leader_with_drift(group, seed);
+        net.world.run_for(ms(500));
+        assert_eq!(breaks(&net.world), Some("I7"), "seed {seed}");
+    }
 }

@@ -6,8 +6,8 @@
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, Effects, Election, Event, Identity, Incarnation, Input, Leader, LostReason, Members,
-    PeerMessage, Role, Score, Term, Time, View,
+    AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
+    Members, PeerMessage, Role, Score, Term, Time, View,
 };
 
 /// The seed has no terms.
@@ -70,7 +70,7 @@ impl AsWritten {
     }
 
     /// A1: `+!bully_election()`.
-    fn hold(&mut self, out: &mut Effects<Self>) {
+    fn hold(&mut self, out: &mut EffectsOf<Self>) {
         let Some(score) = self.me.score else { return };
         self.holding = true;
         let dropped = self.leaders.pop_first(); // `if (leader(string X)) -leader(X)`: one binding
@@ -91,7 +91,7 @@ impl AsWritten {
     }
 
     /// A2: the goal's plan wakes from `system.sleep(2000)`.
-    fn wake(&mut self, out: &mut Effects<Self>) {
+    fn wake(&mut self, out: &mut EffectsOf<Self>) {
         if self.holding {
             out.send_all(Astra::Elected);
             let me = self.me.id.clone();
@@ -101,7 +101,7 @@ impl AsWritten {
     }
 
     /// A5: `+leader(N)`.
-    fn believe(&mut self, leader: &AgentId, incarnation: Incarnation, out: &mut Effects<Self>) {
+    fn believe(&mut self, leader: &AgentId, incarnation: Incarnation, out: &mut EffectsOf<Self>) {
         let leads = self.leaders.contains(&self.me.id);
         self.leaders.insert(leader.clone());
         // Only what the contract of events has a word for: it knows no two leaders.
@@ -136,7 +136,7 @@ impl Election for AsWritten {
         }
     }
 
-    fn handle(&mut self, _now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+    fn handle(&mut self, _now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match input {
             Input::Start(members) | Input::Members(members) => self.participants = members,
             Input::Campaign => self.hold(out),

@@ -76,18 +76,19 @@ use tracing::debug;
 pub use config::{BullyConfig, Profile};
 
 use state::{Asked, Followed, Reign, Seat, State};
-pub use timer::Timer;
 
+use crate::elections::vote::Vote;
 pub use crate::elections::{
     message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield},
     policy::Preemption,
+    timer::Timer,
 };
 use crate::protocol::{
-    AgentId, Effects, Election, Identity, Incarnation, Input, Leader, Members, Rank, Score, Term,
-    Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Members, Rank,
+    Score, Term, Time, View,
 };
 
-type Out = Effects<Bully>;
+type Out = EffectsOf<Bully>;
 
 /// One agent's side of a bully election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -112,10 +113,10 @@ pub struct Bully {
 impl Election for Bully {
     type Message = BullyMessage;
     type Timer = Timer;
-    type Durable = ();
+    type Durable = Vote;
     type Config = Arc<BullyConfig>;
 
-    fn new(identity: Identity, config: &Self::Config, _durable: Option<()>) -> Self {
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
         Self {
             me: identity,
             config: Arc::clone(config),
@@ -129,7 +130,7 @@ impl Election for Bully {
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) if !self.has_begun() => self.on_start(now, members, out),
             Input::SetScore(score) if !self.has_begun() => {

@@ -4,33 +4,10 @@
 //! than the delay bound discards its suspicion once: it was the one that slept.
 
 use super::{
-    Bully, Heartbeat, Out, Profile,
+    Bully, Heartbeat, Out, Profile, Timer,
     state::{Asked, Path, Patience, Seat, State},
 };
 use crate::protocol::{After, LostReason, Time};
-
-/// The names of the bully's timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
-    /// A follower without a leader: the turn to announce or to hold an election has come.
-    Campaign,
-    /// A candidate: the leader that was asked first did not answer.
-    Widen,
-    /// A candidate: those who did not answer are not there.
-    Deadline,
-    /// A waiting agent: the announcement did not come.
-    Victory,
-    /// A leader: time to be heard.
-    Heartbeat,
-    /// A follower: the leader is silent.
-    Detect,
-    /// A leader that steps down: the work took too long.
-    Drain,
-    /// A leader: a more important agent has been there for long enough.
-    Preempt,
-    /// An agent that stepped down may stand again.
-    Rest,
-}
 
 impl Bully {
     pub(super) fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) {
@@ -43,6 +20,9 @@ impl Bully {
             Timer::Drain => self.on_drain_due(now, out),
             Timer::Preempt => self.on_preempt_due(now, out),
             Timer::Rest => self.on_rest_over(now, out),
+            Timer::Election | Timer::Round | Timer::Lease => {
+                self.ignore("a timer of the other mode");
+            }
         }
     }
 

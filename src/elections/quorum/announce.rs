@@ -7,10 +7,12 @@
 use std::time::Duration;
 
 use super::{
-    Ack, Defect, Leadership, Nack, Out, QuorumBully, Timer, Vote,
+    Ack, Defect, Heartbeat, Leadership, Nack, Out, QuorumBully, QuorumConfig, Timer, Vote,
     state::{Challenge, Followed, Promise, Seat, State},
 };
-use crate::protocol::{AgentId, Event, Incarnation, Leader, LostReason, Score, Term, Time};
+use crate::protocol::{
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Term, Time,
+};
 
 /// An announcement: `Elected`, or `Heartbeat`.
 #[derive(Clone, Copy)]
@@ -51,9 +53,6 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        if self.refresh(now, from, incarnation, said, out) {
-            return;
-        }
         if self
             .members
             .get(from)
@@ -67,39 +66,43 @@ impl QuorumBully {
         }
         self.learn_score(from, Some(said.score));
         self.follow(now, from, incarnation, said, out);
-        self.acknowledge(now, from, said, out);
+        self.acknowledge(now, from, said.term, said.sent_at, out);
     }
 
     /// The steady state: the leader that is followed is heard again.
-    fn refresh(
+    pub(super) fn refresh(
         &mut self,
         now: Time,
         from: &AgentId,
         incarnation: Incarnation,
-        said: Said,
+        said: &Heartbeat,
         out: &mut Out,
     ) -> bool {
-        let until = now.after(self.promise_span());
-        let gap = self.config.heartbeat().saturating_mul(3);
-        let State::Follower(Seat::Taken(f)) = &mut self.state else {
+        let term = self.vote.term;
+        let (State::Follower(Seat::Taken(f)), Some(sent_at)) = (&mut self.state, said.sent_at)
+        else {
             return false;
         };
         let same = f.leader.term == said.term
+            && said.term >= term
             && f.score == said.score
             && f.leader.incarnation == incarnation
             && f.leader.id == *from;
         if !same {
             return false;
         }
-        if now.since(f.last) > gap {
+        let until = now.after(promise_span(&self.config));
+        match &mut self.promise {
+            Some(promise) => promise.until = until,
+            None if self.me.kind == MemberKind::Voter => return false, // nothing to prolong
+            None => {}
+        }
+        if now.since(f.last) > self.config.heartbeat().saturating_mul(3) {
             f.since = now;
         }
         (f.last, f.due) = (now, until);
-        if let Some(promise) = &mut self.promise {
-            promise.until = until;
-        }
         out.set_timer(Timer::Election, until.since(now));
-        self.acknowledge(now, from, said, out);
+        self.acknowledge(now, from, said.term, sent_at, out);
         self.challenge(now, out);
         true
     }
@@ -117,7 +120,7 @@ impl QuorumBully {
             incarnation,
             term: said.term,
         };
-        let until = now.after(self.promise_span());
+        let until = now.after(promise_span(&self.config));
         let before = self.followed().map(|f| f.leader.clone());
         let steady = |f: &&Followed| {
             let same = f.leader.id == *from && f.leader.incarnation == incarnation;
@@ -168,23 +171,23 @@ impl QuorumBully {
         }
     }
 
-    fn acknowledge(&self, now: Time, from: &AgentId, said: Said, out: &mut Out) {
+    fn acknowledge(&self, now: Time, from: &AgentId, term: Term, echo: Time, out: &mut Out) {
         if !self.is_voter() {
             return;
         }
         let score = self.me.score.filter(|_| now >= self.rest.challenge);
-        let (term, echo) = (said.term, said.sent_at);
         out.send(from, Ack { term, echo, score });
     }
+}
 
-    fn promise_span(&self) -> Duration {
-        let timings = self.config.timings();
-        if self.config.has(Defect::PromiseOfOneLease) {
-            timings.lease()
-        } else if self.config.has(Defect::PromiseOfHalfALease) {
-            timings.lease() / 2
-        } else {
-            timings.promise()
-        }
+/// P, but for the defects that shorten it.
+fn promise_span(config: &QuorumConfig) -> Duration {
+    let timings = config.timings();
+    if config.has(Defect::PromiseOfOneLease) {
+        timings.lease()
+    } else if config.has(Defect::PromiseOfHalfALease) {
+        timings.lease() / 2
+    } else {
+        timings.promise()
     }
 }

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::Defect;
 use crate::elections::policy::Preemption;
-use crate::protocol::{AgentId, Identity, MemberKind, Score, Timings};
+use crate::protocol::{AgentId, MemberKind, Misfit, Score, Timings};
 
 /// What a quorum election needs to know; the same at every member.
 ///
@@ -30,9 +30,10 @@ pub struct QuorumConfig {
     heartbeat: Duration,
     preemption: Preemption,
     margin: Option<Score>,
-    drain: Duration,
+    /// As asked for; otherwise they follow from the timings.
+    drain: Option<Duration>,
     rest: Duration,
-    wait: Duration,
+    wait: Option<Duration>,
     epoch: u64,
     defect: Option<Defect>,
 }
@@ -54,15 +55,31 @@ impl QuorumConfig {
         }
     }
 
+    /// Starts from this configuration to make another.
+    pub fn to_builder(&self) -> QuorumConfigBuilder {
+        QuorumConfigBuilder {
+            voters: self.voters.to_vec(),
+            vote_quorum: Some(self.vote_quorum),
+            lease_quorum: Some(self.lease_quorum),
+            timings: self.timings.clone(),
+            preemption: self.preemption,
+            margin: self.margin,
+            drain: self.drain,
+            rest: self.rest,
+            wait: self.wait,
+            epoch: self.epoch,
+        }
+    }
+
     /// Checks that somebody takes part as this configuration says.
     ///
     /// # Errors
-    /// [`QuorumError::NotListed`] or [`QuorumError::ListedObserver`].
-    pub fn check(&self, who: &Identity) -> Result<(), QuorumError> {
-        let id = || who.id.clone();
-        match (who.kind, self.is_voter(&who.id)) {
-            (MemberKind::Voter, false) => Err(QuorumError::NotListed { id: id() }),
-            (MemberKind::Observer, true) => Err(QuorumError::ListedObserver { id: id() }),
+    /// [`Misfit`] when it is a voter that is not listed, or an observer that is.
+    pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), Misfit> {
+        let id = || who.clone();
+        match (kind, self.is_voter(who)) {
+            (MemberKind::Voter, false) => Err(Misfit::NotListed { id: id() }),
+            (MemberKind::Observer, true) => Err(Misfit::ListedObserver { id: id() }),
             (MemberKind::Voter, true) | (MemberKind::Observer, false) => Ok(()),
         }
     }
@@ -116,8 +133,10 @@ impl QuorumConfig {
     }
 
     /// The longest that the work of a leader who steps down may take to end.
-    pub const fn drain(&self) -> Duration {
-        self.drain
+    pub fn drain(&self) -> Duration {
+        let t = &self.timings;
+        let within = || t.lease().saturating_sub(t.delay_bound().saturating_mul(2));
+        self.drain.unwrap_or_else(within)
     }
 
     /// For how long an agent that stepped down at its user's wish stands back.
@@ -126,8 +145,8 @@ impl QuorumConfig {
     }
 
     /// W: how long who gave way to another one waits for its announcement.
-    pub const fn wait(&self) -> Duration {
-        self.wait
+    pub fn wait(&self) -> Duration {
+        self.wait.unwrap_or_else(|| least_wait(&self.timings))
     }
 
     /// Which choice of voters this is. It travels beside every message, and nobody listens to
@@ -243,14 +262,11 @@ impl QuorumConfigBuilder {
         let Some(heartbeat) = t.detector().map(|d| d.heartbeat) else {
             return Err(QuorumError::NoHeartbeat);
         };
-        let delays = t.delay_bound().saturating_mul(4);
-        let least = t.round().saturating_mul(2).saturating_add(delays);
-        let wait = self.wait.unwrap_or(least);
-        if wait < least {
+        let least = least_wait(t);
+        if let Some(wait) = self.wait.filter(|wait| *wait < least) {
             return Err(QuorumError::Wait { wait, least });
         }
         check_patience(self.preemption, t.promise())?;
-        let within = t.lease().saturating_sub(t.delay_bound().saturating_mul(2));
         Ok(QuorumConfig {
             voters: voters.into(),
             vote_quorum: quorums.votes,
@@ -258,9 +274,9 @@ impl QuorumConfigBuilder {
             heartbeat,
             preemption: self.preemption,
             margin: self.margin,
-            drain: self.drain.unwrap_or(within),
+            drain: self.drain,
             rest: self.rest,
-            wait,
+            wait: self.wait,
             epoch: self.epoch,
             defect: None,
             timings: self.timings,
@@ -303,6 +319,12 @@ fn quorums(n: usize, votes: Option<usize>, lease: Option<usize>) -> Result<Quoru
     Ok(quorums)
 }
 
+/// C5: W is at least 2 E + 4 d.
+fn least_wait(t: &Timings) -> Duration {
+    let delays = t.delay_bound().saturating_mul(4);
+    t.round().saturating_mul(2).saturating_add(delays)
+}
+
 /// C6: a challenger has to be steady for longer than a promise lasts.
 fn check_patience(preemption: Preemption, promise: Duration) -> Result<(), QuorumError> {
     let after = match preemption {
@@ -326,18 +348,6 @@ pub enum QuorumError {
     /// Two voters have one name.
     #[error("the voter {id} is listed twice: give each its own name")]
     DuplicateVoter {
-        /// The name.
-        id: AgentId,
-    },
-    /// A voter is not in the list of voters.
-    #[error("{id} is not in the list of voters: list it, or let it join as an observer")]
-    NotListed {
-        /// The name.
-        id: AgentId,
-    },
-    /// An observer is in the list of voters.
-    #[error("{id} joins as an observer and is in the list of voters: a listed agent must vote")]
-    ListedObserver {
         /// The name.
         id: AgentId,
     },

@@ -52,7 +52,7 @@
 //! | `Nack` | − | − | − | A4; before belief: steps down |
 //! | `Takeover` | − | − | − | P3: drains |
 //! | `Resign` | its leader's: claim if named, else stand back | the same | void; asking and named: claim | − |
-//! | `Members` | leader's certain end: own turn, in steps of d | moves up | who is down is not awaited | − |
+//! | `Members` | leader's certain end: own turn, in steps of d | the same, if it is bound to the one that ended | who is down is not awaited | − |
 //! | `TimedOut` | `Election`: own turn; `Round`: the challenge failed | `Election`: ask | `Round`: decide, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: not believed |
 //! | `Campaign` | challenge the leader | ask now, unless bound | − | `Heartbeat` |
 //! | `SetScore` | the leader hears of it | own turn | ask again | `Heartbeat`; `None`: drain |
@@ -86,24 +86,24 @@ use std::{
 
 use tracing::debug;
 
+pub use crate::elections::timer::Timer;
+pub use crate::elections::vote::Vote;
 use announce::Said;
 pub use config::{QuorumConfig, QuorumConfigBuilder, QuorumError};
 #[doc(hidden)]
 pub use defect::Defect;
-pub use state::Vote;
 use state::{Flaps, Promise, Rest, Seat, State, Vacancy};
-pub use timer::Timer;
 
 use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
 };
 use crate::protocol::{
-    AgentId, Effects, Election, Identity, Incarnation, Input, Leader, MemberKind, Members, Role,
-    Score, Term, Time, To, View,
+    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
+    MemberKind, Members, Misfit, Needs, Role, Score, Term, Time, To, View,
 };
 
-type Out = Effects<QuorumBully>;
+type Out = EffectsOf<QuorumBully>;
 
 /// No election is held for a term above this one, and nobody is believed who names one: a term
 /// this high is nonsense, and adopting it would use up the numbers.
@@ -173,7 +173,7 @@ impl Election for QuorumBully {
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         if self.quarantine.is_none() {
             return self.before_life(now, input, out);
         }
@@ -193,6 +193,18 @@ impl Election for QuorumBully {
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.on_drained(now, out),
         }
+    }
+
+    fn demands(config: &Self::Config, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        config.check(who, kind)?;
+        let needs = match kind {
+            MemberKind::Voter => Needs::RecordAndClock,
+            MemberKind::Observer => Needs::Nothing,
+        };
+        Ok(Demands {
+            mode: "quorum",
+            needs,
+        })
     }
 
     fn view(&self, now: Time) -> View {
@@ -222,7 +234,7 @@ impl Election for QuorumBully {
 
 impl QuorumBully {
     /// Says nothing before life begins.
-    fn before_life(&mut self, now: Time, input: Input<Self>, out: &mut Out) {
+    fn before_life(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) => self.on_start(now, members, out),
             Input::SetScore(score) => self.me.score = score,
@@ -250,6 +262,11 @@ impl QuorumBully {
         message: BullyMessage,
         out: &mut Out,
     ) {
+        if let BullyMessage::Heartbeat(m) = &message
+            && self.refresh(now, from, incarnation, m, out)
+        {
+            return;
+        }
         if !self.config.is_voter(from) || *from == self.me.id {
             return self.ignore("not from another voter");
         }

@@ -3,25 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    Out, QuorumBully,
+    Out, QuorumBully, Timer,
     state::{Certainty, Gone, Seat, State},
 };
 use crate::protocol::{AgentId, Time};
-
-/// The names of the quorum election's timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
-    /// A follower: the leader is silent, or the turn to hold an election has come.
-    Election,
-    /// A round of questions or votes is over, or a leader that nobody acknowledged gives up.
-    Round,
-    /// A leader: time to be heard.
-    Heartbeat,
-    /// A leader: the lease may have ended.
-    Lease,
-    /// A leader that steps down: the work took too long.
-    Drain,
-}
 
 impl QuorumBully {
     pub(super) fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) {
@@ -31,6 +16,13 @@ impl QuorumBully {
             Timer::Heartbeat => self.on_heartbeat_due(now, out),
             Timer::Lease => self.on_lease_due(now, out),
             Timer::Drain => self.on_drain_due(now, out),
+            Timer::Campaign
+            | Timer::Widen
+            | Timer::Deadline
+            | Timer::Victory
+            | Timer::Detect
+            | Timer::Preempt
+            | Timer::Rest => {}
         }
     }
 

@@ -36,12 +36,17 @@ impl QuorumBully {
     ) {
         let (step, jitter) = self.pace(last.as_ref());
         let line = step.saturating_mul(self.ahead(now, last.as_ref()));
-        let wait = wait.max(self.barred(now));
-        if self.peers.is_empty() && wait.is_zero() && self.standing().is_some() {
-            self.set_vacancy(now, Posture::OwnTurn, Duration::ZERO.into(), last, out);
-            return self.stand(now, out);
+        let wait = wait.max(self.barred(now)).saturating_add(line);
+        let is_certain = last.as_ref().map(|g| g.certain) == Some(Certainty::Certain);
+        if wait.is_zero() && (is_certain || self.peers.is_empty()) && self.standing().is_some() {
+            let last = Vacancy {
+                last,
+                ..Vacancy::NONE
+            };
+            self.state = State::Follower(Seat::Vacant(last));
+            return self.stand(now, out); // first in line, and nobody else would go first
         }
-        let after = After::jittered(wait.saturating_add(line), jitter);
+        let after = After::jittered(wait, jitter);
         self.set_vacancy(now, Posture::OwnTurn, after, last, out);
     }
 

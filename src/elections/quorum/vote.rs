@@ -60,8 +60,8 @@ impl QuorumBully {
         let voted_for = Some(from.clone());
         self.record(Vote { term, voted_for }, out);
         // Its leader may claim a higher term while it leads: what it was promised goes on.
-        let holds = |p: &&Promise| p.holder == *from && now < p.until;
-        let is_holder = self.promise.as_ref().filter(holds).is_some();
+        let holds = |p: &Promise| p.holder == *from && now < p.until;
+        let is_holder = self.promise.as_ref().is_some_and(holds);
         if is_holder && self.followed().is_some_and(|f| f.leader.id == *from) {
             return;
         }

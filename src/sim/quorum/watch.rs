@@ -11,8 +11,8 @@ use crate::{
         quorum::{QuorumBully, QuorumConfig, Timer, Vote},
     },
     protocol::{
-        AgentId, Effect, Effects, Election, Event, Identity, Incarnation, Input, MemberKind, Time,
-        View,
+        AgentId, Effect, EffectOf, Effects, EffectsOf, Election, Event, Identity, Incarnation,
+        Input, InputOf, MemberKind, Time, View,
     },
 };
 
@@ -22,7 +22,7 @@ pub struct Watched {
     id: AgentId,
     kind: MemberKind,
     machine: QuorumBully,
-    effects: Effects<QuorumBully>,
+    effects: EffectsOf<QuorumBully>,
     watch: Watch,
 }
 
@@ -67,7 +67,7 @@ impl Election for Watched {
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         let asked = self.note_input(now, &input);
         self.machine.handle(now, inside(input), &mut self.effects);
         let mut effects = std::mem::take(&mut self.effects);
@@ -98,7 +98,7 @@ enum Asked {
 }
 
 impl Watched {
-    fn note_input(&self, now: Time, input: &Input<Self>) -> Asked {
+    fn note_input(&self, now: Time, input: &InputOf<Self>) -> Asked {
         let mut ledger = self.watch.ledger();
         match input {
             Input::Start(_) => ledger.starts(now, &self.id, &self.watch.sound),
@@ -130,7 +130,7 @@ impl Watched {
         Asked::Other
     }
 
-    fn note_effect(&self, now: Time, asked: &Asked, effect: &Effect<QuorumBully>) {
+    fn note_effect(&self, now: Time, asked: &Asked, effect: &EffectOf<QuorumBully>) {
         let mut ledger = self.watch.ledger();
         let alone = self.watch.sound.voters().len() == 1;
         match effect {
@@ -178,7 +178,7 @@ impl Watched {
     }
 }
 
-fn inside(input: Input<Watched>) -> Input<QuorumBully> {
+fn inside(input: InputOf<Watched>) -> InputOf<QuorumBully> {
     match input {
         Input::Start(members) => Input::Start(members),
         Input::Received {

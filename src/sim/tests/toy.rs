@@ -3,8 +3,8 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::protocol::{
-    Birth, Effects, Election, Event, Identity, Input, Leader, LostReason, Members, PeerMessage,
-    Role, Term, Time, View,
+    Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason, Members,
+    PeerMessage, Role, Term, Time, View,
 };
 
 pub(super) const BEAT: Duration = Duration::from_millis(10);
@@ -67,7 +67,7 @@ impl Election for Toy {
         }
     }
 
-    fn handle(&mut self, now: Time, input: Input<Self>, out: &mut Effects<Self>) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         let name = match &input {
             Input::Received { from, message, .. } => format!("{message} from {from}"),
             Input::Start(_) => String::from("start"),
@@ -133,7 +133,7 @@ impl Election for Toy {
 }
 
 impl Toy {
-    fn look(&mut self, out: &mut Effects<Self>) {
+    fn look(&mut self, out: &mut EffectsOf<Self>) {
         let best = self.members.by_rank().find(|m| m.is_up());
         let mine = best.is_some_and(|m| m.id == self.identity.id);
         let gone = |leader: &Leader| {
@@ -161,7 +161,7 @@ impl Toy {
         }
     }
 
-    fn lose(&mut self, out: &mut Effects<Self>) {
+    fn lose(&mut self, out: &mut EffectsOf<Self>) {
         self.leads = false;
         self.leader = None;
         let (term, reason) = (self.term, LostReason::Outranked);

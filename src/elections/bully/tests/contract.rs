@@ -9,7 +9,9 @@ use super::super::{
     Bully, BullyConfig, BullyMessage, Elected, Heartbeat, Profile, Resign, Timer, Yield,
     state::{Asked, Seat, State},
 };
-use crate::protocol::{Effect, Election, Event, Input, Leader, Role, Term, Time, To};
+use crate::protocol::{
+    Effect, EffectOf, Election, Event, Input, InputOf, Leader, Role, Term, Time, To,
+};
 
 /// The events of one life so far, and its running timers.
 #[derive(Clone, Debug)]
@@ -33,13 +35,13 @@ impl Contract {
     }
 
     /// A timer that fires is no longer running.
-    pub(super) fn before(&mut self, input: &Input<Bully>) {
+    pub(super) fn before(&mut self, input: &InputOf<Bully>) {
         if let Input::TimedOut(timer) = input {
             self.armed.remove(timer);
         }
     }
 
-    pub(super) fn after(&mut self, bully: &Bully, now: Time, effects: &VecDeque<Effect<Bully>>) {
+    pub(super) fn after(&mut self, bully: &Bully, now: Time, effects: &VecDeque<EffectOf<Bully>>) {
         for effect in effects {
             match effect {
                 Effect::Notify(event) => self.on_event(bully, event),
@@ -51,7 +53,7 @@ impl Contract {
                 Effect::CancelTimer(timer) => {
                     self.armed.remove(timer);
                 }
-                Effect::Persist(()) => panic!("the bully stores nothing"),
+                Effect::Persist(_) => panic!("the bully stores nothing"),
             }
         }
         self.agrees_with_the_view(bully, now, effects);
@@ -126,7 +128,7 @@ impl Contract {
         }
     }
 
-    fn agrees_with_the_view(&self, bully: &Bully, now: Time, effects: &VecDeque<Effect<Bully>>) {
+    fn agrees_with_the_view(&self, bully: &Bully, now: Time, effects: &VecDeque<EffectOf<Bully>>) {
         let view = bully.view(now);
         assert_eq!(view.leading, self.leading);
         assert_eq!(view.leader, self.leader);

@@ -54,7 +54,7 @@ fn snapshots(me: &Kit) -> Vec<Members> {
     all
 }
 
-pub(super) fn inputs(me: &Kit) -> Vec<Input<Bully>> {
+pub(super) fn inputs(me: &Kit) -> Vec<InputOf<Bully>> {
     let mut all = vec![Input::Campaign, Input::Drained];
     for name in [LOW, HIGH, EYE, ME, STRANGER] {
         for life in [0, 1, 2] {

@@ -37,8 +37,9 @@ use super::{
     Yield,
 };
 use crate::protocol::{
-    AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
-    LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time, Timings, To, View,
+    AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
+    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
+    Timings, To, View,
 };
 
 /// The machine under test, with the score 5.
@@ -229,13 +230,13 @@ impl Kit {
     }
 
     /// One input; every step is held against the contract.
-    fn step(&mut self, input: Input<Bully>) -> Seen {
+    fn step(&mut self, input: InputOf<Bully>) -> Seen {
         self.contract.before(&input);
         let mut out = Effects::new();
         self.bully.handle(self.now, input, &mut out);
         let effects: VecDeque<_> = out.drain().collect();
         self.contract.after(&self.bully, self.now, &effects);
-        let told = |effect: &Effect<Bully>| !matches!(effect, Effect::CancelTimer(_));
+        let told = |effect: &EffectOf<Bully>| !matches!(effect, Effect::CancelTimer(_));
         Seen(effects.into_iter().filter(told).collect())
     }
 
@@ -292,11 +293,11 @@ impl Kit {
 /// contract knows exactly which ones may run.
 #[must_use = "end with nothing_else_happened()"]
 #[derive(Debug)]
-struct Seen(VecDeque<Effect<Bully>>);
+struct Seen(VecDeque<EffectOf<Bully>>);
 
 impl Seen {
     #[track_caller]
-    fn next(mut self, expected: &Effect<Bully>) -> Self {
+    fn next(mut self, expected: &EffectOf<Bully>) -> Self {
         assert_eq!(self.0.pop_front().as_ref(), Some(expected), "then {self:?}");
         self
     }

@@ -155,7 +155,7 @@ fn any_timer(dice: &mut Dice, me: &mut Kit) -> Timer {
     timer
 }
 
-fn any_input(dice: &mut Dice, me: &mut Kit) -> Input<Bully> {
+fn any_input(dice: &mut Dice, me: &mut Kit) -> InputOf<Bully> {
     match dice.below(20) {
         0..10 => Input::Received {
             from: id(dice.pick(&[LOW, LOW, HIGH, HIGH, EYE, STRANGER, ME])),

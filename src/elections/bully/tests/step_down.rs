@@ -11,7 +11,7 @@ fn drains(seen: Seen, to: Option<&str>) {
     .nothing_else_happened();
 }
 
-fn step_down(to: Option<&str>) -> Input<Bully> {
+fn step_down(to: Option<&str>) -> InputOf<Bully> {
     Input::StepDown { to: to.map(id) }
 }
 

@@ -14,7 +14,7 @@ pub(super) enum Weather {
 }
 
 pub(super) enum Happens {
-    Input(Box<Input<Bully>>),
+    Input(Box<InputOf<Bully>>),
     /// The snapshot as it is then.
     News,
     /// A timer, unless it was set again or stopped since.
@@ -90,7 +90,7 @@ impl World {
         world
     }
 
-    pub(super) fn give(&mut self, at: usize, input: Input<Bully>) {
+    pub(super) fn give(&mut self, at: usize, input: InputOf<Bully>) {
         self.queue_up(at, self.now, Happens::Input(Box::new(input)));
     }
 
@@ -156,7 +156,7 @@ impl World {
         }
     }
 
-    fn obey(&mut self, at: usize, effect: Effect<Bully>) {
+    fn obey(&mut self, at: usize, effect: EffectOf<Bully>) {
         match effect {
             Effect::Send { to, message } => {
                 for (other, name) in NAMES.into_iter().enumerate().take(self.nodes.len()) {
@@ -194,7 +194,7 @@ impl World {
                 let when = self.now.after(late);
                 self.queue_up(at, when, Happens::Input(Box::new(Input::Drained)));
             }
-            Effect::Notify(_) | Effect::Persist(()) => {}
+            Effect::Notify(_) | Effect::Persist(_) => {}
         }
     }
 

@@ -8,7 +8,8 @@ fn the_certain_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
-        .set(Timer::Election, 0)
+        .asked(elect(OLD, 5)) // first in line: at once
+        .set(Timer::Round, E)
         .nothing_else_happened();
     me.hear(LOW, claim(OLD + 1, 1))
         .wrote(OLD + 1, LOW)

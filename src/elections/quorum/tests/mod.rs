@@ -12,21 +12,25 @@ mod lease;
 mod members;
 mod net;
 mod resign;
+mod say;
 mod start;
 mod takeover;
 mod vote;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use say::*;
+
 use super::{
     Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, LAST_TERM, Leadership,
-    Nack, Ok, QuorumBully, QuorumConfig, QuorumConfigBuilder, QuorumError, Refusal, Resign,
-    Takeover, Timer, Vote, Yield, state::State,
+    Nack, Ok, QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer,
+    Vote, Yield, state::State,
 };
 use crate::elections::policy::Preemption;
 use crate::protocol::{
-    AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
-    LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time, Timings, To, View,
+    AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
+    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
+    Timings, To, View,
 };
 
 /// The machine under test, with the score 5.
@@ -189,10 +193,10 @@ impl Kit {
         ]
     }
 
-    fn step(&mut self, input: Input<QuorumBully>) -> Seen {
+    fn step(&mut self, input: InputOf<QuorumBully>) -> Seen {
         let mut out = Effects::new();
         self.machine.handle(self.now, input, &mut out);
-        let told = |effect: &Effect<QuorumBully>| !matches!(effect, Effect::CancelTimer(_));
+        let told = |effect: &EffectOf<QuorumBully>| !matches!(effect, Effect::CancelTimer(_));
         Seen(out.drain().filter(told).collect())
     }
 
@@ -256,11 +260,11 @@ impl Kit {
 /// What came out of one step and was not yet asserted, but for which timers were stopped.
 #[must_use = "end with nothing_else_happened()"]
 #[derive(Debug)]
-struct Seen(VecDeque<Effect<QuorumBully>>);
+struct Seen(VecDeque<EffectOf<QuorumBully>>);
 
 impl Seen {
     #[track_caller]
-    fn next(mut self, expected: &Effect<QuorumBully>) -> Self {
+    fn next(mut self, expected: &EffectOf<QuorumBully>) -> Self {
         assert_eq!(self.0.pop_front().as_ref(), Some(expected), "then {self:?}");
         self
     }
@@ -326,14 +330,13 @@ impl Seen {
     }
 
     fn messages(&self) -> Vec<&BullyMessage> {
-        let message = |effect: &'_ Effect<QuorumBully>| matches!(effect, Effect::Send { .. });
-        let sends = self.0.iter().filter(|e| message(e));
-        sends
-            .filter_map(|effect| match effect {
-                Effect::Send { message, .. } => Some(message),
-                _ => None,
-            })
-            .collect()
+        let mut messages = Vec::new();
+        for effect in &self.0 {
+            if let Effect::Send { message, .. } = effect {
+                messages.push(message);
+            }
+        }
+        messages
     }
 
     fn writes(&self) -> bool {
@@ -360,128 +363,5 @@ fn leader(name: &str, term: u64) -> Leader {
         id: id(name),
         incarnation: Incarnation(1),
         term: Term(term),
-    }
-}
-
-fn leadership(name: &str, term: u64) -> Leadership {
-    let (id, term) = (id(name), Term(term));
-    Leadership { id, term }
-}
-
-fn round(counter: u64) -> Round {
-    Round {
-        incarnation: Incarnation(1),
-        counter,
-    }
-}
-
-/// A probe for the term after `seen`.
-fn elect(seen: u64, score: i32) -> Elect {
-    Elect {
-        round: round(1),
-        score: score.into(),
-        seen: Term(seen),
-        takeover: None,
-    }
-}
-
-fn yields(counter: u64) -> Yield {
-    yields_at(counter, 0)
-}
-
-fn yields_at(counter: u64, seen: u64) -> Yield {
-    Yield {
-        round: round(counter),
-        seen: Term(seen),
-        released: None,
-    }
-}
-
-fn objects(counter: u64, seen: u64) -> Ok {
-    Ok {
-        round: round(counter),
-        seen: Term(seen),
-        refusal: None,
-    }
-}
-
-/// "I support another one for so many milliseconds more."
-fn alive(counter: u64, seen: u64, millis: u64) -> Ok {
-    let retry = Duration::from_millis(millis).into();
-    Ok {
-        refusal: Some(Refusal::LeaderAlive { retry }),
-        ..objects(counter, seen)
-    }
-}
-
-fn stale(counter: u64, seen: u64) -> Ok {
-    Ok {
-        refusal: Some(Refusal::Stale),
-        ..objects(counter, seen)
-    }
-}
-
-fn claim(term: u64, score: i32) -> Claim {
-    Claim {
-        term: Term(term),
-        score: score.into(),
-        released: None,
-    }
-}
-
-fn grants(term: u64) -> ClaimReply {
-    ClaimReply {
-        term: Term(term),
-        seen: Term(term),
-        granted: true,
-        retry: Duration::ZERO.into(),
-    }
-}
-
-fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
-    ClaimReply {
-        term: Term(term),
-        seen: Term(seen),
-        granted: false,
-        retry: Duration::from_millis(millis).into(),
-    }
-}
-
-/// What a leader's clock shows in these tests, when it is not this machine's.
-const SAID: Time = Time::from_millis(77);
-
-fn elected(term: u64, score: i32) -> Elected {
-    Elected {
-        term: Term(term),
-        score: score.into(),
-        answer: None,
-        sent_at: Some(SAID),
-    }
-}
-
-fn heartbeat(term: u64, score: i32) -> Heartbeat {
-    Heartbeat {
-        term: Term(term),
-        score: score.into(),
-        sent_at: Some(SAID),
-    }
-}
-
-fn ack(term: u64, echo: Time, score: i32) -> Ack {
-    Ack {
-        term: Term(term),
-        echo,
-        score: Some(score.into()),
-    }
-}
-
-fn nack(term: u64) -> Nack {
-    Nack { term: Term(term) }
-}
-
-fn resign(term: u64, successor: Option<&str>) -> Resign {
-    Resign {
-        term: Term(term),
-        successor: successor.map(id),
     }
 }

@@ -16,10 +16,9 @@ fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
                 To::All => true,
                 To::Set(some) => some.contains(id),
             };
-            for at in 0..kits.len() {
-                if at != from && listens(&id(kits[at].0)) {
-                    let seen = kits[at].1.hear(name, message.clone());
-                    queue.push_back((at, seen));
+            for (at, (listener, kit)) in kits.iter_mut().enumerate() {
+                if at != from && listens(&id(listener)) {
+                    queue.push_back((at, kit.hear(name, message.clone())));
                 }
             }
         }
@@ -62,14 +61,10 @@ fn leading(kits: &[(&str, Kit)]) -> Vec<Term> {
 fn a_certain_end_that_is_reported_before_the_belief_ended_makes_two_believe() {
     let mut all = three();
     let [low, me, high] = &mut all;
-    for kit in [low, me] {
-        kit.1
-            .told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-            .whatever();
-    }
+    let end = |m: &mut Members| _ = m.down(&id(HIGH), Incarnation(1));
+    low.1.told(end).whatever();
+    let seen = me.1.told(end);
     let revoked = high.1.clone();
-    pass(&mut all[..2], DELAY);
-    let seen = all[1].1.fire(Timer::Election);
     deliver(&mut all[..2], 1, seen);
     assert_eq!(all[1].1.view().leading, Some(Term(2)));
     assert_eq!(revoked.view().leading, Some(Term(1)), "nobody had told it");

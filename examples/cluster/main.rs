@@ -1,0 +1,74 @@
+//! Agents that elect a leader while one thing after the other happens to them.
+//!
+//! ```text
+//! $ cargo run --example cluster
+//! ```
+//!
+//! Expected output: a line for each election, with its time and its messages, and who follows whom
+//! at the beginning, during a partition, and in the end; see `examples/expected/cluster.txt`.
+//!
+//! The clock is virtual: waiting takes no time, and each run is the same. Try next:
+//!
+//! ```text
+//! $ cargo run --example cluster -- --real-time
+//! $ cargo run --example cluster -- --agents 9 --seed 7
+//! $ cargo run --example cluster -- --script "crash 5; settle; status"
+//! $ cargo run --example cluster -- --interactive
+//! $ cargo run --example cluster -- --mermaid story.md
+//! $ cargo run --example cluster -- --json
+//! ```
+//!
+//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see.
+
+mod args;
+mod json;
+mod screen;
+mod session;
+mod story;
+
+use std::{error::Error, io, process::ExitCode};
+
+use actix::{System, SystemRunner};
+use args::Args;
+use clap::Parser;
+use session::Session;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let outcome = match system(args.real_time) {
+        Ok(system) => system.block_on(run(args)),
+        Err(wrong) => Err(wrong.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            screen::error(&*wrong);
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run(args: Args) -> Result<(), Box<dyn Error>> {
+    // What cannot be read is refused before anything runs.
+    let script = args.script.as_deref().map(str::parse).transpose()?;
+    let mut session = Session::begin(&args).await?;
+    let outcome = match script {
+        Some(script) => session.run(script).await,
+        None if args.interactive => session.interact(args.real_time).await,
+        None => story::tell(&mut session, args.agents).await,
+    };
+    // Also of a run that failed: that is when it is wanted most.
+    if let Some(file) = &args.mermaid {
+        session.draw(file)?;
+    }
+    outcome
+}
+
+/// Where the agents run: in virtual time unless the real one is asked for.
+fn system(real_time: bool) -> io::Result<SystemRunner> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(!real_time)
+        .build()?;
+    Ok(System::with_tokio_rt(move || runtime))
+}

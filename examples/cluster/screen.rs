@@ -1,0 +1,188 @@
+//! What there is to see: an aligned line for each election, and tables. Or the same as JSON.
+
+use std::{
+    env,
+    error::Error,
+    io::{self, IsTerminal, Write},
+    time::Duration,
+};
+
+use actix_bully::{
+    cluster::{AgentStatus, ClusterStatus, Settled},
+    protocol::{AgentId, Time},
+};
+
+use crate::{args::Args, json};
+
+/// An election that is over.
+pub(crate) struct Election<'a> {
+    /// What led to it.
+    pub(crate) what: &'a str,
+    /// When it was seen to be over.
+    pub(crate) ended: Time,
+    pub(crate) settled: &'a Settled,
+}
+
+/// See the [module's page](self).
+#[derive(Debug)]
+pub(crate) struct Screen {
+    json: bool,
+    colours: bool,
+}
+
+impl Screen {
+    pub(crate) fn new(json: bool) -> Self {
+        let wanted = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let colours = wanted && io::stdout().is_terminal();
+        Self { json, colours }
+    }
+
+    pub(crate) fn head(&mut self, args: &Args) {
+        let Args {
+            agents,
+            seed,
+            real_time,
+            ..
+        } = *args;
+        if self.json {
+            return line(&json::head(args));
+        }
+        let s = if agents == 1 { "" } else { "s" };
+        let time = if real_time { "real" } else { "virtual" };
+        line(&format!(
+            "A bully election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
+        ));
+        let head = columns("WHAT HAPPENS", "LEADER", "TIME", "MESSAGES");
+        line(&self.paint(DIM, &head));
+    }
+
+    pub(crate) fn election(&mut self, election: &Election<'_>) {
+        if self.json {
+            return line(&json::election(election));
+        }
+        let Election { what, settled, .. } = election;
+        let leaders: Vec<&str> = settled.leaders().map(AgentId::as_str).collect();
+        let leaders = if leaders.is_empty() {
+            String::from("nobody")
+        } else {
+            leaders.join(" | ")
+        };
+        let what = if what.is_empty() {
+            "(nothing new)"
+        } else {
+            what
+        };
+        let plain = columns(
+            what,
+            &leaders,
+            &span(settled.took),
+            &settled.messages.to_string(),
+        );
+        line(&plain.replacen(&leaders, &self.paint(BOLD, &leaders), 1));
+    }
+
+    pub(crate) fn status(&mut self, status: &ClusterStatus) {
+        if self.json {
+            return line(&json::status(status));
+        }
+        line("");
+        if status.agents().len() > CROWD {
+            for group in groups(status) {
+                line(&format!("  {group}"));
+            }
+            return line("");
+        }
+        for (at, row) in status.to_string().lines().enumerate() {
+            let leads = at
+                .checked_sub(1)
+                .and_then(|at| status.agents().get(at))
+                .is_some_and(|a| a.leads);
+            let style = match at {
+                0 => DIM,
+                _ if leads => BOLD,
+                _ => PLAIN,
+            };
+            line(&format!("  {}", self.paint(style, row)));
+        }
+        line("");
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        if self.json {
+            return line(&json::text(text));
+        }
+        line(text);
+    }
+
+    pub(crate) fn prompt(&mut self) {
+        let mut out = io::stdout();
+        let prompt = self.paint(DIM, "> ");
+        let written = write!(out, "{prompt}").and_then(|()| out.flush());
+        written.unwrap_or_default();
+    }
+
+    fn paint(&self, style: &str, text: &str) -> String {
+        if self.colours && !style.is_empty() {
+            format!("\x1b[{style}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// On standard error, with its causes.
+pub(crate) fn error(wrong: &dyn Error) {
+    let causes = std::iter::successors(Some(wrong), |wrong| (*wrong).source());
+    let texts: Vec<String> = causes.map(ToString::to_string).collect();
+    writeln!(io::stderr(), "error: {}", texts.join(": ")).unwrap_or_default();
+}
+
+fn line(line: &str) {
+    // A reader that has gone, such as `head`, is no reason to fail.
+    writeln!(io::stdout(), "{line}").unwrap_or_default();
+}
+
+fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
+    format!("{what:<44}  {leaders:<19}  {took:>9}  {messages:>8}")
+}
+
+/// Neighbours to whom the same applies, a line for each group.
+fn groups(status: &ClusterStatus) -> Vec<String> {
+    let of = |agent: &AgentStatus| {
+        let leader = agent.leader.as_ref().map(|leader| leader.id.clone());
+        (agent.condition, agent.leads, leader)
+    };
+    let chunks = status.agents().chunk_by(|one, next| of(one) == of(next));
+    let tell = |chunk: &[AgentStatus]| {
+        let (first, last) = (chunk.first()?, chunk.last()?);
+        let (state, leads, leader) = of(first);
+        let what = match leader {
+            _ if leads => format!("leads in term {}", first.term),
+            Some(leader) => format!("follow {leader}"),
+            None => String::from("without a leader"),
+        };
+        let names = match chunk.len() {
+            1 => first.name.to_string(),
+            _ => format!("{} to {}", first.name, last.name),
+        };
+        Some(format!("{names}: {state}, {what}"))
+    };
+    chunks.filter_map(tell).collect()
+}
+
+fn span(span: Duration) -> String {
+    match span.as_secs_f64() {
+        seconds if seconds >= 1.0 => format!("{seconds:.2} s"),
+        seconds if span.subsec_nanos().is_multiple_of(1_000_000) => {
+            format!("{:.0} ms", seconds * 1e3)
+        }
+        seconds => format!("{:.1} ms", seconds * 1e3),
+    }
+}
+
+/// More agents than this are told of in groups.
+const CROWD: usize = 20;
+
+const PLAIN: &str = "";
+const BOLD: &str = "1;32";
+const DIM: &str = "2";

@@ -1,0 +1,58 @@
+//! The agent with the least load leads, but not for every small difference.
+//!
+//! ```text
+//! $ cargo run --example load_balanced_score
+//! ```
+//!
+//! Expected output: `examples/expected/load_balanced_score.txt`. A score may change at any time; a
+//! *margin* keeps two agents of about the same load from taking the leadership from each other
+//! again and again.
+//!
+//! Try next: a margin of 0; then `cargo run --example cluster -- --interactive`, and `score 2 50`.
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::error::Error;
+
+use actix_bully::{cluster::Cluster, elections::bully::BullyConfig, protocol::Score};
+
+/// A challenger must have so much less load, in per cent.
+const MARGIN: i32 = 20;
+
+/// The rule: the less load, the better.
+fn score(load: i32) -> Score {
+    Score::from(100 - load)
+}
+
+#[actix::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let rules = BullyConfig {
+        margin: Some(MARGIN.into()),
+        ..BullyConfig::default()
+    };
+    let mut cluster = Cluster::builder()
+        .rules(rules)
+        .agent("worker-1", score(10))
+        .agent("worker-2", score(30))
+        .agent("worker-3", score(50))
+        .start()?;
+
+    println!("LOAD: worker-1  worker-2  worker-3  LEADER    MESSAGES");
+    for loads in [
+        [10, 30, 50], // the least load leads
+        [25, 20, 50], // now another has less, but only a little
+        [40, 20, 50], // by the margin: it takes over
+        [15, 20, 50], // less again, but only a little
+        [15, 60, 50], // the leader is busy
+        [70, 60, 10],
+    ] {
+        for (number, load) in (1..).zip(loads) {
+            cluster.set_score(&format!("worker-{number}"), score(load))?;
+        }
+        let settled = cluster.settle().await?;
+        let leader = settled.leader().map_or("none", |leader| leader.as_str());
+        let [one, two, three] = loads.map(|load| format!("{load} %"));
+        let messages = settled.messages;
+        println!("{one:>14}  {two:>8}  {three:>8}  {leader}  {messages:>8}");
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The one actor through which all letters and all news of a cluster go.
+//!
+//! Decided here: that there is one mailbox for both. An agent's letters and events are recorded in
+//! the order in which it sent them, and two runs that send the same have the same record.
+
+use std::sync::Arc;
+
+use actix::{
+    Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, Recipient, StreamHandler,
+    clock::Instant,
+};
+use futures::StreamExt;
+
+use super::book::{SharedBook, open};
+use crate::{
+    agent::{ElectionHandle, Life, Notice, Status},
+    group::{Incoming, Wire},
+    protocol::{AgentId, Election, PeerMessage},
+    supervisor::{Deadline, Supervision},
+};
+
+/// See the [module's page](self).
+pub(super) struct Hub<M: PeerMessage> {
+    book: SharedBook<M>,
+    deadline: Deadline,
+}
+
+impl<M: PeerMessage> Hub<M> {
+    pub(super) fn begin(book: &SharedBook<M>) -> Addr<Self> {
+        let book = Arc::clone(book);
+        let deadline = Deadline::default();
+        Self { book, deadline }.start()
+    }
+
+    fn deliver(&self, ctx: &Context<Self>) {
+        if let Some(after) = open(&self.book).deliver()
+            && let Some(at) = Instant::now().checked_add(after)
+        {
+            self.deadline.set_in(ctx, at);
+        }
+    }
+}
+
+impl<M: PeerMessage> Actor for Hub<M> {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        if std::thread::panicking() {
+            return; // it could not be started: this is only its end
+        }
+        self.deadline
+            .run(ctx, |hub: &mut Self, ctx| hub.deliver(ctx));
+    }
+}
+
+/// A letter leaves.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Carry<M: PeerMessage> {
+    to: AgentId,
+    letter: Incoming<M>,
+    inbox: Recipient<Incoming<M>>,
+}
+
+impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
+    type Result = ();
+
+    fn handle(&mut self, mail: Carry<M>, ctx: &mut Context<Self>) {
+        let Carry { to, letter, inbox } = mail;
+        open(&self.book).carry(to, letter, inbox);
+        self.deliver(ctx);
+    }
+}
+
+impl<M: PeerMessage> Handler<Notice> for Hub<M> {
+    type Result = ();
+
+    fn handle(&mut self, Notice { agent, event }: Notice, _: &mut Context<Self>) {
+        open(&self.book).notice(&agent, &event);
+    }
+}
+
+impl<M: PeerMessage> Handler<Supervision<AgentId>> for Hub<M> {
+    type Result = ();
+
+    fn handle(&mut self, news: Supervision<AgentId>, _: &mut Context<Self>) {
+        open(&self.book).supervision(news);
+    }
+}
+
+/// Watches the roles of an agent.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Watch<E: Election>(pub(super) ElectionHandle<E>);
+
+impl<E: Election> Handler<Watch<E>> for Hub<E::Message> {
+    type Result = ();
+
+    fn handle(&mut self, Watch(agent): Watch<E>, ctx: &mut Context<Self>) {
+        let id = agent.id().clone();
+        ctx.add_stream(agent.changes().map(move |status| Seen {
+            agent: id.clone(),
+            status,
+        }));
+    }
+}
+
+/// An agent's state has changed.
+struct Seen {
+    agent: AgentId,
+    status: Status,
+}
+
+impl<M: PeerMessage> StreamHandler<Seen> for Hub<M> {
+    fn handle(&mut self, Seen { agent, status }: Seen, _: &mut Context<Self>) {
+        let runs = status.life == Life::Runs;
+        open(&self.book).role(&agent, status.role, runs);
+    }
+
+    /// One agent has ended; the others go on.
+    fn finished(&mut self, _: &mut Context<Self>) {}
+}
+
+/// The cluster has ended.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Close;
+
+impl<M: PeerMessage> Handler<Close> for Hub<M> {
+    type Result = ();
+
+    fn handle(&mut self, Close: Close, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+/// Brings letters to the hub instead of their receivers.
+#[derive(Debug)]
+pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
+
+impl<M: PeerMessage> Wire<M> for ToHub<M> {
+    fn carry(&self, to: &AgentId, letter: Incoming<M>, inbox: &Recipient<Incoming<M>>) {
+        let (to, inbox) = (to.clone(), inbox.clone());
+        self.0.do_send(Carry { to, letter, inbox });
+    }
+}

@@ -1,0 +1,125 @@
+//! Who is there and what each believes, as rows and as an aligned table.
+
+use std::fmt;
+
+use super::{Cluster, seat::Condition};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Role, Score, Term};
+
+/// One agent of a cluster, at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentStatus {
+    /// Its name.
+    pub name: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its importance; `None` while it cannot be elected.
+    pub score: Option<Score>,
+    /// Whether it is there at all.
+    pub condition: Condition,
+    /// What it does.
+    pub role: Role,
+    /// The highest term it has seen in this life.
+    pub term: Term,
+    /// Whom it follows, or itself.
+    pub leader: Option<Leader>,
+    /// Whether it believes that it leads, at this moment.
+    pub leads: bool,
+}
+
+/// All agents of a cluster, at one moment; written as a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterStatus(Vec<AgentStatus>);
+
+impl ClusterStatus {
+    /// The agents, in the order in which they joined.
+    pub fn agents(&self) -> &[AgentStatus] {
+        &self.0
+    }
+}
+
+impl<E: Election> Cluster<E> {
+    /// Who is there, and what each believes.
+    pub fn status(&self) -> ClusterStatus {
+        let row = |seat: &super::seat::Seat<E>| {
+            let now = seat.handle.current();
+            AgentStatus {
+                name: seat.id().clone(),
+                kind: seat.kind,
+                score: seat.score.filter(|_| seat.kind == MemberKind::Voter),
+                condition: seat.condition(),
+                role: now.role,
+                term: now.term,
+                leader: now.leader,
+                leads: seat.handle.is_leader(),
+            }
+        };
+        ClusterStatus(self.seats.iter().map(row).collect())
+    }
+
+    /// Those who believe that they lead, in the order of the cluster.
+    pub fn believers(&self) -> Vec<AgentId> {
+        let believers = self.seats.iter().filter(|seat| seat.handle.is_leader());
+        believers.map(|seat| seat.id().clone()).collect()
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Up => "up",
+            Self::Hung => "hung",
+            Self::Restarting => "restarting",
+            Self::Down => "down",
+        })
+    }
+}
+
+impl AgentStatus {
+    /// Name, score, condition, role, term, leader; `-` where there is nothing to say.
+    fn cells(&self) -> [String; COLUMNS] {
+        let nothing = || String::from("-");
+        let score = match (self.kind, self.score) {
+            (MemberKind::Observer, _) => String::from("observer"),
+            (MemberKind::Voter, Some(score)) => score.to_string(),
+            (MemberKind::Voter, None) => String::from("none"),
+        };
+        let lives = matches!(self.condition, Condition::Up | Condition::Hung);
+        let told = |what: String| if lives { what } else { nothing() };
+        let leader = self.leader.as_ref().map(|leader| leader.id.to_string());
+        [
+            self.name.to_string(),
+            score,
+            self.condition.to_string(),
+            told(self.role.to_string()),
+            told(self.term.to_string()),
+            told(leader.unwrap_or_else(nothing)),
+        ]
+    }
+}
+
+impl fmt::Display for ClusterStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = ["AGENT", "SCORE", "STATE", "ROLE", "TERM", "LEADER"].map(String::from);
+        let rows: Vec<_> = std::iter::once(head)
+            .chain(self.0.iter().map(AgentStatus::cells))
+            .collect();
+        let mut widths = [0; COLUMNS];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let padded = widths.iter().zip(row);
+            let cells: Vec<_> = padded
+                .map(|(width, cell)| format!("{cell:<width$}"))
+                .collect();
+            f.write_str(if at > 0 { "\n" } else { "" })?;
+            f.write_str(cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+const COLUMNS: usize = 6;

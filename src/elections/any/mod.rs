@@ -1,0 +1,85 @@
+//! Both modes behind one type: the configuration decides, everything else is the same.
+//!
+//! Decided here: nothing. See [`bully`](super::bully) and [`quorum`](super::quorum) for what each
+//! promises.
+
+use std::sync::Arc;
+
+use super::{
+    bully::{Bully, BullyConfig},
+    message::BullyMessage,
+    quorum::{QuorumBully, QuorumConfig},
+    timer::Timer,
+    vote::Vote,
+};
+use crate::protocol::{
+    AgentId, Demands, EffectsOf, Election, Identity, InputOf, MemberKind, Misfit, Time, View,
+};
+
+/// One agent's side of a bully election, in the mode that its configuration chose.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "large groups are of the small variant"
+)]
+pub enum AnyBully {
+    /// The highest-ranked agent that can be reached leads.
+    Available(Bully),
+    /// At most one agent believes that it leads.
+    Quorum(Box<QuorumBully>),
+}
+
+/// The parameters of one mode or the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AnyConfig {
+    /// See [`BullyConfig`].
+    Available(Arc<BullyConfig>),
+    /// See [`QuorumConfig`].
+    Quorum(Arc<QuorumConfig>),
+}
+
+impl Default for AnyConfig {
+    fn default() -> Self {
+        Self::Available(Arc::default())
+    }
+}
+
+impl Election for AnyBully {
+    type Message = BullyMessage;
+    type Timer = Timer;
+    type Durable = Vote;
+    type Config = AnyConfig;
+
+    fn new(identity: Identity, config: &AnyConfig, durable: Option<Vote>) -> Self {
+        match config {
+            AnyConfig::Available(config) => Self::Available(Bully::new(identity, config, durable)),
+            AnyConfig::Quorum(config) => {
+                Self::Quorum(Box::new(QuorumBully::new(identity, config, durable)))
+            }
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        match self {
+            Self::Available(machine) => machine.handle(now, input, out),
+            Self::Quorum(machine) => machine.handle(now, input, out),
+        }
+    }
+
+    fn demands(config: &AnyConfig, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        match config {
+            AnyConfig::Available(config) => Bully::demands(config, who, kind),
+            AnyConfig::Quorum(config) => QuorumBully::demands(config, who, kind),
+        }
+    }
+
+    fn view(&self, now: Time) -> View {
+        match self {
+            Self::Available(machine) => machine.view(now),
+            Self::Quorum(machine) => machine.view(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! Both modes behave behind one type as they do by themselves.
+
+use std::time::Duration;
+
+use super::*;
+use crate::{
+    protocol::{AgentId, Effects, Event, Input, Role, Timings},
+    sim::{Detection, Participant, World},
+};
+
+fn names() -> [AgentId; 3] {
+    ["a", "b", "c"].map(|name| AgentId::new(name).unwrap())
+}
+
+fn available() -> AnyConfig {
+    AnyConfig::Available(Arc::new(BullyConfig {
+        timings: Timings::in_process(),
+        ..BullyConfig::default()
+    }))
+}
+
+fn quorum() -> AnyConfig {
+    let config = QuorumConfig::builder(names()).timings(Timings::in_process());
+    AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+}
+
+fn world(config: &AnyConfig) -> World<AnyBully> {
+    let scored = names().into_iter().zip(1..);
+    World::builder(1)
+        .agents(
+            scored
+                .map(|(id, score)| Participant::voter(id, Some(i32::into(score)), config.clone())),
+        )
+        .detection(Detection::Silent(Duration::ZERO.into()))
+        .build()
+}
+
+#[test]
+fn each_mode_elects_the_most_important_and_replaces_it() {
+    for config in [available(), quorum()] {
+        let mut world = world(&config);
+        let limit = Duration::from_secs(1);
+        assert_eq!(world.settle(limit), Ok(names()[2].clone()));
+        world.crash("c");
+        assert_eq!(world.settle(limit), Ok(names()[1].clone()));
+        world.restart("c");
+        world.run_for(limit);
+        assert_eq!(world.violation(), None);
+        let durable = world.durable("b").is_some();
+        assert_eq!(durable, matches!(config, AnyConfig::Quorum(_)));
+    }
+}
+
+#[test]
+fn a_minority_leads_in_one_mode_only() {
+    for (config, believers) in [(available(), 2), (quorum(), 1)] {
+        let mut world = world(&config);
+        world.run_for(Duration::from_millis(200));
+        world.isolate("c");
+        world.run_for(Duration::from_millis(500));
+        assert_eq!(world.believers().len(), believers);
+    }
+}
+
+#[test]
+fn a_timer_of_the_other_mode_is_ignored() {
+    let foreign = [(available(), Timer::Election), (quorum(), Timer::Campaign)];
+    for (config, timer) in foreign {
+        let world = world(&config);
+        let mut world = world;
+        world.run_for(Duration::from_millis(200));
+        let mut machine = world.machine("a").unwrap().clone();
+        let mut out = Effects::new();
+        machine.handle(Time::from_millis(201), Input::TimedOut(timer), &mut out);
+        assert!(out.is_empty());
+        assert_eq!(machine.view(Time::from_millis(201)).role, Role::Follower);
+        assert!(matches!(world.events("a"), [(_, Event::NewLeader(_)), ..]));
+    }
+}

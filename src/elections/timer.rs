@@ -1,0 +1,34 @@
+//! The names of the timers of both modes of the bully.
+//!
+//! One list, so that a driver sees one type. A machine takes no notice of the other mode's.
+
+/// A timer of a bully election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Timer {
+    /// A follower without a leader: the turn to announce or to hold an election has come.
+    Campaign,
+    /// A candidate: the leader that was asked first did not answer.
+    Widen,
+    /// A candidate: those who did not answer are not there.
+    Deadline,
+    /// A waiting agent: the announcement did not come.
+    Victory,
+    /// A leader: time to be heard. In both modes.
+    Heartbeat,
+    /// A follower: the leader is silent.
+    Detect,
+    /// A leader that steps down: the work took too long. In both modes.
+    Drain,
+    /// A leader: a more important agent has been there for long enough.
+    Preempt,
+    /// An agent that stepped down may stand again.
+    Rest,
+    /// Quorum mode, a follower: the leader is silent, or the turn to hold an election has come.
+    Election,
+    /// Quorum mode: a round of questions or votes is over, or a leader that nobody acknowledged
+    /// gives up.
+    Round,
+    /// Quorum mode, a leader: the lease may have ended.
+    Lease,
+}

@@ -1,0 +1,53 @@
+//! What an election asks of those who take part, before anybody starts.
+
+use super::AgentId;
+
+/// What an agent must bring so that its election can keep its promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Demands {
+    /// The name of the rules; all members of a group follow the same.
+    pub mode: &'static str,
+    /// What the rules rest on.
+    pub needs: Needs,
+}
+
+impl Default for Demands {
+    fn default() -> Self {
+        Self {
+            mode: "available",
+            needs: Needs::Nothing,
+        }
+    }
+}
+
+/// What the rules of an election rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Needs {
+    /// Nothing but messages and timers.
+    #[default]
+    Nothing,
+    /// A record that survives a crash.
+    Record,
+    /// A record that survives a crash, and a clock that counts a suspended host.
+    RecordAndClock,
+}
+
+/// Why somebody cannot take part as the configuration says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// A voter that the list of voters does not name.
+    #[error(
+        "{id} is not among the voters: add it to the list, at every member, or start it as an observer"
+    )]
+    NotListed {
+        /// Its name.
+        id: AgentId,
+    },
+    /// An observer that the list of voters names.
+    #[error("{id} is an observer and among the voters: take it off the list, at every member")]
+    ListedObserver {
+        /// Its name.
+        id: AgentId,
+    },
+}

@@ -1,0 +1,60 @@
+//! What can be done to a cluster, what it refuses, and that two runs are the same.
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "in the helpers of tests"
+)]
+
+mod commands;
+#[path = "../common/mod.rs"]
+mod common;
+mod links;
+mod lives;
+mod runs;
+mod settling;
+mod starting;
+mod wishes;
+
+use std::{future::Future, time::Duration};
+
+use actix_bully::{
+    cluster::{Cluster, ClusterBuilder, ClusterError, Settled},
+    faults::Conditions,
+    protocol::{AgentId, Election},
+};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// In virtual time, and never for long.
+fn test<F: Future<Output = ()>>(body: impl FnOnce() -> F) {
+    common::virtual_system().block_on(async {
+        let body = body();
+        let ended = actix::clock::timeout(Duration::from_secs(3_600), body).await;
+        ended.expect("it ends within an hour");
+    });
+}
+
+fn five() -> ClusterBuilder {
+    Cluster::builder()
+        .agents(5)
+        .network(Conditions::delayed(MS(1)))
+}
+
+async fn settled(builder: ClusterBuilder) -> Cluster {
+    let cluster = builder.start().unwrap();
+    cluster.settle().await.unwrap();
+    cluster
+}
+
+fn leaders(settled: &Settled) -> Vec<&str> {
+    settled.leaders().map(AgentId::as_str).collect()
+}
+
+async fn who_leads<E: Election>(cluster: &Cluster<E>) -> String {
+    let settled = cluster.settle().await.unwrap();
+    leaders(&settled).join(" ")
+}
+
+fn refusal<T: std::fmt::Debug>(outcome: Result<T, ClusterError>) -> String {
+    outcome.expect_err("refused").to_string()
+}

@@ -1,0 +1,138 @@
+//! Runs that are the same, byte for byte; and the real clock.
+
+use std::sync::Arc;
+
+use actix_bully::{
+    cluster::{Cluster, ClusterBuilder, Script},
+    elections::bully::{Bully, BullyConfig},
+    faults::Conditions,
+    protocol::{Election, Timings},
+    supervisor::RestartPolicy,
+    trace::Trace,
+};
+
+use super::{MS, common, five, settled, test, who_leads};
+
+/// A bit of everything, as bad as it gets.
+async fn a_bad_day(seed: u64) -> String {
+    let bad = Conditions::builder()
+        .delay(MS(0)..=MS(25))
+        .loss(100)
+        .duplication(100)
+        .in_any_order();
+    let trace = Trace::new().with_deliveries().with_repeated();
+    let mut cluster = Cluster::builder()
+        .agents(5)
+        .observer("observer")
+        .supervised(RestartPolicy::default())
+        .network(bad.build().unwrap())
+        .trace(trace)
+        .seed(seed)
+        .start()
+        .unwrap();
+    let script: Script =
+        "settle; crash 4 5; wait 300ms; hang 3; partition 1 2 | 3; wait 2s; resume 3; \
+         join 6 3; heal; score 1 9; settle; leave 1; isolate 5; wait 1s; heal; settle; status"
+            .parse()
+            .unwrap();
+    for command in script {
+        // Whatever comes of it, it has to be the same again.
+        drop(cluster.run(command).await);
+    }
+    cluster.trace().to_text()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_byte_for_byte() {
+    let run = || common::virtual_system().block_on(a_bad_day(7));
+    let first = run();
+    assert!(first.lines().count() > 200, "{first}");
+    for _ in 0..50 {
+        assert_eq!(run(), first);
+    }
+    let other = common::virtual_system().block_on(a_bad_day(8));
+    assert_ne!(other, first);
+}
+
+#[test]
+fn a_run_on_the_real_clock_settles_too() {
+    actix::System::new().block_on(async {
+        let mut cluster = Cluster::builder()
+            .agents(5)
+            .timings(Timings::in_process())
+            .start()
+            .unwrap();
+        assert_eq!(who_leads(&cluster).await, "agent-5");
+        cluster.hang("5").await.unwrap();
+        assert_eq!(who_leads(&cluster).await, "agent-4");
+    });
+}
+
+#[test]
+fn a_dropped_cluster_ends_its_agents() {
+    test(|| async {
+        let mut cluster = settled(five().rules(BullyConfig::default())).await;
+        cluster.hang("4").await.unwrap();
+        let handles: Vec<_> = ["1", "4", "5"]
+            .map(|name| cluster.handle(name).unwrap().clone())
+            .into();
+        drop(cluster);
+        actix::clock::sleep(MS(1)).await;
+        for handle in handles {
+            assert!(!handle.addr().connected(), "{handle:?}");
+            assert!(!handle.is_leader());
+        }
+    });
+}
+
+#[test]
+fn a_run_draws_a_diagram_of_plain_lines() {
+    let diagram = common::virtual_system().block_on(async {
+        let mut cluster = settled(five()).await;
+        cluster.partition([["1", "2"]]).unwrap();
+        cluster.crash("5").await.unwrap();
+        cluster.settle().await.unwrap();
+        cluster.trace().to_mermaid()
+    });
+    let mut lines = diagram.lines();
+    assert_eq!(lines.next(), Some("sequenceDiagram"));
+    let names = "    participant p0 as agent-1\n    participant p1 as agent-2\n";
+    assert!(diagram.contains(names), "{diagram}");
+    for line in lines.skip(5) {
+        let (what, text) = line.split_once(": ").expect(line);
+        let is_note = what.starts_with("    Note over p");
+        assert!(
+            is_note || what.contains("->>p") || what.contains("-xp"),
+            "{line}"
+        );
+        let free = |c: char| !matches!(c, ';' | '<' | '>' | '"');
+        assert!(
+            text.replace("#59;", "")
+                .replace("#gt;", "")
+                .chars()
+                .all(free),
+            "{line}"
+        );
+    }
+}
+
+/// Any election can be run.
+fn of_any<E: Election>(rules: E::Config) -> ClusterBuilder<E> {
+    Cluster::with_config(rules)
+}
+
+#[test]
+fn the_election_is_a_parameter() {
+    test(|| async {
+        let cluster = of_any::<Bully>(Arc::default()).agents(2).start().unwrap();
+        assert_eq!(who_leads(&cluster).await, "agent-2");
+    });
+}
+
+#[cfg(feature = "testkit")]
+#[actix_rt::test(system = "actix_bully::testkit::VirtualSystem")]
+async fn a_test_can_have_a_system_whose_time_is_virtual() {
+    let mut cluster = settled(five()).await;
+    cluster.hang("5").await.unwrap();
+    assert_eq!(who_leads(&cluster).await, "agent-4");
+}

@@ -1,0 +1,169 @@
+//! What is said stays what it is on its way, and nothing foreign is taken for it.
+
+#![expect(clippy::unwrap_used, reason = "what does not hold fails the test")]
+
+use std::time::Duration;
+
+use actix_bully::{
+    elections::message::{
+        Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
+        Ok, Refusal, Resign, Takeover, Yield,
+    },
+    protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
+};
+
+const TERM: Term = Term(7);
+const SEEN: Term = Term(6);
+const ROUND: Round = Round {
+    incarnation: Incarnation(3),
+    counter: 4,
+};
+
+fn all() -> Vec<BullyMessage> {
+    let mut all = questions();
+    all.extend(answers());
+    all
+}
+
+/// What nobody was asked for.
+fn questions() -> Vec<BullyMessage> {
+    let id = AgentId::new("api-1").unwrap();
+    let score = Score::from((5, -2));
+    let sent_at = Some(Time::from_millis(99));
+    let former = Some(Leadership {
+        id: id.clone(),
+        term: SEEN,
+    });
+    let elect = Elect {
+        round: ROUND,
+        score,
+        seen: SEEN,
+        takeover: former.clone(),
+    };
+    let claim = Claim {
+        term: TERM,
+        score,
+        released: former,
+    };
+    let heartbeat = Heartbeat {
+        term: TERM,
+        score,
+        sent_at,
+    };
+    let resign = Resign {
+        term: TERM,
+        successor: Some(id),
+    };
+    let takeover = Takeover { term: TERM };
+    vec![
+        elect.into(),
+        claim.into(),
+        heartbeat.into(),
+        resign.into(),
+        takeover.into(),
+    ]
+}
+
+fn answers() -> Vec<BullyMessage> {
+    let ok = |refusal| Ok {
+        round: ROUND,
+        seen: SEEN,
+        refusal,
+    };
+    let retry = Micros(1_500);
+    let reply = |granted| ClaimReply {
+        term: TERM,
+        seen: SEEN,
+        granted,
+        retry,
+    };
+    let yields = Yield {
+        round: ROUND,
+        seen: SEEN,
+        released: Some(TERM),
+    };
+    let elected = Elected {
+        term: TERM,
+        score: 5.into(),
+        answer: Some(ROUND),
+        sent_at: None,
+    };
+    let ack = Ack {
+        term: TERM,
+        echo: Time::from_millis(99),
+        score: None,
+    };
+    vec![
+        ok(None).into(),
+        ok(Some(Refusal::Stale)).into(),
+        ok(Some(Refusal::LeaderAlive { retry })).into(),
+        yields.into(),
+        reply(false).into(),
+        reply(true).into(),
+        elected.into(),
+        ack.into(),
+        Nack { term: TERM }.into(),
+    ]
+}
+
+#[test]
+fn every_message_survives_its_way() {
+    for message in all() {
+        let text = serde_json::to_string(&message).unwrap();
+        assert!(
+            text.starts_with(&format!("{{\"{}\":", message.kind())),
+            "{text}"
+        );
+        let back: BullyMessage = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, message);
+    }
+}
+
+#[test]
+fn an_unknown_field_is_refused() {
+    for message in all() {
+        let mut value = serde_json::to_value(&message).unwrap();
+        let fields = value.as_object_mut().and_then(|m| m.values_mut().next());
+        let fields = fields.and_then(|v| v.as_object_mut()).unwrap();
+        fields.insert(String::from("more"), 1.into());
+        assert!(
+            serde_json::from_value::<BullyMessage>(value).is_err(),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn every_message_has_a_line_of_its_own() {
+    let mut lines: Vec<String> = all().iter().map(ToString::to_string).collect();
+    for expected in [
+        "elect 3.4 score (5, -2) to take over api-1 in term 6",
+        "ok 3.4 but not free for 1.5ms",
+        "claim term 7 score (5, -2) released: api-1 in term 6",
+        "refuses term 7, knows 6",
+        "ack term 7 echo 99.000",
+    ] {
+        assert!(
+            lines.iter().any(|line| line == expected),
+            "{expected}: {lines:?}"
+        );
+    }
+    lines.sort();
+    lines.dedup();
+    assert_eq!(lines.len(), all().len());
+}
+
+#[test]
+fn the_highest_term_is_named() {
+    for message in all() {
+        let low = matches!(message, BullyMessage::Elect(_) | BullyMessage::Ok(_));
+        assert_eq!(message.term(), Term(if low { 6 } else { 7 }), "{message}");
+    }
+}
+
+#[test]
+fn a_span_is_rounded_up() {
+    assert_eq!(Micros::from(Duration::from_nanos(1)), Micros(1));
+    assert_eq!(Micros::from(Duration::MAX), Micros(u64::MAX));
+    assert_eq!(Duration::from(Micros(1_500)), Duration::from_micros(1_500));
+}
