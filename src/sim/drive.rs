@@ -39,11 +39,7 @@ pub(super) struct Driver<E: Election> {
 }
 
 impl<E: Election> Driver<E> {
-    pub(super) fn new(
-        lateness: After,
-        drains_in: Option<Duration>,
-        term_order: TermOrder,
-    ) -> Self {
+    pub(super) fn new(lateness: After, drains_in: Option<Duration>, term_order: TermOrder) -> Self {
         Self {
             term_order,
             effects: Effects::new(),
