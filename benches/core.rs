@@ -41,6 +41,7 @@ fn heartbeat_received(c: &mut Criterion) {
         term,
         score,
         answer: None,
+        sent_at: None,
     });
     let first = Input::Received {
         from: from.clone(),
@@ -52,7 +53,11 @@ fn heartbeat_received(c: &mut Criterion) {
     let mut at = 0;
     let mut step = move || {
         at += BEAT;
-        let message = BullyMessage::Heartbeat(Heartbeat { term, score, sent_at: None });
+        let message = BullyMessage::Heartbeat(Heartbeat {
+            term,
+            score,
+            sent_at: None,
+        });
         let input = Input::Received {
             from: from.clone(),
             incarnation,
@@ -79,6 +84,7 @@ fn failover_step(c: &mut Criterion) {
             term: Term(term),
             score: k.into(),
             answer: None,
+            sent_at: None,
         }),
     };
     follower.handle(Time::ZERO, elected(N, 1), &mut out);

@@ -9,8 +9,8 @@ use actix_bully::{
     elections::bully::{Bully, BullyConfig, BullyMessage, Elected},
     group::Incoming,
     protocol::{
-        AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member, MemberKind,
-        Members, Term, Time,
+        AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member,
+        MemberKind, Members, Term, Time,
     },
     supervisor::RestartPolicy,
 };
@@ -79,6 +79,7 @@ impl Peers {
             term: Term(1),
             score: 1.into(),
             answer: None,
+            sent_at: None,
         };
         let (from, incarnation) = (name(1), Incarnation(1));
         let letter = Incoming {

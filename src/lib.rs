@@ -51,6 +51,7 @@ pub mod cluster;
 pub mod elections;
 pub mod faults;
 pub mod group;
+pub mod prelude;
 pub mod protocol;
 pub mod sim;
 pub mod store;
@@ -62,4 +63,7 @@ pub mod trace;
 /// The participants of one election; without a parameter, of a bully's.
 pub type Group<M = elections::bully::BullyMessage> = group::Group<M>;
 
-pub mod prelude;
+/// The README's programs compile, and run as far as they are meant to.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

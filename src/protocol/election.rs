@@ -41,7 +41,8 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// The rules' parameters: the same at every member, so best behind an `Arc`.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
-    /// A machine at the beginning of a life; it says nothing before [`Input::Start`].
+    /// A machine at the beginning of a life; it says nothing before
+    /// [`Input::Start`](super::Input::Start).
     ///
     /// `durable` is what the last [`Effect::Persist`](super::Effect::Persist) of any life made
     /// durable; `None` if there was none since the store was created. A machine that persists a

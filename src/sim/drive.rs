@@ -1,7 +1,7 @@
 //! The driver: what comes due goes into a machine, and its effects are executed in order.
 //!
 //! Decided here: nothing about elections. This page is the contract of
-//! [`Election`](crate::protocol::Election), item by item, in virtual time.
+//! [`Election`], item by item, in virtual time.
 
 use std::{mem, time::Duration};
 
