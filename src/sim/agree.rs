@@ -2,28 +2,41 @@
 
 use std::{fmt, time::Duration};
 
-use super::{World, node::Place};
-use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, View};
+use super::{
+    World,
+    node::{Node, Place},
+};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, View};
 
 impl<E: Election> World<E> {
     /// Those who believe right now that they lead, hanging ones included: they will believe it
     /// still when they go on, unless something limits their belief.
     pub fn believers(&self) -> Vec<AgentId> {
-        if self.driver.published == 0 {
-            return Vec::new();
-        }
-        let believes = |at: &usize| {
-            self.view_at(Place(*at))
-                .is_some_and(|v| v.leading.is_some())
-        };
-        let all = (0..self.nodes.len()).filter(believes);
-        all.filter_map(|at| self.wire.directory.name(Place(at)).cloned())
-            .collect()
+        self.beliefs().map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Those who believe right now that they lead, and in which term. Asking this after every step
+    /// is cheap.
+    pub fn beliefs(&self) -> impl Iterator<Item = (&AgentId, Term)> {
+        let all = self.believing();
+        all.filter_map(|(at, term)| Some((self.wire.directory.name(at)?, term)))
     }
 
     /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
     pub fn is_contested(&self) -> bool {
-        self.driver.published > 1 && self.believers().len() > 1
+        self.driver.published > 1 && self.believing().nth(1).is_some()
+    }
+
+    /// A belief begins with a step and may end with time: only those who published one are asked.
+    fn believing(&self) -> impl Iterator<Item = (Place, Term)> {
+        let nodes = if self.driver.published == 0 {
+            &[]
+        } else {
+            self.nodes.as_slice()
+        };
+        let published = |(at, node): (usize, &Node<E>)| node.published.map(|_| Place(at));
+        let published = nodes.iter().enumerate().filter_map(published);
+        published.filter_map(|at| Some((at, self.view_at(at)?.leading?)))
     }
 
     /// The one leader that every member who runs follows, who believes so, and is the only one who

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Detection, Participant, World,
+    contract::TermOrder,
     drive::Driver,
     node::{Known, Node, Place},
     queue::Queue,
@@ -28,6 +29,7 @@ pub struct WorldBuilder<E: Election> {
     lateness: After,
     starts_within: Duration,
     drains_in: Option<Duration>,
+    term_order: TermOrder,
     trace: Trace,
     reproduce: String,
 }
@@ -42,6 +44,7 @@ impl<E: Election> WorldBuilder<E> {
             lateness: Duration::ZERO.into(),
             starts_within: Duration::ZERO,
             drains_in: Some(Duration::ZERO),
+            term_order: TermOrder::default(),
             trace: Trace::off(),
             reproduce: String::new(),
         }
@@ -86,6 +89,12 @@ impl<E: Election> WorldBuilder<E> {
     /// itself. Default: no time.
     pub fn drains_in(mut self, span: Option<Duration>) -> Self {
         self.drains_in = span;
+        self
+    }
+
+    /// Whether the contract's check of the terms applies. Default: it does.
+    pub fn term_order(mut self, order: TermOrder) -> Self {
+        self.term_order = order;
         self
     }
 
@@ -153,7 +162,7 @@ impl<E: Election> WorldBuilder<E> {
                 under_way: 0,
                 last_arrival: Time::ZERO,
             },
-            driver: Driver::new(self.lateness, self.drains_in),
+            driver: Driver::new(self.lateness, self.drains_in, self.term_order),
             random,
             registry,
             detection: self.detection,

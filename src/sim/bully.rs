@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Participant, World,
+    Participant, TermOrder, World,
     chaos::{Expected, Scenario},
 };
 use crate::{
@@ -57,16 +57,24 @@ impl BullyScenario {
         self.contested_for = Some(longest);
         self
     }
+
+    /// A known limit of the plain ASTRA rules: who cannot be elected cannot ask who leads, and of
+    /// two announcements that cross each other it may believe the wrong one for ever. So in their
+    /// histories everybody can be elected.
+    fn is_strict(&self) -> bool {
+        self.config.profile == Profile::Strict
+    }
 }
 
 impl Scenario for BullyScenario {
     type Election = Bully;
 
-    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
+    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer, unless the
+    /// rules are the plain ASTRA ones.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Bully> {
         let config = Arc::clone(&self.config);
         let score = self.score(random);
-        let kind = if random.chance(80) {
+        let kind = if random.chance(80) && !self.is_strict() {
             MemberKind::Observer
         } else {
             MemberKind::Voter
@@ -79,7 +87,7 @@ impl Scenario for BullyScenario {
 
     fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
         let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
+        (!random.chance(70) || self.is_strict()).then(|| Score::from(score))
     }
 
     fn delay_bound(&self) -> Duration {
@@ -100,6 +108,16 @@ impl Scenario for BullyScenario {
 
     fn decisive(&self) -> &[&'static str] {
         &["elected", "yield", "ok", "resign", "elect"]
+    }
+
+    /// A known limit: the plain ASTRA rules compare ranks and no terms: a late announcement of a former leader is
+    /// followed, if it ranks high enough, until the next election.
+    fn term_order(&self) -> TermOrder {
+        if self.is_strict() {
+            TermOrder::Any
+        } else {
+            TermOrder::Rising
+        }
     }
 
     fn expected(&self, world: &World<Bully>) -> Expected {
@@ -129,7 +147,7 @@ impl Scenario for BullyScenario {
 
     /// The plain ASTRA rules have no failure detector: somebody must start.
     fn healed(&mut self, world: &mut World<Bully>) {
-        if self.config.profile == Profile::Strict {
+        if self.is_strict() {
             let all: Vec<AgentId> = world.agents().cloned().collect();
             for agent in all {
                 world.campaign(agent);

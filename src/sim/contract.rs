@@ -5,14 +5,33 @@
 
 use crate::protocol::{AgentId, Event, Members, Role, Term, View};
 
+/// Whether the leaders that one life follows have ever higher terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TermOrder {
+    /// A later leader never has a lower term: what most rules promise.
+    #[default]
+    Rising,
+    /// The rules compare no terms, and promise nothing.
+    Any,
+}
+
 /// What one life has said so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contract {
     leads: Option<Term>,
     followed: Term,
+    order: TermOrder,
 }
 
 impl Contract {
+    /// For a life that has said nothing.
+    pub(super) fn new(order: TermOrder) -> Self {
+        Self {
+            order,
+            ..Self::default()
+        }
+    }
+
     /// Notes an event.
     pub(super) fn hears(&mut self, event: &Event) -> Result<(), &'static str> {
         match (event, self.leads) {
@@ -38,7 +57,9 @@ impl Contract {
             (Event::NewLeader(_) | Event::NoLeader { .. }, Some(_)) => {
                 Err("NewLeader or NoLeader before Lost")
             }
-            (Event::NewLeader(leader), None) if leader.term < self.followed => {
+            (Event::NewLeader(leader), None)
+                if leader.term < self.followed && self.order == TermOrder::Rising =>
+            {
                 Err("NewLeader in a lower term than before")
             }
             (Event::NewLeader(leader), None) => {

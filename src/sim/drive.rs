@@ -7,6 +7,7 @@ use std::{mem, time::Duration};
 
 use super::{
     World,
+    contract::{Contract, TermOrder},
     node::{Place, Running},
     trap::Reaction,
     wire::{Letter, Wire},
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::protocol::{
     After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
-    Input, InputOf, Leader, PeerMessage, Term, Time, To,
+    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To,
 };
 use crate::trace::Happening;
 
@@ -32,13 +33,15 @@ pub(super) struct Driver<E: Election> {
     pub(super) last: Option<Place>,
     /// How many published beliefs there are.
     pub(super) published: usize,
+    pub(super) term_order: TermOrder,
     /// What a machine owed and did not give.
     pub(super) broken: Option<&'static str>,
 }
 
 impl<E: Election> Driver<E> {
-    pub(super) fn new(lateness: After, drains_in: Option<Duration>) -> Self {
+    pub(super) fn new(lateness: After, drains_in: Option<Duration>, term_order: TermOrder) -> Self {
         Self {
+            term_order,
             effects: Effects::new(),
             settings: 0,
             lateness,
@@ -121,7 +124,8 @@ impl<E: Election> World<E> {
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();
         node.has_started = true;
-        (node.role, node.contract) = Default::default();
+        node.role = Role::default();
+        node.contract = Contract::new(self.driver.term_order);
         self.wire.trace.happened(self.now, &id, how);
         self.feed(at, Input::Start(known.members));
         if is_news {

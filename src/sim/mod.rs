@@ -18,6 +18,50 @@
 //! [`Election`](crate::protocol::Election) is kept to the letter. Not here: any election.
 //! The same seed and the same calls give the same run.
 //!
+//! # Testing your own scenario
+//!
+//! Say what happens, and what must hold after every step; then let many seeds try it. Here: a leader
+//! that is cut off from everybody goes on believing, so that two lead until the cut is healed.
+//!
+//! ```
+//! use actix_bully::{
+//!     elections::bully::{Bully, BullyConfig},
+//!     faults::Conditions,
+//!     sim::{Participant, World},
+//! };
+//! use std::{error::Error, sync::Arc, time::Duration};
+//! let config = Arc::new(BullyConfig::default());
+//! let ms = Duration::from_millis;
+//! let network = Conditions::builder().delay(ms(1)..=ms(20)).duplication(100).build()?;
+//! for seed in 0..50 {
+//!     let voter = |(name, score): (&str, i32)| -> Result<_, Box<dyn Error>> {
+//!         let (id, score) = (name.parse()?, Some(score.into()));
+//!         Ok(Participant::<Bully>::voter(id, score, Arc::clone(&config)))
+//!     };
+//!     let voters = [("a", 1), ("b", 2), ("c", 3)].map(voter).into_iter();
+//!     let mut world = World::builder(seed)
+//!         .agents(voters.collect::<Result<Vec<_>, _>>()?)
+//!         .conditions(network)
+//!         .build();
+//!     world.set_invariant(|world| match world.believers().as_slice() {
+//!         [_, _, _, ..] => Err(String::from("three lead")),
+//!         _ => Ok(()),
+//!     });
+//!     assert_eq!(world.settle(ms(5_000))?.as_str(), "c");
+//!     world.isolate("c");
+//!     world.run_for(ms(5_000));
+//!     assert!(world.is_contested(), "the others have elected b, and c knows nothing of it");
+//!     world.heal();
+//!     assert_eq!(world.settle(ms(5_000))?.as_str(), "c", "seed {seed}");
+//!     assert_eq!(world.violation(), None);
+//! }
+//! # Ok::<(), Box<dyn Error>>(())
+//! ```
+//!
+//! For an election of your own implement [`Election`](crate::protocol::Election) and say in a
+//! [`Scenario`](chaos::Scenario) what it owes; [`chaos`](chaos::chaos()) does the rest. How that
+//! looks over thousands of seeds: `cargo run --release --example simulate -- --seeds 0..5000`.
+//!
 //! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
 
 pub mod chaos;
@@ -40,6 +84,7 @@ mod world;
 pub use agree::Unsettled;
 pub use builder::WorldBuilder;
 pub use bully::BullyScenario;
+pub use contract::TermOrder;
 pub use news::Detection;
 pub use node::Participant;
 pub use quorum::{QuorumScenario, Watch, Watched};

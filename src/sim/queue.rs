@@ -5,17 +5,23 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 use crate::protocol::Time;
 
 /// A queue whose order depends on nothing but the calls made.
+///
+/// What waits stays where it is while the heap sorts itself: it is much larger than its place in
+/// the order.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    heap: BinaryHeap<Item<T>>,
+    heap: BinaryHeap<Item>,
     next: u64,
+    /// What waits, and which places are free.
+    waiting: Vec<Option<T>>,
+    free: Vec<usize>,
 }
 
 #[derive(Debug)]
-struct Item<T> {
+struct Item {
     at: Time,
     sequence: u64,
-    what: T,
+    place: usize,
 }
 
 impl<T> Default for Queue<T> {
@@ -23,6 +29,8 @@ impl<T> Default for Queue<T> {
         Self {
             heap: BinaryHeap::new(),
             next: 0,
+            waiting: Vec::new(),
+            free: Vec::new(),
         }
     }
 }
@@ -31,11 +39,23 @@ impl<T> Queue<T> {
     pub(super) fn push(&mut self, at: Time, what: T) {
         let sequence = self.next;
         self.next += 1;
-        self.heap.push(Item { at, sequence, what });
+        let place = self.free.pop().unwrap_or(self.waiting.len());
+        match self.waiting.get_mut(place) {
+            Some(free) => *free = Some(what),
+            None => self.waiting.push(Some(what)),
+        }
+        self.heap.push(Item {
+            at,
+            sequence,
+            place,
+        });
     }
 
     pub(super) fn pop(&mut self) -> Option<(Time, T)> {
-        self.heap.pop().map(|item| (item.at, item.what))
+        let Item { at, place, .. } = self.heap.pop()?;
+        self.free.push(place);
+        let what = self.waiting.get_mut(place)?.take()?;
+        Some((at, what))
     }
 
     pub(super) fn next_at(&self) -> Option<Time> {
@@ -44,25 +64,25 @@ impl<T> Queue<T> {
 }
 
 // The heap gives the largest first, so the earliest counts as the largest.
-impl<T> Ord for Item<T> {
+impl Ord for Item {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))
     }
 }
 
-impl<T> PartialOrd for Item<T> {
+impl PartialOrd for Item {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> PartialEq for Item<T> {
+impl PartialEq for Item {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<T> Eq for Item<T> {}
+impl Eq for Item {}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The kinds of faults, and how often each really happened.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// One kind of fault, or of trouble that users make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +75,12 @@ impl Fault {
         Self::Campaign,
         Self::StepDown,
     ];
+
+    /// Its name as one word, as it is read: `one-way-cut`.
+    #[must_use]
+    pub fn hyphenated(self) -> String {
+        self.to_string().replace(' ', "-")
+    }
 }
 
 impl fmt::Display for Fault {
@@ -103,6 +109,34 @@ impl fmt::Display for Fault {
             Self::StepDown => "step down",
         })
     }
+}
+
+/// Reads the name that [`Display`](fmt::Display) writes, its words joined by hyphens.
+///
+/// ```
+/// use actix_bully::sim::chaos::Fault;
+/// assert_eq!("one-way-cut".parse(), Ok(Fault::OneWayCut));
+/// assert!("cut".parse::<Fault>().unwrap_err().to_string().starts_with("no fault is called cut"));
+/// ```
+impl FromStr for Fault {
+    type Err = UnknownFault;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFault> {
+        let found = Self::ALL.into_iter().find(|f| f.hyphenated() == name);
+        found.ok_or_else(|| UnknownFault { name: name.into() })
+    }
+}
+
+/// No fault has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no fault is called {name}; there are: {}", all_names())]
+pub struct UnknownFault {
+    /// What was said.
+    pub name: Box<str>,
+}
+
+fn all_names() -> String {
+    Fault::ALL.map(Fault::hyphenated).join(", ")
 }
 
 /// How often each kind of fault happened.
@@ -155,6 +189,13 @@ impl fmt::Display for Coverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_name_is_read_as_it_is_written() {
+        for fault in Fault::ALL {
+            assert_eq!(fault.hyphenated().parse(), Ok(fault));
+        }
+    }
 
     #[test]
     fn counts_add_up_by_kind() {

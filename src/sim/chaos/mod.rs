@@ -16,7 +16,7 @@ mod scenario;
 
 use std::time::Duration;
 
-pub use fault::{Coverage, Fault};
+pub use fault::{Coverage, Fault, UnknownFault};
 pub use options::{ChaosOptions, Contested, Report};
 pub use scenario::{Expected, Scenario};
 
@@ -98,6 +98,7 @@ fn world<S: Scenario>(
         .drains_in(Some(
             random.span(After::jittered(Duration::ZERO, bound * 4)),
         ))
+        .term_order(scenario.term_order())
         .trace(options.trace.clone())
         .reproduce(reproduce)
         .build()
@@ -197,11 +198,11 @@ impl<S: Scenario> Run<'_, S> {
             };
             calm.settled_after = self.world.now().since(healed);
             let steady = self.world.now().after(options.steady_for);
-            if !self.advance(steady) {
+            if self.lasts(agreed.as_ref(), steady) {
+                calm.leader = agreed.map(|leader| leader.id);
                 return calm;
             }
-            if self.world.agreed() == agreed && self.is_expected(agreed.as_ref()) {
-                calm.leader = agreed.map(|leader| leader.id);
+            if self.world.violation().is_some() {
                 return calm;
             }
             calm.relapses += 1;
@@ -229,6 +230,25 @@ impl<S: Scenario> Run<'_, S> {
         let who = self.world.unsettled(limit);
         self.world.violate(format!("{who}; expected {expected}"));
         Err(Late)
+    }
+
+    /// Whether this agreement holds until then; ends when it does not, or a promise is broken.
+    fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
+        let mut seen = self.world.moves();
+        while self.world.next_at().is_some_and(|at| at <= end) {
+            if !self.advance_one() {
+                return false;
+            }
+            let moves = self.world.moves();
+            if std::mem::replace(&mut seen, moves) == moves {
+                continue;
+            }
+            if self.world.agreed().as_ref() != agreed || !self.is_expected(agreed) {
+                return false;
+            }
+        }
+        self.world.run_to(end);
+        true
     }
 
     fn is_expected(&self, leader: Option<&Leader>) -> bool {

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use crate::{
     faults::SplitMix64,
     protocol::{AgentId, Election, Score},
-    sim::{Participant, World},
+    sim::{Participant, TermOrder, World},
 };
 
 /// An election under test, for one history.
@@ -30,6 +30,11 @@ pub trait Scenario {
 
     /// The names of the messages after which a fault hurts most.
     fn decisive(&self) -> &[&'static str];
+
+    /// Whether who follows first one leader and then another may rely on a higher term.
+    fn term_order(&self) -> TermOrder {
+        TermOrder::Rising
+    }
 
     /// What must come of it in the end.
     fn expected(&self, world: &World<Self::Election>) -> Expected;

@@ -159,13 +159,14 @@ impl Scenario for QuorumScenario {
         self.watch.sound.timings().delay_bound()
     }
 
-    /// Promises and quarantines run out; a few rounds; then the patience of a leader, which is
-    /// up to 16 times what it was, and a hand-over.
+    /// Promises and quarantines run out; a few rounds; then the patience of several leaders in
+    /// turn, each with a hand-over: of the first two up to 16 times what it was, then up to 4, 2
+    /// and 1, since the flaps are counted half after each 16.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, t) = (&self.watch.sound, self.watch.sound.timings());
         let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
         let patience = match config.preemption() {
-            Preemption::After(steady) => steady * 17,
+            Preemption::After(steady) => steady * (16 + 16 + 4 + 2 + 1),
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.rest();
@@ -218,12 +219,8 @@ impl Scenario for QuorumScenario {
 
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
         let believers: Vec<(AgentId, Term)> = world
-            .believers()
-            .into_iter()
-            .filter_map(|id| {
-                let term = world.view(&id)?.leading?;
-                Some((id, term))
-            })
+            .beliefs()
+            .map(|(id, term)| (id.clone(), term))
             .collect();
         self.watch.ledger().check(&believers)
     }

@@ -1,0 +1,113 @@
+//! What can be said on the command line.
+
+use std::{ops::Range, path::PathBuf, str::FromStr};
+
+use actix_bully::sim::chaos::{Fault, UnknownFault};
+use clap::{Parser, value_parser};
+
+use crate::history::{Plan, Protocol, size};
+
+/// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "simulate",
+    after_help = "Exit code: 0 if every promise was kept, 1 if not (or if some fault never happened), \
+                  2 if the command makes no sense."
+)]
+pub(crate) struct Args {
+    /// Shows the history of this seed, message by message [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Runs the histories of these seeds, B not included, on all cores
+    #[arg(long, value_name = "A..B", conflicts_with = "seed")]
+    pub(crate) seeds: Option<Seeds>,
+    /// How many agents a history begins with [default: 1, 2, 3, 5 and 7 take turns]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=100))]
+    pub(crate) nodes: Option<u16>,
+    /// Which election
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) protocol: Protocol,
+    /// The kinds of faults to draw from: all, none, or names; each history takes some of them
+    #[arg(long, value_name = "NAMES", default_value = "all")]
+    pub(crate) faults: Faults,
+    /// How long everything goes wrong, in seconds of virtual time
+    #[arg(long, value_name = "S", default_value_t = 20)]
+    pub(crate) seconds: u32,
+    /// Says it as JSON: a history with its trace, or the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Writes the history as a Mermaid sequence diagram; into a block if FILE ends with .md
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub(crate) mermaid: Option<PathBuf>,
+    /// How many threads run; what comes out does not depend on it [default: one per core]
+    #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Records every history, and prints a hash of all their traces: to compare builds
+    #[arg(long, requires = "seeds")]
+    pub(crate) hash: bool,
+}
+
+impl Args {
+    /// The history of this seed.
+    pub(crate) fn plan(&self, seed: u64) -> Plan {
+        Plan {
+            protocol: self.protocol,
+            seed,
+            nodes: self.nodes.map_or_else(|| size(seed), usize::from),
+            faults: self.faults.0.clone(),
+            seconds: self.seconds,
+        }
+    }
+}
+
+/// Seeds from the first up to but not including the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seeds(pub(crate) Range<u64>);
+
+/// What is wrong with a range of seeds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SeedsError {
+    #[error("seeds are two numbers with two dots between them, such as 0..1000")]
+    Form,
+    #[error("{first}..{end} holds no seed: the end is not included")]
+    Empty { first: u64, end: u64 },
+}
+
+impl FromStr for Seeds {
+    type Err = SeedsError;
+
+    fn from_str(text: &str) -> Result<Self, SeedsError> {
+        let read = |number: &str| number.replace('_', "").parse().ok();
+        let ends = text.split_once("..");
+        let (first, end) = ends
+            .and_then(|(first, end)| Some((read(first)?, read(end)?)))
+            .ok_or(SeedsError::Form)?;
+        if first >= end {
+            return Err(SeedsError::Empty { first, end });
+        }
+        Ok(Self(first..end))
+    }
+}
+
+/// Kinds of faults, each once, in the order of [`Fault::ALL`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Faults(pub(crate) Vec<Fault>);
+
+impl FromStr for Faults {
+    type Err = UnknownFault;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFault> {
+        if text == "all" {
+            return Ok(Self(Fault::ALL.to_vec()));
+        }
+        let mut faults: Vec<Fault> = Vec::new();
+        if text != "none" {
+            for name in text.split(',') {
+                faults.push(name.trim().parse()?);
+            }
+        }
+        faults.sort_unstable();
+        faults.dedup();
+        Ok(Self(faults))
+    }
+}

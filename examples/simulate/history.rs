@@ -1,0 +1,129 @@
+//! One history: all that makes it what it is, how it runs, and the command that runs it again.
+
+use std::{fmt, time::Duration};
+
+use actix_bully::{
+    elections::{bully::BullyConfig, quorum::QuorumError},
+    sim::{
+        BullyScenario, QuorumScenario,
+        chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
+    },
+    trace::Trace,
+};
+use clap::ValueEnum;
+
+/// Which election is put to the test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Protocol {
+    /// The available mode as it is by default
+    #[default]
+    Bully,
+    /// The plain ASTRA rules
+    Strict,
+    /// The quorum mode: every invariant is checked after every step
+    Quorum,
+}
+
+/// What a history is made of. The same plan gives the same history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) protocol: Protocol,
+    pub(crate) seed: u64,
+    pub(crate) nodes: usize,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) seconds: u32,
+}
+
+/// What came of a history.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    /// How long agreement might have taken.
+    pub(crate) bound: Duration,
+    /// How many leaderships began, where they are counted.
+    pub(crate) elections: u64,
+}
+
+/// The sizes of groups that take turns.
+pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 5, 7];
+
+/// How many agents the history of this seed has, unless that is said.
+pub(crate) fn size(seed: u64) -> usize {
+    let turn = usize::try_from(seed % 5).unwrap_or(0);
+    SIZES.get(turn).copied().unwrap_or(5)
+}
+
+impl Plan {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// A quorum needs somebody.
+    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, QuorumError> {
+        match self.protocol {
+            Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
+            Protocol::Strict => {
+                let mut scenario = BullyScenario::new(BullyConfig::strict());
+                Ok(self.run_in(trace, &mut scenario))
+            }
+            Protocol::Quorum => {
+                let mut scenario = QuorumScenario::drawn(self.seed, self.nodes)?;
+                let outcome = self.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    ..outcome
+                })
+            }
+        }
+    }
+
+    fn run_in<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
+        let options = ChaosOptions {
+            faults_for: Duration::from_secs(self.seconds.into()),
+            faults: self.faults.clone(),
+            skew: self.skew(),
+            trace,
+            ..ChaosOptions::default()
+        };
+        Outcome {
+            report: chaos(self.seed, self.nodes, &options, scenario),
+            bound: scenario.settles_within(options.skew),
+            elections: 0,
+        }
+    }
+
+    /// Every other history of the quorum election stretches its clocks as far as its promises
+    /// allow: a promise is a quarter longer than a lease.
+    const fn skew(&self) -> u32 {
+        match self.protocol {
+            Protocol::Quorum if self.seed % 2 == 1 => 110_000,
+            Protocol::Quorum | Protocol::Bully | Protocol::Strict => 50_000,
+        }
+    }
+}
+
+/// The command that runs it again.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let protocol = self.protocol.to_possible_value();
+        let protocol = protocol.as_ref().map_or("", |value| value.get_name());
+        let (seed, nodes, seconds) = (self.seed, self.nodes, self.seconds);
+        write!(
+            f,
+            "cargo run --release --example simulate -- --protocol {protocol} --seed {seed} \
+             --nodes {nodes} --seconds {seconds} --faults {}",
+            names(&self.faults)
+        )
+    }
+}
+
+/// The names of these faults, as they are said on the command line.
+pub(crate) fn names(faults: &[Fault]) -> String {
+    if faults.is_empty() {
+        return String::from("none");
+    }
+    if faults == Fault::ALL {
+        return String::from("all");
+    }
+    let names: Vec<String> = faults.iter().map(|fault| fault.hyphenated()).collect();
+    names.join(",")
+}

@@ -1,0 +1,131 @@
+//! Many histories, on all cores: whoever is free takes the next few seeds.
+
+use std::{
+    any::Any,
+    io::{IsTerminal, Write, stderr},
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully::trace::Trace;
+
+use crate::{args::Args, summary::Summary};
+
+/// What came of it, and how fast.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) summary: Summary,
+    pub(crate) threads: usize,
+    pub(crate) took: Duration,
+}
+
+impl Run {
+    /// Histories per second and core.
+    pub(crate) fn rate(&self) -> u128 {
+        let (took, threads) = (self.took.as_micros().max(1), self.threads.max(1));
+        u128::from(self.summary.histories) * 1_000_000 / took / threads as u128
+    }
+}
+
+/// Runs the histories of these seeds.
+#[expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
+pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let began = Instant::now();
+    let mut summary = Summary::default();
+    let (next, done) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
+    thread::scope(|scope| {
+        let (finished, results) = mpsc::channel();
+        for _ in 0..threads {
+            let (finished, next, done) = (finished.clone(), &next, &done);
+            scope.spawn(move || {
+                let summary = work(args, seeds.end, next, done);
+                drop(finished.send(summary)); // nobody listens only if the program ends
+            });
+        }
+        drop(finished);
+        let all = seeds.end - seeds.start;
+        gather(&results, &mut summary, || {
+            progress(began.elapsed(), done.load(Ordering::Relaxed), all);
+        });
+    });
+    if began.elapsed() >= SILENT && stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+    Run {
+        summary,
+        threads,
+        took: began.elapsed(),
+    }
+}
+
+/// One thread's part.
+fn work(args: &Args, end: u64, next: &AtomicU64, done: &AtomicU64) -> Summary {
+    let mut summary = Summary::default();
+    loop {
+        let first = next.fetch_add(AT_ONCE, Ordering::Relaxed);
+        if first >= end {
+            return summary;
+        }
+        for seed in first..end.min(first.saturating_add(AT_ONCE)) {
+            one(args, seed, &mut summary);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One history; a panic is a broken promise like any other.
+fn one(args: &Args, seed: u64, summary: &mut Summary) {
+    let plan = args.plan(seed);
+    let trace = if args.hash {
+        Trace::new().with_deliveries().with_repeated()
+    } else {
+        Trace::off()
+    };
+    match catch_unwind(AssertUnwindSafe(|| plan.run(trace))) {
+        Ok(Ok(outcome)) => summary.add(&plan, &outcome),
+        Ok(Err(wrong)) => summary.breaks(&plan, format!("seed {seed}: {wrong}")),
+        Err(panic) => summary.breaks(&plan, format!("seed {seed}: panicked: {}", words(&*panic))),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("without a word")
+}
+
+/// Waits for all threads.
+fn gather(results: &Receiver<Summary>, summary: &mut Summary, mut meanwhile: impl FnMut()) {
+    loop {
+        match results.recv_timeout(Duration::from_millis(200)) {
+            Ok(part) => summary.merge(part),
+            Err(RecvTimeoutError::Timeout) => meanwhile(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// A line that is written over, for whoever watches a long run.
+#[expect(clippy::print_stderr, reason = "it is said to the one who waits")]
+fn progress(elapsed: Duration, done: u64, all: u64) {
+    if elapsed < SILENT || !stderr().is_terminal() {
+        return;
+    }
+    let left = elapsed.as_millis() * u128::from(all - done) / u128::from(done.max(1));
+    let seconds = left / 1_000;
+    eprint!("\r\x1b[K{done} of {all} histories, {seconds} s to go");
+    drop(stderr().flush());
+}
+
+/// How many seeds a thread takes at once.
+const AT_ONCE: u64 = 8;
+/// Shorter runs say nothing in between.
+const SILENT: Duration = Duration::from_secs(2);

@@ -1,0 +1,191 @@
+//! What is printed: text to read, or JSON.
+#![expect(clippy::print_stdout, reason = "an example prints what it found")]
+
+use std::{error::Error, fmt, ops::Range};
+
+use actix_bully::sim::chaos::{Coverage, Fault};
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::Args,
+    history::{Outcome, Plan, names},
+    many::Run,
+    summary::{Healing, Summary},
+};
+
+/// One history.
+pub(crate) fn history(plan: &Plan, outcome: &Outcome, as_json: bool) {
+    let report = &outcome.report;
+    if as_json {
+        println!("{}", history_as_json(plan, outcome));
+        return;
+    }
+    print!("{}", report.trace.to_text());
+    println!("{report}");
+    if report.violation.is_some() {
+        println!("{plan}");
+    }
+}
+
+/// Many histories.
+pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
+    if args.json {
+        println!("{}", summary_as_json(args, seeds, run));
+        return;
+    }
+    let (summary, faults) = (&run.summary, &args.faults.0);
+    let group = args.nodes.map_or_else(
+        || String::from("1, 2, 3, 5 or 7 agents"),
+        |nodes| format!("{nodes} agents"),
+    );
+    println!(
+        "Seeds {}..{} of the {} election: {group}; faults: {}.\n",
+        seeds.start,
+        seeds.end,
+        protocol(args),
+        names(faults)
+    );
+    row("histories", summary.histories);
+    row("virtual hours", tenths(hours(summary)));
+    row("seeds per second and core", run.rate());
+    row("messages", summary.messages);
+    if summary.elections > 0 {
+        row("leaderships", summary.elections);
+    }
+    row("histories with two leaders", summary.contested);
+    if let Some(Healing { took, bound, .. }) = &summary.slowest {
+        let (took, bound) = (took.as_millis(), bound.as_millis());
+        row("slowest healing", format_args!("{took} ms"));
+        row("  of at most", format_args!("{bound} ms"));
+    }
+    row("violations", summary.violations);
+    if args.hash {
+        row("trace hash", format_args!("{:016x}", summary.hash));
+    }
+    coverage(&summary.coverage, faults);
+    broken(summary);
+    let missing = summary.missing(faults);
+    if !missing.is_empty() {
+        println!("\nNever happened: {}.", names(&missing));
+    }
+}
+
+/// What is wrong with the command.
+#[expect(clippy::print_stderr, reason = "what is wrong is no output")]
+pub(crate) fn error(wrong: &dyn Error) {
+    eprintln!("error: {wrong}");
+}
+
+fn row(name: &str, value: impl fmt::Display) {
+    println!("{name:<28}{:>16}", value.to_string());
+}
+
+fn coverage(coverage: &Coverage, faults: &[Fault]) {
+    if faults.is_empty() {
+        return;
+    }
+    println!("\n{:<28}{:>16}", "FAULT", "HAPPENED");
+    for fault in faults {
+        row(&fault.to_string(), coverage.of(*fault));
+    }
+}
+
+fn broken(summary: &Summary) {
+    for broken in summary.shown.values() {
+        println!("\n{}\n{}", broken.what, broken.again);
+    }
+    let more = summary.violations.saturating_sub(shown(summary));
+    if more > 0 {
+        println!("\nAnd {more} more.");
+    }
+}
+
+fn shown(summary: &Summary) -> u64 {
+    summary.shown.len().try_into().unwrap_or(u64::MAX)
+}
+
+fn protocol(args: &Args) -> String {
+    let value = args.protocol.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Tenths of hours.
+fn hours(summary: &Summary) -> u128 {
+    summary.nanos / 360_000_000_000
+}
+
+fn tenths(tenths: u128) -> String {
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn counts(coverage: &Coverage) -> Value {
+    let counts = coverage.iter();
+    let counts: Map<String, Value> = counts
+        .map(|(fault, count)| (fault.hyphenated(), count.into()))
+        .collect();
+    counts.into()
+}
+
+fn history_as_json(plan: &Plan, outcome: &Outcome) -> Value {
+    let report = &outcome.report;
+    json!({
+        "type": "history",
+        "seed": plan.seed,
+        "nodes": plan.nodes,
+        "again": plan.to_string(),
+        "violation": report.violation.as_ref().map(ToString::to_string),
+        "leader": report.leader.as_ref().map(ToString::to_string),
+        "settled_us": micros(report.settled_after),
+        "bound_us": micros(outcome.bound),
+        "ended_us": report.ended.as_nanos() / 1_000,
+        "steps": report.steps,
+        "messages": report.tally.sent,
+        "faults": counts(&report.coverage),
+        "trace": report.trace.to_text().lines().collect::<Vec<_>>(),
+    })
+}
+
+fn summary_as_json(args: &Args, seeds: &Range<u64>, run: &Run) -> Value {
+    let summary = &run.summary;
+    let slowest = summary.slowest.map(|healing| {
+        json!({
+            "seed": healing.seed(),
+            "took_us": micros(healing.took),
+            "bound_us": micros(healing.bound),
+            "percent": small(healing.percent()),
+        })
+    });
+    let broken = summary.shown.iter();
+    let broken: Vec<Value> = broken
+        .map(|(seed, b)| json!({ "seed": seed, "what": b.what, "again": b.again }))
+        .collect();
+    json!({
+        "type": "summary",
+        "protocol": protocol(args),
+        "seeds": [seeds.start, seeds.end],
+        "histories": summary.histories,
+        "virtual_s": small(summary.nanos / 1_000_000_000),
+        "seeds_per_second_and_core": small(run.rate()),
+        "threads": run.threads,
+        "steps": summary.steps,
+        "messages": summary.messages,
+        "leaderships": summary.elections,
+        "relapses": summary.relapses,
+        "contested": summary.contested,
+        "longest_contest_us": micros(summary.longest_contest),
+        "slowest_healing": slowest,
+        "violations": summary.violations,
+        "broken": broken,
+        "faults": counts(&summary.coverage),
+        "hash": args.hash.then(|| format!("{:016x}", summary.hash)),
+    })
+}
+
+fn micros(span: std::time::Duration) -> u64 {
+    small(span.as_micros())
+}
+
+fn small(number: u128) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}

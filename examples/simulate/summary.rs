@@ -1,0 +1,147 @@
+//! What came of many histories. The order in which they are added makes no difference.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use actix_bully::{
+    faults::Tally,
+    sim::chaos::{Coverage, Fault},
+};
+
+use crate::history::{Outcome, Plan};
+
+/// Everything that is counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) histories: u64,
+    /// Virtual time, all histories together.
+    pub(crate) nanos: u128,
+    pub(crate) steps: u64,
+    pub(crate) messages: u64,
+    pub(crate) elections: u64,
+    pub(crate) relapses: u64,
+    /// Histories in which two led at once for a while, and the longest such while.
+    pub(crate) contested: u64,
+    pub(crate) longest_contest: Duration,
+    pub(crate) slowest: Option<Healing>,
+    pub(crate) violations: u64,
+    /// Those of the lowest seeds.
+    pub(crate) shown: BTreeMap<u64, Broken>,
+    pub(crate) coverage: Coverage,
+    /// Of all traces, if they were recorded.
+    pub(crate) hash: u64,
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    pub(crate) what: String,
+    /// The command that runs it again.
+    pub(crate) again: String,
+}
+
+/// How long an agreement took, beside how long it might have taken. The slower counts as the
+/// larger; of equals, that of the lower seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Healing {
+    /// Of a million parts of the bound.
+    share: u128,
+    before: std::cmp::Reverse<u64>,
+    pub(crate) took: Duration,
+    pub(crate) bound: Duration,
+}
+
+/// How many violations are shown.
+const SHOWN: usize = 10;
+
+impl Summary {
+    /// One history more.
+    pub(crate) fn add(&mut self, plan: &Plan, outcome: &Outcome) {
+        let report = &outcome.report;
+        self.histories += 1;
+        self.nanos += u128::from(report.ended.as_nanos());
+        self.steps += report.steps;
+        let Tally { sent, .. } = report.tally;
+        self.messages += sent;
+        self.elections += outcome.elections;
+        self.relapses += u64::from(report.relapses);
+        self.contested += u64::from(report.contested.times > 0);
+        self.longest_contest = self.longest_contest.max(report.contested.longest);
+        self.coverage.add(&report.coverage);
+        match &report.violation {
+            Some(violation) => self.breaks(plan, violation.to_string()),
+            None => {
+                let healing = Healing::new(report.seed, report.settled_after, outcome.bound);
+                self.slowest = self.slowest.max(Some(healing));
+            }
+        }
+        if report.trace.is_on() {
+            let text = report.trace.to_text();
+            self.hash = self.hash.wrapping_add(fnv1a(report.seed, text.as_bytes()));
+        }
+    }
+
+    /// A promise was broken.
+    pub(crate) fn breaks(&mut self, plan: &Plan, what: String) {
+        self.violations += 1;
+        let again = plan.to_string();
+        self.shown.insert(plan.seed, Broken { what, again });
+        self.show_the_lowest();
+    }
+
+    /// What another thread counted.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.histories += other.histories;
+        self.nanos += other.nanos;
+        self.steps += other.steps;
+        self.messages += other.messages;
+        self.elections += other.elections;
+        self.relapses += other.relapses;
+        self.contested += other.contested;
+        self.longest_contest = self.longest_contest.max(other.longest_contest);
+        self.slowest = self.slowest.max(other.slowest);
+        self.violations += other.violations;
+        self.shown.extend(other.shown);
+        self.show_the_lowest();
+        self.coverage.add(&other.coverage);
+        self.hash = self.hash.wrapping_add(other.hash);
+    }
+
+    /// The faults of this list that never happened.
+    pub(crate) fn missing(&self, faults: &[Fault]) -> Vec<Fault> {
+        let never = |fault: &Fault| self.coverage.of(*fault) == 0;
+        faults.iter().copied().filter(never).collect()
+    }
+
+    fn show_the_lowest(&mut self) {
+        while self.shown.len() > SHOWN {
+            self.shown.pop_last();
+        }
+    }
+}
+
+impl Healing {
+    fn new(seed: u64, took: Duration, bound: Duration) -> Self {
+        let share = took.as_nanos() * 1_000_000;
+        Self {
+            share: share.checked_div(bound.as_nanos()).unwrap_or(0),
+            before: std::cmp::Reverse(seed),
+            took,
+            bound,
+        }
+    }
+
+    pub(crate) const fn seed(&self) -> u64 {
+        self.before.0
+    }
+
+    pub(crate) const fn percent(&self) -> u128 {
+        self.share / 10_000
+    }
+}
+
+/// FNV-1a, 64 bits, of a seed and what came of it.
+fn fnv1a(seed: u64, text: &[u8]) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let start = seed.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    text.iter().fold(start, mix)
+}
