@@ -21,23 +21,26 @@ use crate::{args::Args, summary::Summary};
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) summary: Summary,
-    pub(crate) threads: usize,
+    pub(crate) threads: u16,
     pub(crate) took: Duration,
 }
 
 impl Run {
     /// Histories per second and core.
     pub(crate) fn rate(&self) -> u128 {
-        let (took, threads) = (self.took.as_micros().max(1), self.threads.max(1));
-        u128::from(self.summary.histories) * 1_000_000 / took / threads as u128
+        let spent = self
+            .took
+            .saturating_mul(u32::from(self.threads))
+            .as_micros();
+        u128::from(self.summary.histories) * 1_000_000 / spent.max(1)
     }
 }
 
 /// Runs the histories of these seeds.
 #[expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
 pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
-    let cores = || thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.map_or_else(cores, usize::from);
+    let cores = || thread::available_parallelism().ok()?.get().try_into().ok();
+    let threads = args.threads.or_else(cores).unwrap_or(1);
     let began = Instant::now();
     let mut summary = Summary::default();
     let (next, done) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
@@ -53,12 +56,11 @@ pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
         drop(finished);
         let all = seeds.end - seeds.start;
         gather(&results, &mut summary, || {
-            progress(began.elapsed(), done.load(Ordering::Relaxed), all);
+            let (took, done) = (began.elapsed(), done.load(Ordering::Relaxed));
+            progress(took, &to_go(took, done, all));
         });
     });
-    if began.elapsed() >= SILENT && stderr().is_terminal() {
-        eprint!("\r\x1b[K");
-    }
+    progress(began.elapsed(), "");
     Run {
         summary,
         threads,
@@ -113,16 +115,18 @@ fn gather(results: &Receiver<Summary>, summary: &mut Summary, mut meanwhile: imp
     }
 }
 
+fn to_go(took: Duration, done: u64, all: u64) -> String {
+    let left = took.as_millis() * u128::from(all - done) / u128::from(done.max(1));
+    format!("{done} of {all} histories, {} s to go", left / 1_000)
+}
+
 /// A line that is written over, for whoever watches a long run.
 #[expect(clippy::print_stderr, reason = "it is said to the one who waits")]
-fn progress(elapsed: Duration, done: u64, all: u64) {
-    if elapsed < SILENT || !stderr().is_terminal() {
-        return;
+fn progress(took: Duration, line: &str) {
+    if took >= SILENT && stderr().is_terminal() {
+        eprint!("\r\x1b[K{line}");
+        drop(stderr().flush());
     }
-    let left = elapsed.as_millis() * u128::from(all - done) / u128::from(done.max(1));
-    let seconds = left / 1_000;
-    eprint!("\r\x1b[K{done} of {all} histories, {seconds} s to go");
-    drop(stderr().flush());
 }
 
 /// How many seeds a thread takes at once.

@@ -67,12 +67,11 @@ impl Summary {
         self.contested += u64::from(report.contested.times > 0);
         self.longest_contest = self.longest_contest.max(report.contested.longest);
         self.coverage.add(&report.coverage);
-        match &report.violation {
-            Some(violation) => self.breaks(plan, violation.to_string()),
-            None => {
-                let healing = Healing::new(report.seed, report.settled_after, outcome.bound);
-                self.slowest = self.slowest.max(Some(healing));
-            }
+        if let Some(violation) = &report.violation {
+            self.breaks(plan, violation.to_string());
+        } else {
+            let healing = Healing::new(report.seed, report.settled_after, outcome.bound);
+            self.slowest = self.slowest.max(Some(healing));
         }
         if report.trace.is_on() {
             let text = report.trace.to_text();

@@ -11,7 +11,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyElection, BullyHandle, Inject, Life},
     elections::bully::Preemption,
-    protocol::{Incarnation, Score, Term, Timings},
+    protocol::{Incarnation, Term, Timings},
     supervisor::RestartPolicy,
 };
 
