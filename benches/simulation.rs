@@ -3,6 +3,11 @@
 //! `cargo bench --bench simulation` in this folder. On a busy machine, compare within one run only:
 //! beside the histories stands what the same core does of the generator that they draw from.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a measurement reads the real clock"
+)]
+
 use std::{
     hint::black_box,
     time::{Duration, Instant},
