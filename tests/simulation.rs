@@ -69,7 +69,7 @@ fn what_was_found_once_is_not_found_again() {
 /// Otherwise the line that a broken promise prints would reproduce something else.
 #[test]
 fn the_printed_command_means_the_same_history() {
-    let some = vec![Fault::Crash, Fault::OneWayCut];
+    let some = vec![Fault::OneWayCut, Fault::Crash];
     for (protocol, nodes, faults) in [
         (Protocol::Bully, 1, Vec::new()),
         (Protocol::Strict, 4, some),
