@@ -99,9 +99,18 @@ impl<E: Election> ElectionHandle<E> {
         self.addr.do_send(Command::Campaign);
     }
 
-    /// Sets the agent's importance; `None` makes it ineligible. It outlasts a crash.
-    pub fn set_score(&self, score: impl Into<Option<Score>>) {
-        let score = score.into();
+    /// Sets the agent's importance. It outlasts a crash.
+    pub fn set_score(&self, score: impl Into<Score>) {
+        self.change_score(Some(score.into()));
+    }
+
+    /// Takes the agent's score away: it hands over if it leads, and is not elected until it has
+    /// one again. It still answers and votes. It outlasts a crash.
+    pub fn withdraw_score(&self) {
+        self.change_score(None);
+    }
+
+    fn change_score(&self, score: Option<Score>) {
         self.belief.set_score(score);
         self.addr.do_send(Command::SetScore(score));
     }

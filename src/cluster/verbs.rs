@@ -219,7 +219,10 @@ impl<E: Election> Cluster<E> {
     pub(super) fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
         let seat = self.find_mut(name)?;
         seat.score = score;
-        seat.handle.set_score(score);
+        match score {
+            Some(score) => seat.handle.set_score(score),
+            None => seat.handle.withdraw_score(),
+        }
         let name = seat.id().clone();
         open(&self.book).mark(|| super::Command::Score { name, score }.to_string());
         Ok(())

@@ -11,7 +11,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyElection, BullyHandle, Inject, Life},
     elections::bully::Preemption,
-    protocol::{Incarnation, Score, Term, Timings},
+    protocol::{Incarnation, Term, Timings},
     supervisor::RestartPolicy,
 };
 
@@ -191,7 +191,7 @@ fn a_score_that_is_raised_takes_the_leadership() {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
         clock::sleep(MS(10)).await;
-        agents[0].set_score(Score::from(99));
+        agents[0].set_score(99);
         clock::sleep(SECOND).await;
         assert_eq!(
             (leaders(&agents), leading(&agents)),

@@ -6,10 +6,10 @@
 //!
 //! **What you can rely on** (the *available* mode). After the last change, and once messages take
 //! no longer than the delay bound, one leader per connected group, and it is the highest in rank
-//! there. Not: one leader at every instant. Every side of a partition elects one; a recovery or a
-//! change of score may show two for at most two message delays. With the strict profile there is at
-//! most one while the deadline exceeds twice the delay and nobody pauses. The [`Term`] orders what
-//! one observer sees; it is no fence.
+//! there. Not: one leader at every instant. Every side of a partition elects one; a start, a crash,
+//! a recovery, a hand-over or a change of score may show two for at most two message delays; with
+//! the strict profile that holds while the deadline exceeds twice the delay and nobody pauses. The
+//! [`Term`] orders what one observer sees; it is no fence.
 //!
 //! # The rules by name
 //! | rule | here | decided in |

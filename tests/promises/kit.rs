@@ -1,0 +1,122 @@
+//! Worlds for the promises: one mode per column, partitions drawn by a seed.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyConfig,
+        quorum::QuorumConfig,
+    },
+    faults::{Conditions, SplitMix64},
+    protocol::{AgentId, Score, Timings},
+    sim::{Detection, Participant, World},
+};
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Available,
+    Strict,
+    Quorum,
+}
+
+pub(crate) fn names(n: usize) -> Vec<AgentId> {
+    let letters = ('a'..='z').take(n);
+    letters.map(|c| c.to_string().parse().unwrap()).collect()
+}
+
+impl Mode {
+    pub(crate) fn timings(self) -> Timings {
+        match self {
+            Self::Available | Self::Quorum => Timings::lan(),
+            Self::Strict => Timings::astra(),
+        }
+    }
+
+    pub(crate) fn bully(self) -> BullyConfig {
+        let timings = self.timings();
+        let rules = if self == Self::Strict {
+            BullyConfig::strict()
+        } else {
+            BullyConfig::default()
+        };
+        BullyConfig { timings, ..rules }
+    }
+
+    pub(crate) fn config(self, n: usize) -> AnyConfig {
+        if self == Self::Quorum {
+            let config = QuorumConfig::builder(names(n)).timings(self.timings());
+            AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+        } else {
+            AnyConfig::Available(Arc::new(self.bully()))
+        }
+    }
+
+    /// Agents `a`, `b`, … of which the last is the most important and leads. Messages take up to
+    /// the delay bound.
+    pub(crate) fn led(self, seed: u64, n: usize) -> World<AnyBully> {
+        let bound = self.timings().delay_bound();
+        let delay = Conditions::builder().delay(bound / 20..=bound);
+        let detection = match seed % 3 {
+            0 => Detection::Certain(Duration::ZERO.into()),
+            1 => Detection::Suspect(bound.into()),
+            _ => Detection::Silent(Duration::ZERO.into()),
+        };
+        let voters = names(n)
+            .into_iter()
+            .zip(1..)
+            .map(|(id, score)| Participant::voter(id, Some(Score::from(score)), self.config(n)));
+        let mut world = World::builder(seed)
+            .agents(voters)
+            .conditions(delay.build().unwrap())
+            .detection(detection)
+            .build();
+        world.run_for(Duration::ZERO);
+        let highest = names(n).pop().unwrap();
+        if self == Self::Strict {
+            world.campaign(&highest);
+        }
+        let leader = world.settle(Duration::from_secs(60)).unwrap();
+        assert_eq!(leader, highest, "{self:?}, seed {seed}");
+        world.run_for(self.timings().delay_bound() * 40);
+        world
+    }
+}
+
+/// Two or three sides, drawn by the seed.
+pub(crate) fn sides(seed: u64, n: usize) -> Vec<Vec<AgentId>> {
+    let mut random = SplitMix64::new(seed);
+    let mut all = names(n);
+    random.shuffle(&mut all);
+    let mut sides = vec![Vec::new(); if n > 2 && random.chance(500) { 3 } else { 2 }];
+    let count = sides.len();
+    for (at, name) in all.into_iter().enumerate() {
+        let side = if at < count {
+            at
+        } else {
+            usize::try_from(random.below(u64::try_from(count).unwrap())).unwrap()
+        };
+        sides[side].push(name);
+    }
+    sides
+}
+
+/// Who of this side believes that it leads.
+pub(crate) fn believers(world: &World<AnyBully>, side: &[AgentId]) -> Vec<AgentId> {
+    let mut all = world.believers();
+    all.retain(|name| side.contains(name));
+    all
+}
+
+/// Whom each of this side follows or is.
+pub(crate) fn follow(world: &World<AnyBully>, side: &[AgentId], leader: &AgentId) -> bool {
+    side.iter().all(|name| {
+        let leads = world.view(name).and_then(|view| view.leader);
+        leads.is_some_and(|one| one.id == *leader)
+    })
+}
+
+pub(crate) fn size(seed: u64) -> usize {
+    2 + usize::try_from(seed / 3 % 6).unwrap()
+}
