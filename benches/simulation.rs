@@ -4,11 +4,6 @@
 //! above the histories stands what the same core does of the generator that they draw from.
 #![expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a measurement reads the real clock"
-)]
-
 use std::{
     hint::black_box,
     time::{Duration, Instant},
