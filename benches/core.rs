@@ -2,11 +2,15 @@
 //!
 //! `cargo bench --bench core` in this folder.
 
-use std::hint::black_box;
+use std::{hint::black_box, time::Duration};
 
 use actix_bully::{
-    elections::bully::{BullyMessage, Elected, Heartbeat, Timer},
-    protocol::{Effects, Election, Incarnation, Input, Term, Time},
+    elections::{
+        bully::{BullyMessage, Elected, Heartbeat, Timer},
+        quorum::{QuorumBully, QuorumConfig},
+    },
+    protocol::{AgentId, Effect, Effects, Election, Incarnation, Input, Term, Time, Timings},
+    sim::{Participant, World},
 };
 use actix_bully_benches::{group, name, started};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -106,6 +110,50 @@ fn failover_step(c: &mut Criterion) {
     });
 }
 
+/// Quorum mode, three voters: the leader sends a heartbeat, a follower acknowledges it, and the
+/// leader extends its lease.
+fn quorum_round(c: &mut Criterion) {
+    let ids = [1, 2, 3].map(name);
+    let config = QuorumConfig::builder(ids.clone())
+        .timings(Timings::lan())
+        .build();
+    let config = std::sync::Arc::new(config.expect("three voters are a quorum"));
+    let voter = |(id, score): (_, i32)| Participant::voter(id, Some(score.into()), config.clone());
+    let mut world: World<QuorumBully> = World::builder(1)
+        .agents(ids.clone().into_iter().zip(1..).map(voter))
+        .build();
+    world.settle(Duration::from_secs(5)).expect("they elect");
+    let machine = |id| world.machine(id).expect("it runs").clone();
+    let (mut leader, mut follower) = (machine(&ids[2]), machine(&ids[0]));
+    let (mut out, mut answer) = (Effects::new(), Effects::new());
+    let mut at = world.now();
+    let from = |id: &AgentId, message| Input::Received {
+        from: id.clone(),
+        incarnation: Incarnation(1),
+        message,
+    };
+    c.bench_function("core/quorum heartbeat, sent, received, acknowledged", |b| {
+        b.iter(|| {
+            at = at.after(Duration::from_millis(60));
+            leader.handle(at, Input::TimedOut(Timer::Heartbeat), &mut out);
+            for effect in out.drain() {
+                if let Effect::Send { message, .. } = effect {
+                    follower.handle(at, from(&ids[2], message), &mut answer);
+                }
+            }
+            let mut acks = 0;
+            for effect in answer.drain() {
+                if let Effect::Send { message, .. } = effect {
+                    acks += 1;
+                    leader.handle(at, from(&ids[0], message), &mut out);
+                }
+            }
+            assert_eq!(acks, 1);
+            out.drain().map(black_box).count()
+        });
+    });
+}
+
 fn report_allocations(what: &str, step: &mut impl FnMut()) {
     step();
     let counted = allocation_counter::measure(|| (0..1_000).for_each(|_| step()));
@@ -116,5 +164,11 @@ fn report_allocations(what: &str, step: &mut impl FnMut()) {
     assert_eq!(counted.count_total, 0, "a steady step allocates nothing");
 }
 
-criterion_group!(benches, heartbeat_sent, heartbeat_received, failover_step);
+criterion_group!(
+    benches,
+    heartbeat_sent,
+    heartbeat_received,
+    failover_step,
+    quorum_round
+);
 criterion_main!(benches);
