@@ -8,7 +8,7 @@ use std::{mem, time::Duration};
 use super::{
     World,
     contract::{Contract, TermOrder},
-    node::{Place, Running},
+    node::{Known, Place, Running},
     trap::Reaction,
     wire::{Letter, Wire},
     world::Due,
@@ -267,8 +267,7 @@ impl<E: Election> World<E> {
             match effect {
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
-                    let places = &node.known.places;
-                    let reaction = wire.send_to(now, (at, life), places, &to, message);
+                    let reaction = wire.send_to(now, (at, life), &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {
                         break; // the rest of the step is not done
@@ -327,22 +326,22 @@ impl<E: Election> Wire<E> {
         &mut self,
         now: Time,
         (from, incarnation): (Place, Incarnation),
-        all: &[Place],
+        known: &Known,
         to: &To,
         message: E::Message,
     ) -> Option<Reaction> {
+        let letter = |to, message| Letter {
+            from,
+            to,
+            incarnation,
+            message,
+        };
         let mut suffers = None;
         let mut send = |wire: &mut Self, to: Place, message: E::Message| {
             if to == from || suffers == Some(Reaction::Crash) {
                 return;
             }
-            let letter = Letter {
-                from,
-                to,
-                incarnation,
-                message,
-            };
-            let reaction = wire.send(now, letter);
+            let reaction = wire.send(now, letter(to, message));
             if reaction == Some(Reaction::Isolate) {
                 wire.network.isolate(&from);
             }
@@ -350,24 +349,31 @@ impl<E: Election> Wire<E> {
         };
         match to {
             To::One(id) => {
-                if let Some(place) = self.directory.find(id.as_str()) {
+                if let Some(place) = self.place_of(known, id) {
                     send(self, place, message);
                 }
             }
             To::All => {
-                for place in all {
+                for place in &*known.places {
                     send(self, *place, message.clone());
                 }
             }
             To::Set(some) => {
                 for id in some.iter() {
-                    if let Some(place) = self.directory.find(id.as_str()) {
+                    if let Some(place) = self.place_of(known, id) {
                         send(self, place, message.clone());
                     }
                 }
             }
         }
         suffers
+    }
+
+    /// Where that agent stands; mostly it is a member, and those are found quickly.
+    fn place_of(&self, known: &Known, id: &AgentId) -> Option<Place> {
+        let member = known.members.index_of(id);
+        let place = member.and_then(|at| known.places.get(at).copied());
+        place.or_else(|| self.directory.find(id.as_str()))
     }
 
     /// A message is not under way any more.

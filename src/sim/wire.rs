@@ -2,8 +2,6 @@
 //!
 //! Decided here: when a sent message arrives, and whether a trap springs on it.
 
-use std::collections::BTreeMap;
-
 use super::{
     node::Place,
     queue::Queue,
@@ -20,7 +18,9 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     names: Vec<AgentId>,
-    places: BTreeMap<AgentId, Place>,
+    /// A place plus one, or 0 for an empty slot, by the hash of the name; at most half of the slots
+    /// are taken. It is only looked up, never walked, so its order decides nothing.
+    slots: Vec<usize>,
 }
 
 impl Directory {
@@ -31,16 +31,50 @@ impl Directory {
         }
         let place = Place(self.names.len());
         self.names.push(id.clone());
-        self.places.insert(id.clone(), place);
+        let room = self.names.len().saturating_mul(2).next_power_of_two();
+        if room > self.slots.len() {
+            self.slots = vec![0; room];
+            for at in 0..self.names.len() {
+                self.index(Place(at));
+            }
+        } else {
+            self.index(place);
+        }
         place
     }
 
     pub(super) fn find(&self, name: &str) -> Option<Place> {
-        self.places.get(name).copied()
+        for at in self.probe(name) {
+            let place = Place(self.slots.get(at)?.checked_sub(1)?);
+            if self.names.get(place.0)?.as_str() == name {
+                return Some(place);
+            }
+        }
+        None
     }
 
     pub(super) fn name(&self, place: Place) -> Option<&AgentId> {
         self.names.get(place.0)
+    }
+
+    fn index(&mut self, place: Place) {
+        let Some(id) = self.names.get(place.0) else {
+            return;
+        };
+        let free = self
+            .probe(id.as_str())
+            .find(|at| self.slots.get(*at) == Some(&0));
+        if let Some(slot) = free.and_then(|at| self.slots.get_mut(at)) {
+            *slot = place.0.saturating_add(1);
+        }
+    }
+
+    /// The slots that may hold a name, in the order in which they are tried.
+    fn probe(&self, name: &str) -> impl Iterator<Item = usize> + use<> {
+        let mix = |hash: usize, byte: u8| (hash ^ usize::from(byte)).wrapping_mul(0x0100_0193);
+        let first = name.bytes().fold(0x811c_9dc5, mix);
+        let mask = self.slots.len().wrapping_sub(1);
+        (0..self.slots.len()).map(move |step| first.wrapping_add(step) & mask)
     }
 }
 
@@ -73,11 +107,8 @@ impl<E: Election> Wire<E> {
         let (from, to) = (letter.from, letter.to);
         let kind = letter.message.kind();
         let fate = self.network.fate_of(kind, now, &from, &to);
-        if let Some((from, to)) = self.directory.name(from).zip(self.directory.name(to)) {
-            match &fate {
-                Fate::Lost(why) => self.trace.lost(now, from, to, &letter.message, why),
-                Fate::Arrives(at) => self.trace.sent(now, from, to, &letter.message, at.iter()),
-            }
+        if self.trace.counts() {
+            self.record(now, &letter, &fate);
         }
         if let Fate::Arrives(arrivals) = fate {
             let mut next = None;
@@ -94,5 +125,19 @@ impl<E: Election> Wire<E> {
             }
         }
         self.traps.springs(from, kind)
+    }
+
+    fn record(&mut self, now: Time, letter: &Letter<E::Message>, fate: &Fate) {
+        let (directory, message) = (&self.directory, &letter.message);
+        let Some(from) = directory.name(letter.from) else {
+            return;
+        };
+        let Some(to) = directory.name(letter.to) else {
+            return;
+        };
+        match fate {
+            Fate::Lost(why) => self.trace.lost(now, from, to, message, why),
+            Fate::Arrives(at) => self.trace.sent(now, from, to, message, at.iter()),
+        }
     }
 }

@@ -26,12 +26,14 @@ pub(super) struct Ledger {
     grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
     /// I8: who has a quorum of votes in a term.
     elected: BTreeMap<Term, AgentId>,
+    last_elected: Term,
     /// I2: who announced itself in a term.
     announced: BTreeMap<Term, AgentId>,
     /// I5: the last token.
     token: Term,
     /// I9: who resigned which term.
     resigned: BTreeSet<(AgentId, Term)>,
+    last_resigned: Term,
     /// I4, I10: each voter's durable record.
     disks: BTreeMap<AgentId, Vote>,
     /// I7: what each voter promised.
@@ -129,6 +131,7 @@ impl Ledger {
         grants.insert(me.clone());
         // By the configuration as it ought to be: a majority at least.
         if grants.len() >= config.vote_quorum() {
+            self.last_elected = self.last_elected.max(term);
             let first = self
                 .elected
                 .entry(term)
@@ -205,6 +208,7 @@ impl Ledger {
 
     pub(super) fn resigns(&mut self, me: &AgentId, term: Term) {
         self.resigned.insert((me.clone(), term));
+        self.last_resigned = self.last_resigned.max(term);
     }
 
     pub(super) fn acquires(&mut self, me: &AgentId, term: Term) {
@@ -231,26 +235,34 @@ impl Ledger {
     ///
     /// # Errors
     /// Says what is wrong.
-    pub(super) fn check(&self, believers: &[(AgentId, Term)]) -> Result<(), String> {
+    pub(super) fn check<'a>(
+        &self,
+        mut believers: impl Iterator<Item = (&'a AgentId, Term)>,
+    ) -> Result<(), String> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        if let [(one, t), (other, u), ..] = believers {
+        let Some((me, term)) = believers.next() else {
+            return Ok(());
+        };
+        if let Some((other, u)) = believers.next() {
             return Err(format!(
-                "I1 OneBeliever: {one} in term {t} and {other} in term {u}"
+                "I1 OneBeliever: {me} in term {term} and {other} in term {u}"
             ));
         }
-        for (me, term) in believers {
-            if self.resigned.contains(&(me.clone(), *term)) {
-                return Err(format!("I9 ResignFinal: {me} in term {term}"));
-            }
-            let later = self.elected.range(*term..).skip_while(|(t, _)| *t == term);
-            if let Some((above, rival)) = later.into_iter().find(|(_, id)| *id != me) {
-                return Err(format!(
-                    "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
-                ));
-            }
+        // Mostly neither anything was resigned nor anybody elected in this term or above.
+        if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {
+            return Err(format!("I9 ResignFinal: {me} in term {term}"));
         }
-        Ok(())
+        if self.last_elected <= term {
+            return Ok(());
+        }
+        let mut later = self.elected.range(term..).skip_while(|(t, _)| **t == term);
+        match later.find(|(_, id)| *id != me) {
+            Some((above, rival)) => Err(format!(
+                "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
+            )),
+            None => Ok(()),
+        }
     }
 }
