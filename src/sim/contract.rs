@@ -71,18 +71,18 @@ impl Contract {
     }
 
     /// Looks at the view after a step.
-    pub(super) fn sees(
-        &self,
-        me: &AgentId,
-        view: &View,
-        known: &Members,
-    ) -> Result<(), &'static str> {
+    pub(super) fn sees(&self, view: &View) -> Result<(), &'static str> {
         if view.leading != self.leads {
             return Err("view and events differ about who leads");
         }
         if view.leading.is_some() && view.role != Role::Leader {
             return Err("believes that it leads in another role");
         }
+        Ok(())
+    }
+
+    /// Looks at whom the view names: whenever that, or what is known of the members, has changed.
+    pub(super) fn follows(me: &AgentId, view: &View, known: &Members) -> Result<(), &'static str> {
         let Some(leader) = &view.leader else {
             return Ok(());
         };

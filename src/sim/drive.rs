@@ -23,7 +23,6 @@ use crate::trace::Happening;
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
-    settings: u64,
     /// How late timers are.
     pub(super) lateness: After,
     /// How long the work of a leader who steps down takes to end; `None`: for ever.
@@ -31,6 +30,9 @@ pub(super) struct Driver<E: Election> {
     /// How often a machine moved, and whose moved last.
     pub(super) moves: u64,
     pub(super) last: Option<Place>,
+    /// How often somebody began or ceased to run, believed something else, or was worth something
+    /// else.
+    pub(super) shifts: u64,
     /// How many published beliefs there are.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
@@ -43,11 +45,11 @@ impl<E: Election> Driver<E> {
         Self {
             term_order,
             effects: Effects::new(),
-            settings: 0,
             lateness,
             drains_in,
             moves: 0,
             last: None,
+            shifts: 0,
             published: 0,
             broken: None,
         }
@@ -64,9 +66,9 @@ impl<E: Election> Driver<E> {
         self.published += usize::from(to.is_some());
     }
 
-    pub(super) fn next_setting(&mut self) -> u64 {
-        self.settings += 1;
-        self.settings
+    /// Somebody begins or ceases to run, believes something else, or is worth something else.
+    pub(super) fn shifted(&mut self) {
+        self.shifts = self.shifts.saturating_add(1);
     }
 }
 
@@ -123,8 +125,11 @@ impl<E: Election> World<E> {
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();
+        node.has_news = true;
         node.has_started = true;
         node.role = Role::default();
+        node.leader = None;
+        self.driver.shifted();
         node.contract = Contract::new(self.driver.term_order);
         self.wire.trace.happened(self.now, &id, how);
         self.feed(at, Input::Start(known.members));
@@ -190,14 +195,21 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        let Some(running) = node.timers.iter().position(|t| t.setting == setting) else {
+        let mut running = node.timers.iter_mut().enumerate();
+        let Some((place, running)) = running.find(|(_, t)| t.queued == setting) else {
             return; // replaced, cancelled, or of a former life
         };
+        if running.setting != setting {
+            let (fires, setting) = (running.fires, running.setting);
+            (running.queued_at, running.queued) = (fires, setting);
+            let moved = Due::Timer { at, timer, setting };
+            return self.wire.queue.push_as(fires, setting, moved);
+        }
         if let Some(waiting) = &mut node.hanging {
             waiting.push(Due::Timer { at, timer, setting });
             return;
         }
-        node.timers.swap_remove(running);
+        node.timers.swap_remove(place);
         self.feed(at, Input::TimedOut(timer));
     }
 
@@ -241,9 +253,18 @@ impl<E: Election> World<E> {
         let suffers = self.execute(at, &me, clock);
         let node = self.nodes.get_mut(at.0);
         if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
-            let kept = node.contract.sees(&me, &view, &node.known.members);
+            let mut kept = node.contract.sees(&view);
+            let shifts = node.leader != view.leader || old != view.leading;
+            if shifts {
+                node.leader.clone_from(&view.leader);
+                self.driver.shifted();
+            }
+            if shifts || mem::take(&mut node.has_news) {
+                kept = kept.and(Contract::follows(&me, &view, &node.known.members));
+            }
             self.driver.broken = kept.err().or(self.driver.broken);
             self.driver.grows(&mut node.published, view.leading); // after the last effect
+            node.valid_until = view.valid_until;
         }
         if old != view.leading {
             self.note_leader(&me, life, view.leading);
@@ -274,17 +295,23 @@ impl<E: Election> World<E> {
                     }
                 }
                 Effect::SetTimer { timer, after } => {
-                    node.timers.retain(|t| t.timer != timer);
-                    let setting = driver.next_setting();
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
-                    wire.queue.push(fires, Due::Timer { at, timer, setting });
-                    let running = Running {
-                        timer,
-                        setting,
-                        due,
-                    };
+                    let setting = wire.queue.reserve();
+                    let mut running = Running::new(timer, due, fires, setting);
+                    let before = node.timers.iter().position(|t| t.timer == timer);
+                    let before = before.map(|place| node.timers.remove(place));
+                    match before.filter(|before| before.queued_at <= fires) {
+                        Some(before) => {
+                            running.queued_at = before.queued_at;
+                            running.queued = before.queued;
+                        }
+                        None => {
+                            let due = Due::Timer { at, timer, setting };
+                            wire.queue.push_as(fires, setting, due);
+                        }
+                    }
                     node.timers.push(running);
                 }
                 Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),

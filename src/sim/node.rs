@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
 use crate::protocol::{
-    AgentId, Election, Event, Incarnation, MemberKind, Members, Role, Score, Term, Time,
+    AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, Role, Score, Term, Time,
 };
 
 /// Who takes part, and by which parameters.
@@ -74,23 +74,52 @@ pub(super) struct Node<E: Election> {
     pub(super) clock: Clock,
     pub(super) timers: Vec<Running<E::Timer>>,
     pub(super) known: Known,
+    /// Whether what it was told is newer than its last step.
+    pub(super) has_news: bool,
     /// What waits while the agent hangs.
     pub(super) hanging: Option<Vec<Due<E>>>,
     pub(super) role: Role,
+    /// Whom it follows or leads as, by its last step.
+    pub(super) leader: Option<Leader>,
     /// What the application may read of the belief.
     pub(super) published: Option<Term>,
+    /// Until when, by the agent's own clock.
+    pub(super) valid_until: Time,
     pub(super) contract: Contract,
     pub(super) events: Vec<(Time, Event)>,
 }
 
 /// A timer that was set.
+///
+/// One that is set again before it fires, to fire later, stays in the queue where it is: what comes
+/// due there moves on to where it belongs by now. A failure detector sets its timer many times, and
+/// lets it fire once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running<T> {
     pub(super) timer: T,
-    /// Tells it from one of the same name that was replaced.
-    pub(super) setting: u64,
     /// By the agent's own clock.
     pub(super) due: Time,
+    /// When it fires, and its turn among what is due then: tells it from one of the same name that
+    /// was replaced.
+    pub(super) fires: Time,
+    pub(super) setting: u64,
+    /// What stands for it in the queue: when, and under which setting.
+    pub(super) queued_at: Time,
+    pub(super) queued: u64,
+}
+
+impl<T> Running<T> {
+    /// A timer that has no place in the queue yet.
+    pub(super) const fn new(timer: T, due: Time, fires: Time, setting: u64) -> Self {
+        Self {
+            timer,
+            due,
+            fires,
+            setting,
+            queued_at: fires,
+            queued: setting,
+        }
+    }
 }
 
 impl<E: Election> Node<E> {
@@ -109,9 +138,12 @@ impl<E: Election> Node<E> {
             clock,
             timers: Vec::new(),
             known,
+            has_news: true,
             hanging: None,
             role: Role::default(),
+            leader: None,
             published: None,
+            valid_until: Time::ZERO,
             contract: Contract::default(),
             events: Vec::new(),
         }

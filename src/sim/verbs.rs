@@ -6,7 +6,7 @@
 use super::{
     Detection, Participant, Trap, World,
     news::Report,
-    node::{Node, Place},
+    node::{Node, Place, Running},
     world::Due,
 };
 use crate::{
@@ -69,6 +69,7 @@ impl<E: Election> World<E> {
         if self.random.chance(500) {
             waiting.sort_by_key(|due| matches!(due, Due::Timer { .. }));
         }
+        self.driver.shifted();
         self.happened(at, Happening::Resumed);
         for due in waiting {
             self.wire.queue.push(self.now, due);
@@ -130,6 +131,7 @@ impl<E: Election> World<E> {
         };
         if let Some(node) = self.nodes.get_mut(at.0) {
             node.score = score;
+            self.driver.shifted();
         }
         self.wire.trace.mark(self.now, || match score {
             Some(score) => format!("score of {} is {score}", agent.as_ref()),
@@ -171,12 +173,11 @@ impl<E: Election> World<E> {
         };
         node.clock.set_rate(self.now, ppm);
         for running in &mut node.timers {
-            running.setting = self.driver.next_setting();
-            let (timer, setting) = (running.timer, running.setting);
             let fires = node.clock.when(running.due).max(self.now);
-            self.wire
-                .queue
-                .push(fires, Due::Timer { at, timer, setting });
+            let (timer, setting) = (running.timer, self.wire.queue.reserve());
+            *running = Running::new(timer, running.due, fires, setting);
+            let due = Due::Timer { at, timer, setting };
+            self.wire.queue.push_as(fires, setting, due);
         }
         true
     }
@@ -221,6 +222,7 @@ impl<E: Election> World<E> {
     pub(super) fn pause_at(&mut self, at: Place) {
         if let Some(node) = self.nodes.get_mut(at.0).filter(|n| n.is_running()) {
             node.hanging = Some(Vec::new());
+            self.driver.shifted();
             self.happened(at, Happening::Paused);
         }
     }
@@ -238,6 +240,7 @@ impl<E: Election> World<E> {
             return;
         };
         node.machine = None;
+        self.driver.shifted();
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
         for due in node.hanging.take().into_iter().flatten() {

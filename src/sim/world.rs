@@ -290,6 +290,12 @@ impl<E: Election> World<E> {
         self.driver.moves
     }
 
+    /// Changes whenever somebody begins or ceases to run, believes something else, or is worth
+    /// something else: until then, [`agreed`](Self::agreed) says what it said.
+    pub(super) fn shape(&self) -> (u64, usize) {
+        (self.driver.shifts, self.beliefs().count())
+    }
+
     /// When the last message that is under way arrives.
     pub fn last_arrival(&self) -> Time {
         self.wire.last_arrival

@@ -213,9 +213,9 @@ impl<S: Scenario> Run<'_, S> {
     fn agreement(&mut self, end: Time, limit: Duration) -> Result<Option<Leader>, Late> {
         let mut seen = None;
         loop {
-            let moves = Some(self.world.moves());
-            if self.world.is_calm() && seen != moves {
-                seen = moves;
+            let shape = Some(self.world.shape());
+            if self.world.is_calm() && seen != shape {
+                seen = shape;
                 let agreed = self.world.agreed();
                 if self.is_expected(agreed.as_ref()) {
                     return Ok(agreed);
@@ -234,13 +234,13 @@ impl<S: Scenario> Run<'_, S> {
 
     /// Whether this agreement holds until then; ends when it does not, or a promise is broken.
     fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
-        let mut seen = self.world.moves();
+        let mut seen = self.world.shape();
         while self.world.next_at().is_some_and(|at| at <= end) {
             if !self.advance_one() {
                 return false;
             }
-            let moves = self.world.moves();
-            if std::mem::replace(&mut seen, moves) == moves {
+            let shape = self.world.shape();
+            if std::mem::replace(&mut seen, shape) == shape {
                 continue;
             }
             if self.world.agreed().as_ref() != agreed || !self.is_expected(agreed) {

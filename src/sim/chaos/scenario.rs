@@ -36,7 +36,8 @@ pub trait Scenario {
         TermOrder::Rising
     }
 
-    /// What must come of it in the end.
+    /// What must come of it in the end. Asked again whenever somebody begins or ceases to run,
+    /// believes something else, or is worth something else.
     fn expected(&self, world: &World<Self::Election>) -> Expected;
 
     /// What a user does when everything is healed and old messages are gone; nothing, by default.

@@ -38,7 +38,7 @@ use crate::{
         quorum::{QuorumConfig, QuorumError},
     },
     faults::SplitMix64,
-    protocol::{AgentId, Rank, Score, Timings},
+    protocol::{AgentId, Score, Timings},
 };
 
 /// The voters of one configuration, and observers who join.
@@ -191,17 +191,17 @@ impl Scenario for QuorumScenario {
 
     fn expected(&self, world: &World<Watched>) -> Expected {
         let config = &self.watch.sound;
-        let running = || config.voters().iter().filter(|id| world.is_running(id));
-        if running().count() < config.vote_quorum().max(config.lease_quorum()) {
+        let (mut running, mut highest) = (0, None);
+        for id in config.voters().iter().filter(|id| world.is_running(id)) {
+            running += 1;
+            highest = highest.max(world.score(id).map(|score| (score, id)));
+        }
+        if running < config.vote_quorum().max(config.lease_quorum()) {
             return Expected::Nobody;
         }
-        let rank = |id: &AgentId| {
-            let (score, id) = (world.score(id)?, id.clone());
-            Some(Rank { score, id })
-        };
-        match (running().filter_map(rank).max(), config.preemption()) {
+        match (highest, config.preemption()) {
             (None, _) => Expected::Nobody,
-            (Some(highest), Preemption::After(_)) => Expected::Only(highest.id),
+            (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
             (Some(_), _) => Expected::Somebody,
         }
     }
