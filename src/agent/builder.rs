@@ -200,6 +200,7 @@ impl<E: Election> AgentBuilder<E> {
             }
             None => None,
         };
+        E::admits(&self.config, &id, durable.as_ref())?;
         let incarnation = group.reserve(&id, demands)?;
         let place: Box<dyn Place> = Box::new(group.clone());
         let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);

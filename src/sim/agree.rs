@@ -2,10 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::{
-    World,
-    node::Place,
-};
+use super::{World, node::Place};
 use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {

@@ -9,7 +9,7 @@ use super::{
     node::{Known, Node, Place},
     queue::Queue,
     trap::Traps,
-    wire::{Directory, Wire},
+    wire::{Directory, Dropped, Wire},
     world::Due,
 };
 use crate::{
@@ -161,6 +161,7 @@ impl<E: Election> WorldBuilder<E> {
                 trace,
                 under_way: 0,
                 last_arrival: Time::ZERO,
+                dropped: Dropped::default(),
             },
             driver: Driver::new(self.lateness, self.drains_in, self.term_order),
             random,

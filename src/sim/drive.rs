@@ -10,7 +10,7 @@ use super::{
     contract::{Contract, TermOrder},
     node::{Known, Place, Running},
     trap::Reaction,
-    wire::{Letter, Wire},
+    wire::{Drop, Letter, Sender, Wire},
     world::Due,
 };
 use crate::protocol::{
@@ -141,7 +141,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// A message arrives. What came from a life that has ended, or from a stranger, is dropped.
+    /// A message arrives. What came from a life that has ended, from another epoch, or from a
+    /// stranger, is dropped.
     fn receive(&mut self, letter: Letter<E::Message>) {
         let to = letter.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
@@ -161,9 +162,10 @@ impl<E: Election> World<E> {
         };
         let sender = node.known.members.get(from);
         let refusal = match sender {
-            _ if node.machine.is_none() => Some("nobody is there"),
-            None => Some("from a stranger"),
-            Some(sender) if sender.is_stale(letter.incarnation) => Some("from an ended life"),
+            _ if node.machine.is_none() => Some(Drop::Absent),
+            None => Some(Drop::Stranger),
+            Some(_) if node.demands.epoch != letter.epoch => Some(Drop::Epoch),
+            Some(sender) if sender.is_stale(letter.incarnation) => Some(Drop::Ended),
             Some(_) => None,
         };
         let Letter {
@@ -172,6 +174,7 @@ impl<E: Election> World<E> {
             ..
         } = letter;
         if let Some(why) = refusal {
+            self.wire.dropped.count(why);
             self.wire.trace.dropped(self.now, from, me, &message, why);
             return;
         }
@@ -282,13 +285,18 @@ impl<E: Election> World<E> {
         let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
         let life = node.incarnation;
+        let sender = Sender {
+            place: at,
+            incarnation: life,
+            epoch: node.demands.epoch,
+        };
         let mut effects = mem::take(&mut driver.effects);
         let mut suffers = None;
         for effect in effects.drain() {
             match effect {
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
-                    let reaction = wire.send_to(now, (at, life), &node.known, &to, message);
+                    let reaction = wire.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {
                         break; // the rest of the step is not done
@@ -352,15 +360,17 @@ impl<E: Election> Wire<E> {
     fn send_to(
         &mut self,
         now: Time,
-        (from, incarnation): (Place, Incarnation),
+        sender: Sender,
         known: &Known,
         to: &To,
         message: E::Message,
     ) -> Option<Reaction> {
+        let from = sender.place;
         let letter = |to, message| Letter {
             from,
             to,
-            incarnation,
+            incarnation: sender.incarnation,
+            epoch: sender.epoch,
             message,
         };
         let mut suffers = None;

@@ -89,6 +89,7 @@ pub use news::Detection;
 pub use node::Participant;
 pub use quorum::{QuorumScenario, Watch, Watched};
 pub use trap::{Reaction, Trap};
+pub use wire::Dropped;
 pub use world::{Violation, World};
 
 #[cfg(test)]

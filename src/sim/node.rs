@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
 use crate::protocol::{
-    AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, Role, Score, Term, Time,
+    AgentId, Demands, Election, Event, Incarnation, Leader, MemberKind, Members, Needs, Role,
+    Score, Term, Time,
 };
 
 /// Who takes part, and by which parameters.
@@ -62,6 +63,10 @@ pub(super) struct Known {
 pub(super) struct Node<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
+    /// What it takes to take part, and which epoch its letters carry.
+    pub(super) demands: Demands,
+    /// Whether its disk was lost, record and all.
+    pub(super) is_wiped: bool,
     /// The importance when a life begins, and now.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
@@ -125,9 +130,12 @@ impl<T> Running<T> {
 impl<E: Election> Node<E> {
     pub(super) fn new(participant: Participant<E>, now: Time, known: Known) -> Self {
         let clock = Clock::new(now, participant.clock_offset, participant.clock_ppm);
+        let demands = E::demands(&participant.config, &participant.id, participant.kind);
         Self {
             kind: participant.kind,
             config: participant.config,
+            demands: demands.unwrap_or_default(),
+            is_wiped: false,
             first_score: participant.score,
             score: participant.score,
             is_member: true,
@@ -147,6 +155,17 @@ impl<E: Election> Node<E> {
             contract: Contract::default(),
             events: Vec::new(),
         }
+    }
+
+    /// Why no life may begin with what is on its disk.
+    pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
+        if self.is_wiped && self.demands.needs != Needs::Nothing {
+            return Some("its record is lost: let it come back under a new name");
+        }
+        let admitted = E::admits(&self.config, id, self.durable.as_ref());
+        admitted
+            .is_err()
+            .then_some("its record does not fit its configuration")
     }
 
     /// Whether it runs, be it that it hangs.

@@ -23,7 +23,7 @@ impl<E: Election> World<E> {
         alive.map(|at| self.crash_at(at)).is_some()
     }
 
-    /// A crashed agent begins its next life.
+    /// A crashed agent begins its next life, if what is on its disk allows it.
     pub fn restart(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.wire.directory.find(agent.as_ref()) else {
             return false;
@@ -34,17 +34,24 @@ impl<E: Election> World<E> {
         if node.is_alive() || !node.is_member || !node.has_started {
             return false;
         }
+        if let Some(why) = self.wire.directory.name(at).and_then(|id| node.refusal(id)) {
+            return self.refuse(at, why);
+        }
         node.incarnation = node.incarnation.next();
         self.start(at, Happening::Restarted);
         true
     }
 
-    /// A crashed agent's durable record is lost.
+    /// A crashed agent's disk is lost; says whether it held a record. Where the rules rest on that, no
+    /// further life begins under its name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
         let at = self.wire.directory.find(agent.as_ref());
         let node = at.and_then(|at| self.nodes.get_mut(at.0));
-        let node = node.filter(|node| !node.is_alive());
-        node.and_then(|node| node.durable.take()).is_some()
+        let Some(node) = node.filter(|node| !node.is_alive()) else {
+            return false;
+        };
+        node.is_wiped = true;
+        node.durable.take().is_some()
     }
 
     /// An agent hangs: it processes nothing, and nobody is told.
@@ -77,7 +84,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Somebody new takes part, or who left takes part again.
+    /// Somebody new takes part, or who left takes part again, with its record, if its configuration
+    /// fits that.
     pub fn join(&mut self, participant: Participant<E>) -> bool {
         let id = participant.id.clone();
         let at = self.wire.directory.enter(&id);
@@ -87,6 +95,11 @@ impl<E: Election> World<E> {
             Some(old) => {
                 node.incarnation = old.incarnation.next();
                 (node.durable, node.clock) = (old.durable.take(), old.clock);
+                node.is_wiped = old.is_wiped;
+                if let Some(why) = node.refusal(&id) {
+                    (old.durable, old.clock) = (node.durable.take(), node.clock);
+                    return self.refuse(at, why);
+                }
                 node.events = std::mem::take(&mut old.events);
                 *old = node;
             }
@@ -233,6 +246,16 @@ impl<E: Election> World<E> {
         if told && how != Happening::Joined {
             self.report(at, Report::Sight);
         }
+    }
+
+    /// A life does not begin.
+    fn refuse(&mut self, at: Place, why: &str) -> bool {
+        let directory = &self.wire.directory;
+        self.wire.trace.mark(self.now, || {
+            let name = directory.name(at).map_or("", AgentId::as_str);
+            format!("{name} does not start: {why}")
+        });
+        false
     }
 
     fn end(&mut self, at: Place) {

@@ -2,6 +2,8 @@
 //!
 //! Decided here: when a sent message arrives, and whether a trap springs on it.
 
+use std::fmt;
+
 use super::{
     node::Place,
     queue::Queue,
@@ -84,7 +86,63 @@ pub(super) struct Letter<M> {
     pub(super) from: Place,
     pub(super) to: Place,
     pub(super) incarnation: Incarnation,
+    /// The sender's choice of voters.
+    pub(super) epoch: u64,
     pub(super) message: M,
+}
+
+/// Who sends a letter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender {
+    pub(super) place: Place,
+    pub(super) incarnation: Incarnation,
+    pub(super) epoch: u64,
+}
+
+/// How many letters arrived and were dropped, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// Nobody was there.
+    pub absent: u64,
+    /// From somebody who is not a member.
+    pub stranger: u64,
+    /// From a life that had ended.
+    pub ended: u64,
+    /// From another epoch: the sender has other voters.
+    pub epoch: u64,
+}
+
+/// Why a letter is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drop {
+    Absent,
+    Stranger,
+    Ended,
+    Epoch,
+}
+
+impl Dropped {
+    pub(super) const fn count(&mut self, why: Drop) {
+        let count = match why {
+            Drop::Absent => &mut self.absent,
+            Drop::Stranger => &mut self.stranger,
+            Drop::Ended => &mut self.ended,
+            Drop::Epoch => &mut self.epoch,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+impl fmt::Display for Drop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Absent => "nobody is there",
+            Self::Stranger => "from a stranger",
+            Self::Ended => "from an ended life",
+            Self::Epoch => "from another epoch",
+        })
+    }
 }
 
 /// The network, and everything that is still to come.
@@ -99,6 +157,7 @@ pub(super) struct Wire<E: Election> {
     pub(super) under_way: usize,
     /// The latest arrival so far.
     pub(super) last_arrival: Time,
+    pub(super) dropped: Dropped,
 }
 
 impl<E: Election> Wire<E> {

@@ -12,7 +12,7 @@ use super::{
     news::{Detection, News},
     node::{Node, Place},
     trap::Reaction,
-    wire::{Letter, Wire},
+    wire::{Dropped, Letter, Wire},
 };
 use crate::{
     faults::{SplitMix64, Tally},
@@ -278,6 +278,11 @@ impl<E: Election> World<E> {
     /// How many messages met which fate.
     pub fn tally(&self) -> Tally {
         self.wire.network.tally()
+    }
+
+    /// How many letters arrived and were dropped.
+    pub fn dropped(&self) -> Dropped {
+        self.wire.dropped
     }
 
     /// How many traps that end like this have sprung.

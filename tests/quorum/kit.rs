@@ -36,6 +36,16 @@ pub(crate) struct Group {
     pub(crate) planted: fn(QuorumConfig) -> QuorumConfig,
 }
 
+/// Other voters for the next epoch, by the usual timings.
+pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
+    QuorumConfig::builder(names.iter().map(|name| id(name)))
+        .timings(Timings::in_process())
+        .preemption(Preemption::After(ms(AFTER)))
+        .epoch(epoch)
+        .build()
+        .unwrap()
+}
+
 impl Group {
     /// So many voters; nobody is told of crashes.
     pub(crate) fn of(n: i32) -> Self {

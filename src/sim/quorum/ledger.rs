@@ -72,8 +72,9 @@ impl Ledger {
 
     /// S1, seen from outside: who may have promised something is bound for P.
     pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
-        let used = self.disks.get(me).is_some_and(|v| v.term > Term::ZERO);
-        let bound = used && config.lease_quorum() > 1;
+        let record = self.disks.get(me).map_or(Term::ZERO, |vote| vote.term);
+        let used = record > Term::ZERO && config.lease_quorum() > 1;
+        let bound = used || config.is_arrival(record);
         let span = if bound {
             config.timings().promise()
         } else {

@@ -11,8 +11,8 @@ use crate::{
         quorum::{QuorumBully, QuorumConfig, Timer, Vote},
     },
     protocol::{
-        AgentId, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, Time, View,
+        AgentId, Demands, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
+        Input, InputOf, MemberKind, Misfit, Time, View,
     },
 };
 
@@ -35,6 +35,17 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Other voters, in the same books: what one epoch may not do while another goes on.
+    #[must_use]
+    pub fn epoch(&self, config: QuorumConfig) -> Self {
+        let config = Arc::new(config);
+        Self {
+            sound: Arc::clone(&config),
+            config,
+            ledger: Arc::clone(&self.ledger),
+        }
+    }
+
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,6 +85,14 @@ impl Election for Watched {
         for effect in out.as_slice().iter().skip(before) {
             self.note_effect(now, &asked, effect, &mut ledger);
         }
+    }
+
+    fn demands(watch: &Watch, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        QuorumBully::demands(&watch.config, who, kind)
+    }
+
+    fn admits(watch: &Watch, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+        QuorumBully::admits(&watch.config, who, vote)
     }
 
     fn view(&self, now: Time) -> View {
@@ -150,13 +169,7 @@ impl Watched {
         }
     }
 
-    fn note_message(
-        &self,
-        now: Time,
-        asked: &Asked,
-        message: &BullyMessage,
-        ledger: &mut Ledger,
-    ) {
+    fn note_message(&self, now: Time, asked: &Asked, message: &BullyMessage, ledger: &mut Ledger) {
         let sound = &self.watch.sound;
         if self.kind == MemberKind::Observer {
             ledger.meddles(&self.id, "anything");
