@@ -1,5 +1,5 @@
 //! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 

@@ -8,8 +8,7 @@ use super::{
     drive::Driver,
     node::{Known, Node, Place},
     queue::Queue,
-    trap::Traps,
-    wire::{Directory, Dropped, Wire},
+    wire::{Directory, Wire},
     world::Due,
 };
 use crate::{
@@ -153,16 +152,7 @@ impl<E: Election> WorldBuilder<E> {
             now: Time::ZERO,
             to_start: nodes.len(),
             nodes,
-            wire: Wire {
-                queue,
-                network,
-                directory,
-                traps: Traps::default(),
-                trace,
-                under_way: 0,
-                last_arrival: Time::ZERO,
-                dropped: Dropped::default(),
-            },
+            wire: Wire::new(queue, network, directory, trace),
             driver: Driver::new(self.lateness, self.drains_in, self.term_order),
             random,
             registry,

@@ -21,6 +21,8 @@ pub(super) struct Contract {
     leads: Option<Term>,
     followed: Term,
     order: TermOrder,
+    /// What is known of the members is newer than the last look at it.
+    news: bool,
 }
 
 impl Contract {
@@ -28,8 +30,19 @@ impl Contract {
     pub(super) fn new(order: TermOrder) -> Self {
         Self {
             order,
+            news: true,
             ..Self::default()
         }
+    }
+
+    /// Notes that other members are known from now on.
+    pub(super) const fn is_told(&mut self) {
+        self.news = true;
+    }
+
+    /// Whether there was news since this was asked last.
+    pub(super) const fn has_news(&mut self) -> bool {
+        std::mem::replace(&mut self.news, false)
     }
 
     /// Notes an event.

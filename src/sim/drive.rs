@@ -125,7 +125,6 @@ impl<E: Election> World<E> {
         };
         node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
         node.known = known.clone();
-        node.has_news = true;
         node.has_started = true;
         node.role = Role::default();
         node.leader = None;
@@ -262,8 +261,9 @@ impl<E: Election> World<E> {
                 node.leader.clone_from(&view.leader);
                 self.driver.shifted();
             }
-            if shifts || mem::take(&mut node.has_news) {
-                kept = kept.and(Contract::follows(&me, &view, &node.known.members));
+            if node.contract.has_news() || shifts {
+                let followed = Contract::follows(&me, &view, &node.known.members);
+                kept = kept.and(followed);
             }
             self.driver.broken = kept.err().or(self.driver.broken);
             self.driver.grows(&mut node.published, view.leading); // after the last effect
@@ -310,15 +310,12 @@ impl<E: Election> World<E> {
                     let mut running = Running::new(timer, due, fires, setting);
                     let before = node.timers.iter().position(|t| t.timer == timer);
                     let before = before.map(|place| node.timers.remove(place));
-                    match before.filter(|before| before.queued_at <= fires) {
-                        Some(before) => {
-                            running.queued_at = before.queued_at;
-                            running.queued = before.queued;
-                        }
-                        None => {
-                            let due = Due::Timer { at, timer, setting };
-                            wire.queue.push_as(fires, setting, due);
-                        }
+                    if let Some(before) = before.filter(|before| before.queued_at <= fires) {
+                        running.queued_at = before.queued_at;
+                        running.queued = before.queued;
+                    } else {
+                        let due = Due::Timer { at, timer, setting };
+                        wire.queue.push_as(fires, setting, due);
                     }
                     node.timers.push(running);
                 }

@@ -79,8 +79,6 @@ pub(super) struct Node<E: Election> {
     pub(super) clock: Clock,
     pub(super) timers: Vec<Running<E::Timer>>,
     pub(super) known: Known,
-    /// Whether what it was told is newer than its last step.
-    pub(super) has_news: bool,
     /// What waits while the agent hangs.
     pub(super) hanging: Option<Vec<Due<E>>>,
     pub(super) role: Role,
@@ -146,7 +144,6 @@ impl<E: Election> Node<E> {
             clock,
             timers: Vec::new(),
             known,
-            has_news: true,
             hanging: None,
             role: Role::default(),
             leader: None,

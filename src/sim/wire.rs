@@ -161,6 +161,24 @@ pub(super) struct Wire<E: Election> {
 }
 
 impl<E: Election> Wire<E> {
+    pub(super) fn new(
+        queue: Queue<Due<E>>,
+        network: Network<Place>,
+        directory: Directory,
+        trace: Trace,
+    ) -> Self {
+        Self {
+            queue,
+            network,
+            directory,
+            traps: Traps::default(),
+            trace,
+            under_way: 0,
+            last_arrival: Time::ZERO,
+            dropped: Dropped::default(),
+        }
+    }
+
     /// Sends one message; says what the sender suffers for it.
     pub(super) fn send(&mut self, now: Time, letter: Letter<E::Message>) -> Option<Reaction> {
         let (from, to) = (letter.from, letter.to);
