@@ -9,6 +9,7 @@ use super::{
     World,
     contract::{Contract, TermOrder},
     node::{Known, Place, Running},
+    situation::Situation,
     trap::Reaction,
     wire::{Drop, Letter, Sender, Wire},
     world::Due,
@@ -157,6 +158,7 @@ impl<E: Election> World<E> {
             self.wire.directory.name(to),
         );
         let (Some(from), Some(me)) = names else {
+            self.wire.dropped.count(Drop::Stranger);
             return;
         };
         let sender = node.known.members.get(from);
@@ -252,7 +254,7 @@ impl<E: Election> World<E> {
         if old != view.leading {
             self.driver.shrinks(&mut node.published); // before the first effect
         }
-        let suffers = self.execute(at, &me, clock);
+        let suffers = self.execute(at, &me, clock, Situation::of(&view));
         let node = self.nodes.get_mut(at.0);
         if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
             let mut kept = node.contract.sees(&view);
@@ -281,7 +283,13 @@ impl<E: Election> World<E> {
     }
 
     /// Executes the effects of one step, in order.
-    fn execute(&mut self, at: Place, me: &AgentId, clock: Time) -> Option<Reaction> {
+    fn execute(
+        &mut self,
+        at: Place,
+        me: &AgentId,
+        clock: Time,
+        situation: Situation,
+    ) -> Option<Reaction> {
         let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
         let life = node.incarnation;
@@ -289,6 +297,7 @@ impl<E: Election> World<E> {
             place: at,
             incarnation: life,
             epoch: node.demands.epoch,
+            situation,
         };
         let mut effects = mem::take(&mut driver.effects);
         let mut suffers = None;
@@ -375,7 +384,7 @@ impl<E: Election> Wire<E> {
             if to == from || suffers == Some(Reaction::Crash) {
                 return;
             }
-            let reaction = wire.send(now, letter(to, message));
+            let reaction = wire.send(now, &sender, letter(to, message));
             if reaction == Some(Reaction::Isolate) {
                 wire.network.isolate(&from);
             }

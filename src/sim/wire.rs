@@ -5,13 +5,15 @@
 use std::fmt;
 
 use super::{
+    frames::Kept,
     node::Place,
     queue::Queue,
+    situation::{Situation, Situations},
     trap::{Reaction, Traps},
     world::Due,
 };
 use crate::{
-    faults::{Fate, Network},
+    faults::{Fate, Loss, Network, Tally},
     protocol::{AgentId, Election, Incarnation, PeerMessage, Time},
     trace::Trace,
 };
@@ -97,6 +99,51 @@ pub(super) struct Sender {
     pub(super) place: Place,
     pub(super) incarnation: Incarnation,
     pub(super) epoch: u64,
+    /// What it does.
+    pub(super) situation: Situation,
+}
+
+/// What the network did to letters, by what their senders were doing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hits {
+    pub(super) lost: Situations,
+    pub(super) cut: Situations,
+    pub(super) partitioned: Situations,
+    pub(super) isolated: Situations,
+    pub(super) duplicated: Situations,
+    pub(super) slow: Situations,
+    pub(super) reordered: Situations,
+}
+
+impl Hits {
+    /// What keeping agents apart did.
+    pub(super) fn separated(&self) -> Situations {
+        let mut all = self.cut;
+        all.add_all(&self.partitioned);
+        all.add_all(&self.isolated);
+        all
+    }
+
+    fn count(&mut self, sender: Situation, fate: &Fate, before: &Tally, after: &Tally) {
+        match fate {
+            Fate::Lost(Loss::Chance) => self.lost.add(sender),
+            Fate::Lost(Loss::Cut) => self.cut.add(sender),
+            Fate::Lost(Loss::Partition) => self.partitioned.add(sender),
+            Fate::Lost(Loss::Isolation) => self.isolated.add(sender),
+            Fate::Lost(Loss::Ignored) => {}
+            Fate::Arrives(_) => {
+                if after.duplicated > before.duplicated {
+                    self.duplicated.add(sender);
+                }
+                if after.slow > before.slow {
+                    self.slow.add(sender);
+                }
+                if after.reordered > before.reordered {
+                    self.reordered.add(sender);
+                }
+            }
+        }
+    }
 }
 
 /// How many letters arrived and were dropped, and why.
@@ -158,6 +205,8 @@ pub(super) struct Wire<E: Election> {
     /// The latest arrival so far.
     pub(super) last_arrival: Time,
     pub(super) dropped: Dropped,
+    pub(super) hits: Hits,
+    pub(super) kept: Kept<E::Message>,
 }
 
 impl<E: Election> Wire<E> {
@@ -176,14 +225,25 @@ impl<E: Election> Wire<E> {
             under_way: 0,
             last_arrival: Time::ZERO,
             dropped: Dropped::default(),
+            hits: Hits::default(),
+            kept: Kept::default(),
         }
     }
 
     /// Sends one message; says what the sender suffers for it.
-    pub(super) fn send(&mut self, now: Time, letter: Letter<E::Message>) -> Option<Reaction> {
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        sender: &Sender,
+        letter: Letter<E::Message>,
+    ) -> Option<Reaction> {
         let (from, to) = (letter.from, letter.to);
         let kind = letter.message.kind();
+        let before = self.network.tally();
         let fate = self.network.fate_of(kind, now, &from, &to);
+        let after = self.network.tally();
+        self.hits.count(sender.situation, &fate, &before, &after);
+        self.kept.note(&letter);
         if self.trace.counts() {
             self.record(now, &letter, &fate);
         }
@@ -201,7 +261,7 @@ impl<E: Election> Wire<E> {
                 self.queue.push(at, Due::Letter(letter));
             }
         }
-        self.traps.springs(from, kind)
+        self.traps.springs(from, kind, sender.situation)
     }
 
     fn record(&mut self, now: Time, letter: &Letter<E::Message>, fate: &Fate) {

@@ -31,7 +31,7 @@ use crate::{
 pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario: &mut S) -> Report {
     let mut random = SplitMix64::new(seed);
     let world = world(seed, n, options, scenario, &mut random);
-    let nemesis = Nemesis::new(n, options, &mut random);
+    let nemesis = Nemesis::new(n, options, scenario.stretch(), &mut random);
     let mut run = Run {
         world,
         scenario,
@@ -41,7 +41,12 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
         since: None,
     };
     let mut calm = Calm::default();
-    if run.faults(Time::ZERO.after(options.faults_for)) {
+    let stretch = run.scenario.stretch();
+    let forged = [Fault::Replay, Fault::OldLife, Fault::Forgery];
+    if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
+        run.world.remember_letters();
+    }
+    if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
         let healed = run.world.all_told_at();
         if run.advance(healed) {
