@@ -34,6 +34,11 @@ impl<M: PeerMessage> Watch<M> {
         &self.bell
     }
 
+    /// The group that is watched.
+    pub fn group(&self) -> &Group<M> {
+        &self.group
+    }
+
     /// The newest membership. The next change rings.
     pub fn look(&self) -> Arc<Snapshot<M>> {
         // Before the look: a change in between is told once more, none is missed.
