@@ -202,7 +202,10 @@ impl<E: Election> AgentBuilder<E> {
         };
         let incarnation = group.reserve(&id, demands)?;
         // Asked again: a bridge may have opened the group in between, and must not from now on.
-        let is_volatile = self.store.as_ref().is_some_and(|store| store.is_volatile());
+        let is_volatile = match &self.store {
+            Some(store) => store.is_volatile(),
+            None => false,
+        };
         let relies_on_it = demands.needs == Needs::RecordAndClock && is_volatile;
         if relies_on_it && !group.note_volatile(&id) {
             group.leave(&id, incarnation);

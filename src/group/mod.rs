@@ -246,7 +246,7 @@ impl<M: PeerMessage> Group<M> {
 
     /// Delivers a letter from another host to members of this process, to all of them when none
     /// is named; see [`Snapshot::deliver_here`].
-    pub fn deliver_here(&self, letter: Incoming<M>, to: Option<&[AgentId]>) {
+    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
         let snapshot = self.newest();
         snapshot.deliver_here(letter, to);
     }

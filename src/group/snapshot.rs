@@ -97,7 +97,7 @@ impl<M: PeerMessage> Snapshot<M> {
 
     /// Delivers a letter from another host to members of this process that are not certainly
     /// down, to all of them when none is named. It goes to nobody elsewhere.
-    pub fn deliver_here(&self, letter: Incoming<M>, to: Option<&[AgentId]>) {
+    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
         let mut far = Far::default();
         let is_here = |route: &Route<M>| matches!(route, Route::Local { .. });
         let mut post = |member: &Member, route: &Arc<Route<M>>| {

@@ -23,7 +23,7 @@ use super::{
     connection::{Call, Connection},
     message::{AddPeer, CameIn, Crash, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
     peer::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
-    shared::{Account, Shared, lock},
+    shared::{Account, Listening, Shared, lock},
     status::LinkStatus,
     transport::Arrival,
 };
@@ -89,6 +89,13 @@ impl RemoteBridge {
             acceptor: None,
             drained: None,
             life: Life::First,
+        }
+    }
+
+    fn listen(&mut self, ctx: &mut Context<Self>) {
+        if let Some(listening) = self.shared.listen() {
+            let accepting = accept(Arc::clone(&self.shared), ctx.address(), listening);
+            self.acceptor = Some(Task::spawn(accepting));
         }
     }
 
@@ -240,10 +247,7 @@ impl Actor for RemoteBridge {
         if self.life == Life::Restarted {
             self.shared.events.tell(BridgeEvent::Restarted);
         }
-        if self.shared.listener.is_some() {
-            let accepting = accept(Arc::clone(&self.shared), ctx.address());
-            self.acceptor = Some(Task::spawn(accepting));
-        }
+        self.listen(ctx);
         for account in self.shared.accounts() {
             self.watch(account, ctx);
         }
@@ -300,8 +304,7 @@ impl Handler<Opened> for RemoteBridge {
         }
         self.shared.meter.links.fetch_add(1, Relaxed);
         let mut books = account.books();
-        books.latest = Some(link.incarnation);
-        books.doubt();
+        books.begin(link.incarnation, link.link);
         self.links.insert(conn, close);
         MessageResult(Ok(()))
     }
@@ -400,20 +403,25 @@ impl std::fmt::Debug for RemoteBridge {
 
 /// What the end of a ready connection means for the next one.
 fn loss(why: Closed) -> Loss {
-    match why {
-        Closed::Replaced | Closed::Goodbye(Farewell::Replaced) => Loss::Replaced,
-        Closed::Goodbye(Farewell::Leaving) => Loss::Left,
-        Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving => Loss::Broken,
-        _ => Loss::Misbehaved,
+    if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
+        Loss::Replaced
+    } else if why == Closed::Goodbye(Farewell::Leaving) {
+        Loss::Left
+    } else if matches!(
+        why,
+        Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving
+    ) {
+        Loss::Broken
+    } else {
+        Loss::Misbehaved
     }
 }
 
 /// Takes connections in, for as long as somebody looks after them.
-async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
-    let Some(listener) = &shared.listener else {
+async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>, mut listening: Listening) {
+    let Some(listener) = listening.get() else {
         return;
     };
-    let mut listener = listener.lock().await;
     let at = listener.local_addr();
     shared.events.tell(BridgeEvent::Listening { at });
     loop {

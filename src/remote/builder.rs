@@ -146,8 +146,8 @@ impl BridgeBuilder {
     pub fn carry_epoch<M: RemoteMessage>(mut self, group: &Group<M>, epoch: u64) -> Self {
         let group = group.clone();
         let carry = move |limits: &Limits| {
-            let carrier = Carrier::new(group, epoch, limits.bounds());
-            Arc::new(carrier) as Arc<dyn Carried>
+            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, epoch, limits.bounds()));
+            carried
         };
         self.carried.push(Box::new(carry));
         self

@@ -102,18 +102,18 @@ mod tests {
             .unready(3)
             .unready_per_address(2);
         let gate = Arc::new(Gate::new(&limits.build().unwrap()));
-        let mut a = gate.enter("a").unwrap();
-        let b = gate.enter("a").unwrap();
+        let mut first = gate.enter("a").unwrap();
+        let second = gate.enter("a").unwrap();
         assert!(gate.enter("a").is_none(), "two of one address");
-        let c = gate.enter("c").unwrap();
+        let other = gate.enter("c").unwrap();
         assert!(gate.enter("d").is_none(), "three that are not ready");
-        a.ready();
-        let d = gate.enter("a").unwrap();
-        drop(c);
+        first.ready();
+        let third = gate.enter("a").unwrap();
+        drop(other);
         assert!(gate.enter("a").is_none());
-        let e = gate.enter("e").unwrap();
+        let last = gate.enter("e").unwrap();
         assert!(gate.enter("f").is_none());
-        drop((a, b, d, e));
+        drop((first, second, third, last));
         let counts = lock(&gate.counts);
         assert_eq!((counts.inside, counts.unready), (0, 0));
         assert!(counts.per_address.is_empty());

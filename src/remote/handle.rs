@@ -115,6 +115,7 @@ impl BridgeHandle {
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drained = timeout(limit, self.addr.send(Drain)).await;
         self.stop();
+        self.shared.finish();
         match drained {
             Ok(_) => Ok(()), // closed already: there is nobody to tell
             Err(_) => Err(DrainTimedOut { limit }),

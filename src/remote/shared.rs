@@ -7,13 +7,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
 use actix::clock::Instant;
 use fastrand::Rng;
-use tracing::{info, warn};
+use tracing::{debug, warn};
 
 use crate::protocol::{AgentId, Time};
 
@@ -37,7 +37,9 @@ pub(crate) struct Shared {
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// Parallel to the groups.
     pub(crate) guards: Vec<Mutex<TermGuard>>,
-    pub(crate) listener: Option<tokio::sync::Mutex<Box<dyn Listener>>>,
+    /// Not here while somebody listens by it.
+    listener: Mutex<Option<Box<dyn Listener>>>,
+    is_over: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: Counters,
     pub(crate) meter: Meter,
@@ -85,7 +87,8 @@ impl Shared {
             security: parts.security,
             carried: parts.carried,
             guards,
-            listener: parts.listener.map(tokio::sync::Mutex::new),
+            listener: Mutex::new(parts.listener),
+            is_over: AtomicBool::new(false),
             counters: Counters::new(),
             meter: Meter::default(),
             events: Events::default(),
@@ -106,7 +109,8 @@ impl Shared {
     /// When the bridge's own clock shows this.
     pub(crate) fn instant(&self, at: Time) -> Instant {
         let far = std::time::Duration::from_secs(FAR);
-        self.began + at.since(Time::ZERO).min(far)
+        let span = at.since(Time::ZERO).min(far);
+        self.began.checked_add(span).unwrap_or(self.began)
     }
 
     /// Begins a connection: its number, and this side's half of the link's name.
@@ -190,23 +194,23 @@ impl Shared {
     /// Counts, and tells, why a link ended or never came to be.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
+        let is_ordinary = matches!(
+            why,
+            Closed::Lost | Closed::Leaving | Closed::Replaced | Closed::Silent
+        );
+        // A peer that was dialled and says nothing is out of reach, which is told otherwise.
+        let is_mute = why == Closed::HandshakeTimeout && node.is_some();
+        if is_ordinary || is_mute {
+            return debug!(peer = ?node, addr = from, reason = %why, "link ended");
+        }
         if self.may_log(from) {
-            match why {
-                Closed::Lost
-                | Closed::Leaving
-                | Closed::Replaced
-                | Closed::Silent
-                | Closed::Goodbye(_) => {
-                    info!(peer = ?node, addr = from, reason = %why, "link ended")
-                }
-                why => warn!(peer = ?node, addr = from, reason = %why, "link refused"),
-            }
+            warn!(peer = ?node, addr = from, reason = %why, "link refused");
         }
         let (node, from) = (node.cloned(), from.to_owned());
-        let event = match why {
-            Closed::Lost | Closed::Leaving | Closed::Replaced | Closed::Silent => return,
-            Closed::Goodbye(why) => BridgeEvent::RefusedBy { node, from, why },
-            why => BridgeEvent::Refused { node, from, why },
+        let event = if let Closed::Goodbye(why) = why {
+            BridgeEvent::RefusedBy { node, from, why }
+        } else {
+            BridgeEvent::Refused { node, from, why }
         };
         self.events.tell(event);
     }
@@ -236,9 +240,20 @@ impl Shared {
 
     /// The bridge has ended for good: nobody elsewhere is a member here.
     pub(crate) fn finish(&self) {
+        self.is_over.store(true, Relaxed);
+        drop(lock(&self.listener).take());
         for account in self.accounts() {
             self.remove(&account.node);
         }
+    }
+
+    /// Takes the listener, until it is dropped: a later life of the actor may take it again.
+    pub(crate) fn listen(self: &Arc<Self>) -> Option<Listening> {
+        let listener = lock(&self.listener).take()?;
+        Some(Listening {
+            shared: Arc::clone(self),
+            listener: Some(listener),
+        })
     }
 
     /// Tells of a name that a peer may not have.
@@ -248,6 +263,26 @@ impl Shared {
             let node = node.clone();
             self.events
                 .tell(BridgeEvent::NameTaken { node, group, agent });
+        }
+    }
+}
+
+/// The listener, in use.
+pub(crate) struct Listening {
+    shared: Arc<Shared>,
+    listener: Option<Box<dyn Listener>>,
+}
+
+impl Listening {
+    pub(crate) fn get(&mut self) -> Option<&mut Box<dyn Listener>> {
+        self.listener.as_mut()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if !self.shared.is_over.load(Relaxed) {
+            *lock(&self.shared.listener) = self.listener.take();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, Inject},
     protocol::{AgentId, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, BridgeHandle, LinkStatus, NodeId, NodeIncarnation, Peer,
@@ -89,6 +89,15 @@ impl Host {
     pub(crate) fn follows(&self, leader: &str) -> bool {
         let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == leader);
         self.agents.iter().all(leads)
+    }
+
+    /// Ends the host as a kill does: its bridge closes everything, its agents are heard no more.
+    pub(crate) async fn stop(mut self) {
+        self.bridge.stop();
+        for agent in self.agents.drain(..) {
+            agent.addr().do_send(Inject::Stop);
+        }
+        sleep(MS(1)).await;
     }
 
     pub(crate) fn is_linked(&self, peer: &str) -> bool {

@@ -115,7 +115,7 @@ impl Announcer {
 
 impl News {
     /// In pieces that fit into frames: so many members and numbers in each, the hint in the last.
-    pub(crate) fn pieces(content: RosterContent, most: usize) -> Vec<RosterContent> {
+    pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
         let mut pieces = Vec::new();
         for left in content.left.chunks(most) {
@@ -246,7 +246,7 @@ mod tests {
         let hint = news.before.leader.unwrap();
         assert_eq!((hint.agent, hint.term), (1, Term(4)));
         assert_eq!(announcer.update(with(leader())).before.leader, None);
-        let pieces = News::pieces(news.before, 1);
+        let pieces = News::pieces(&news.before, 1);
         assert_eq!(pieces.len(), 2);
         assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
     }

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     protocol::{AgentId, Incarnation, Member, Presence},
-    remote::{Limits, News, NodeIncarnation},
+    remote::{Limits, LinkId, News, NodeIncarnation},
 };
 
 use super::{Carried, Outbox, Way};
@@ -19,7 +19,9 @@ pub(crate) struct Books {
     /// The latest life of the node that was ever linked.
     pub(crate) latest: Option<NodeIncarnation>,
     /// The life that the agents belong to.
-    pub(crate) life: Option<NodeIncarnation>,
+    life: Option<NodeIncarnation>,
+    /// The link whose rosters count: the newest.
+    link: Option<LinkId>,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<Page>,
 }
@@ -53,14 +55,24 @@ impl Books {
         Self {
             latest: None,
             life: None,
+            link: None,
             outbox,
             groups,
         }
     }
 
     /// Applies news of one group; says whose names were refused.
-    pub(crate) fn apply(&mut self, carried: &dyn Carried, news: News) -> Vec<AgentId> {
-        let Some(page) = self.groups.get_mut(news.group) else {
+    pub(crate) fn apply(
+        &mut self,
+        carried: &dyn Carried,
+        link: LinkId,
+        news: News,
+    ) -> Vec<AgentId> {
+        let Some(page) = self
+            .groups
+            .get_mut(news.group)
+            .filter(|_| self.link == Some(link))
+        else {
             return Vec::new();
         };
         if news.is_opening {
@@ -83,11 +95,14 @@ impl Books {
         refused
     }
 
-    /// All groups have begun anew, by this life of the node: who was not named is gone. For
+    /// All groups have begun anew over this link: who was not named is gone. For
     /// certain, if the life is the one that named it before.
-    pub(crate) fn sweep(&mut self, carried: &[Arc<dyn Carried>], life: NodeIncarnation) {
-        let is_same = self.life == Some(life);
-        self.life = Some(life);
+    pub(crate) fn sweep(&mut self, carried: &[Arc<dyn Carried>], link: LinkId) {
+        if self.link != Some(link) {
+            return;
+        }
+        let is_same = self.life == self.latest;
+        self.life = self.latest;
         for (page, carried) in self.groups.iter_mut().zip(carried) {
             let doubtful = page.members.iter().filter(|(_, known)| known.is_in_doubt);
             for id in doubtful.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
@@ -102,8 +117,10 @@ impl Books {
         }
     }
 
-    /// On a new link every group begins anew.
-    pub(crate) fn doubt(&mut self) {
+    /// A link is ready: every group begins anew, and only this link counts from now on.
+    pub(crate) fn begin(&mut self, life: NodeIncarnation, link: LinkId) {
+        self.latest = Some(life);
+        self.link = Some(link);
         self.groups.iter_mut().for_each(Page::doubt);
     }
 
@@ -174,8 +191,8 @@ impl Page {
             is_in_doubt: false,
         };
         let id = member.id.clone();
-        if self.members.contains_key(&id) {
-            self.members.insert(id, known);
+        if let Some(before) = self.members.get_mut(&id) {
+            *before = known;
             update(carried, &member);
             return true;
         }

@@ -153,14 +153,14 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
             incarnation: life,
             message,
         };
-        self.group.deliver_here(letter, to);
+        self.group.deliver_here(&letter, to);
         Ok(())
     }
 }
 
 impl<M: RemoteMessage> Lookout for Watch<M> {
     fn look(&self) -> Home {
-        let snapshot = Watch::look(self);
+        let snapshot = Self::look(self);
         let members: Vec<Member> = snapshot.here().cloned().collect();
         let group = self.group();
         let leads = |leader: &&Leader| {

@@ -94,7 +94,7 @@ impl Queued {
             Receivers::All | Receivers::One(_) => 1,
             Receivers::Several(several) => several.len(),
         };
-        let numbers = names.saturating_mul(mem::size_of::<AgentId>());
+        let numbers = names.saturating_mul(size_of::<AgentId>());
         self.payload
             .len()
             .saturating_add(numbers)

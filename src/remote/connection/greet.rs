@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc};
 
+use actix::clock::timeout;
 use bytes::BytesMut;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -66,9 +67,9 @@ impl Failed {
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,
-            None => DialError::NoAnswer,
             Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
-            Some(
+            None
+            | Some(
                 Closed::Lost
                 | Closed::HandshakeTimeout
                 | Closed::Leaving
@@ -80,14 +81,16 @@ impl Failed {
 }
 
 impl Connection {
-    /// Until both sides are ready. The caller limits how long that may take.
+    /// Until both sides are ready, within the limit for all of it.
     pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
+        let limit = self.shared.limits.handshake();
         let (stream, dialled, from, pass) = match call {
             Call::Accept(arrival, pass) => (arrival.stream, None, arrival.from, Some(pass)),
             Call::Dial(account) => {
                 let address = account.address.clone().unwrap_or_default();
-                let dialling = self.shared.transport.dial(&address);
-                let stream = dialling.await.map_err(|reason| Failed::dial(&reason))?;
+                let dialling = timeout(limit, self.shared.transport.dial(&address));
+                let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
+                let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
                 (stream, Some(account), address, None)
             }
         };
@@ -96,12 +99,12 @@ impl Connection {
             ..failed
         };
         let dialled = dialled.map(|account| account.node.clone());
-        let (stream, vouched) = self
-            .secure(stream, dialled.as_ref())
+        let rest = limit.saturating_sub(self.shared.now().since(since));
+        let meeting = timeout(rest, self.meet(stream, dialled, since));
+        let met = meeting
             .await
-            .map_err(failed)?;
-        let shaken = self.shake(stream, dialled, vouched, since).await;
-        let (stream, frames, link) = shaken.map_err(failed)?;
+            .unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
+        let (stream, frames, link) = met.map_err(failed)?;
         // It may have been removed meanwhile.
         let account = self.shared.account(&link.peer);
         let account = account.ok_or_else(|| failed(Closed::Auth.into()))?;
@@ -117,6 +120,16 @@ impl Connection {
             from,
             pass,
         })
+    }
+
+    async fn meet(
+        &self,
+        stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
+        since: Time,
+    ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
+        let (stream, vouched) = self.secure(stream, dialled.as_ref()).await?;
+        self.shake(stream, dialled, vouched, since).await
     }
 
     /// Secures the stream, if the bridge has anything to secure it by; says who is there.
@@ -197,3 +210,5 @@ impl Connection {
         })
     }
 }
+
+const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;

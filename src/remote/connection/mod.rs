@@ -74,10 +74,7 @@ impl Connection {
             }),
         };
         let since = self.shared.now();
-        let limit = self.shared.limits.handshake();
-        let greeted = timeout(limit, self.greet(call, since)).await;
-        let greeted = greeted.unwrap_or_else(|_| Err(Failed::from(Closed::HandshakeTimeout)));
-        match greeted {
+        match self.greet(call, since).await {
             Err(failed) => self.refuse(failed, &mut report).await,
             Ok(greeted) => self.live(greeted, origin, &mut report).await,
         }

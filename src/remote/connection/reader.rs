@@ -114,11 +114,9 @@ impl Reader {
             match verdict {
                 Verdict::News(news) => {
                     common.news(news)?;
-                    continue;
                 }
                 Verdict::Drop(why) => {
                     shared.counters.dropped(why);
-                    continue;
                 }
                 Verdict::Letters(more) => {
                     common.all_told();
@@ -268,7 +266,7 @@ impl Common {
             theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
         }
         let somebody_left = !news.left.is_empty();
-        let refused = self.account.books().apply(&**carried, news);
+        let refused = self.account.books().apply(&**carried, self.link.link, news);
         for agent in refused {
             shared.name_taken(&self.link.peer, group, agent);
         }
@@ -282,7 +280,7 @@ impl Common {
     fn all_told(&self) {
         if !self.is_told.replace(true) {
             let mut books = self.account.books();
-            books.sweep(&self.shared.carried, self.link.incarnation);
+            books.sweep(&self.shared.carried, self.link.link);
             drop(books);
             for group in 0..self.shared.carried.len() {
                 self.shared.retry(group);

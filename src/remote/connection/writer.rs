@@ -125,9 +125,9 @@ impl Writer {
     /// When to ask for a sign of life, unless one comes before.
     fn quiet_at(&self) -> crate::protocol::Time {
         let common = &self.common;
-        let last = common.asked.get().map_or(common.heard.get(), |(_, since)| {
-            since.max(common.heard.get())
-        });
+        let heard = common.heard.get();
+        let asked = common.asked.get().map(|(_, since)| since);
+        let last = heard.max(asked.unwrap_or(heard));
         last.after(common.shared.limits.ping_after())
     }
 
@@ -138,11 +138,6 @@ impl Writer {
     /// One turn: everything that waits.
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
-        for token in common.answers.borrow_mut().drain(..) {
-            self.seq = self.seq.saturating_add(1);
-            encode_pong(self.seq, token, &mut self.out);
-            self.frames = self.frames.saturating_add(1);
-        }
         // Letters first, members second: whoever sent one of these letters has been a member.
         let letters = if common.is_told.get() {
             common
@@ -160,7 +155,13 @@ impl Writer {
             }
         }
         for (group, content) in after {
-            self.roster(group, None, content);
+            self.roster(group, None, &content);
+        }
+        // Last: whatever is no roster says that all rosters have been sent.
+        for token in common.answers.borrow_mut().drain(..) {
+            self.seq = self.seq.saturating_add(1);
+            encode_pong(self.seq, token, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
         }
         self.flush().await
     }
@@ -182,7 +183,7 @@ impl Writer {
             if let Some(mode) = opens {
                 common.shared.warn_of_two_leaders(group, mode);
             }
-            self.roster(group, opens, before);
+            self.roster(group, opens, &before);
             if !went.left.is_empty() {
                 common.shared.retry(group);
             }
@@ -191,7 +192,7 @@ impl Writer {
         after
     }
 
-    fn roster(&mut self, group: usize, opens: Option<&'static str>, content: RosterContent) {
+    fn roster(&mut self, group: usize, opens: Option<&'static str>, content: &RosterContent) {
         let common = Rc::clone(&self.common);
         let Some(carried) = common.shared.carried.get(group) else {
             return;

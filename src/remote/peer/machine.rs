@@ -203,8 +203,8 @@ impl Peer {
         }
     }
 
-    /// The latest life of the peer's process that was ever ready.
-    pub(crate) fn known(&self) -> Option<NodeIncarnation> {
+    #[cfg(test)]
+    pub(super) fn known(&self) -> Option<NodeIncarnation> {
         self.known
     }
 

@@ -175,7 +175,7 @@ fn links_that_break_soon_are_redialled_a_few_times_and_then_less_and_less() {
     );
     assert_eq!(
         waits.iter().filter(|wait| **wait == 0).count(),
-        FLAPS as usize
+        usize::try_from(FLAPS).unwrap()
     );
     assert_eq!(
         peer.handle(closed(12, Loss::Broken, LONG)),
