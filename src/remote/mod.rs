@@ -21,6 +21,8 @@ mod node;
 mod reason;
 mod rights;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 pub use counters::{Counters, Counts};
 pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
