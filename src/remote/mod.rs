@@ -34,6 +34,8 @@ mod rights;
 mod shared;
 mod status;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 pub use bridge::RemoteBridge;
 pub use builder::{BridgeBuilder, Peer};
