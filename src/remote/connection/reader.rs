@@ -195,7 +195,7 @@ impl Reader {
             match letter.to {
                 Receivers::All => None,
                 Receivers::One(one) => Some(name(one).into_iter().collect()),
-                Receivers::Several(several) => Some(several.filter_map(name).collect()),
+                Receivers::Several(several) => Some(several.into_iter().filter_map(name).collect()),
             }
         };
         drop(told);
