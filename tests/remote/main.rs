@@ -12,3 +12,4 @@ mod load;
 mod pipes;
 mod sockets;
 mod strangers;
+mod voters;
