@@ -105,6 +105,8 @@ impl RemoteBridge {
         let backoff = Backoff {
             base: limits.dial_min(),
             max: limits.dial_max(),
+            penance_min: limits.rate_pause_min(),
+            penance_max: limits.rate_pause_max(),
         };
         let latest = account.books().latest;
         let machine = Peer::new(backoff, account.address.is_some()).resume(latest);

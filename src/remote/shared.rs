@@ -160,7 +160,7 @@ impl Shared {
     pub(crate) fn remove(&self, node: &NodeId) {
         let account = lock(&self.peers).remove(node);
         if let Some(account) = account {
-            account.books().outbox.close();
+            account.books().close();
             for (group, carried) in self.carried.iter().enumerate() {
                 account.books().remove(group, &**carried);
             }

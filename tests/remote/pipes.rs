@@ -327,3 +327,42 @@ fn a_drained_bridge_says_goodbye() {
         assert_eq!(pipes.connections("a", "b"), 0);
     });
 }
+
+#[test]
+fn a_peer_that_never_came_is_reported_once() {
+    play(async {
+        let pipes = Pipes::new();
+        let a = Host::start(&pipes, "a", &["b"]);
+        let mut events = a.bridge.events();
+        sleep(MS(60_000)).await;
+        let listening = BridgeEvent::Listening { at: None };
+        let (node, address) = (node("b"), Some("b:1".to_owned()));
+        let never = BridgeEvent::NeverSeen { node, address };
+        assert_eq!(told(&mut events), [listening, never]);
+        let dials = a.bridge.traffic().dials;
+        assert!((8..60).contains(&dials), "less and less often: {dials}");
+    });
+}
+
+#[test]
+fn a_peer_without_an_address_dials() {
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::with(|group| {
+            let peer = actix_bully::remote::Peer::inbound("b");
+            builder(&pipes, "a", &[]).peer(peer).carry(group)
+        });
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        a.agent("a1", 1);
+        b.agent("b1", 2);
+        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        assert_eq!(a.bridge.traffic().dials, 0);
+        pipes.cut("a", "b");
+        sleep(MS(50)).await;
+        assert!(a.is_linked("b") && a.follows("b1"), "it dials again");
+        b.stop().await;
+        let began = Instant::now();
+        until("a1 leads", || a.follows("a1")).await;
+        assert!(began.elapsed() >= MS(180), "only the silence tells");
+    });
+}

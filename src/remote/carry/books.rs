@@ -117,6 +117,12 @@ impl Books {
         }
     }
 
+    /// The peer is none any more: nothing that its links may still say counts.
+    pub(crate) fn close(&mut self) {
+        self.outbox.close();
+        self.link = None;
+    }
+
     /// A link is ready: every group begins anew, and only this link counts from now on.
     pub(crate) fn begin(&mut self, life: NodeIncarnation, link: LinkId) {
         self.latest = Some(life);

@@ -139,15 +139,14 @@ impl Writer {
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         // Letters first, members second: whoever sent one of these letters has been a member.
+        let outbox = &common.outbox;
         let letters = if common.is_told.get() {
-            common
-                .outbox
-                .take(common.link.link)
-                .map_err(|_| Closed::SlowPeer)?
+            outbox.take(common.link.link)
         } else {
-            Vec::new()
+            outbox.check().map(|()| Vec::new())
         };
-        let after = self.announce();
+        let letters = letters.map_err(|_| Closed::SlowPeer)?;
+        let after = self.announce()?;
         for chunk in letters.chunks(CHUNK_LETTERS) {
             self.letters(chunk);
             if self.out.len() >= CHUNK {
@@ -167,7 +166,11 @@ impl Writer {
     }
 
     /// Writes who came; says who went.
-    fn announce(&mut self) -> Vec<(usize, RosterContent)> {
+    ///
+    /// # Errors
+    /// When it turns out only now that the other side follows other rules: over the next link
+    /// nothing will cross for that group.
+    fn announce(&mut self) -> Result<Vec<(usize, RosterContent)>, Closed> {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
         for (group, side) in common.groups.iter().enumerate() {
@@ -181,6 +184,10 @@ impl Writer {
                 after: went,
             } = side.told.borrow_mut().update(home);
             if let Some(mode) = opens {
+                let theirs = side.mode.borrow();
+                if theirs.as_ref().is_some_and(|theirs| theirs != mode) {
+                    return Err(Closed::Lost);
+                }
                 common.shared.warn_of_two_leaders(group, mode);
             }
             self.roster(group, opens, &before);
@@ -189,7 +196,7 @@ impl Writer {
             }
             after.push((group, went));
         }
-        after
+        Ok(after)
     }
 
     fn roster(&mut self, group: usize, opens: Option<&'static str>, content: &RosterContent) {

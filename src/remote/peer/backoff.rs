@@ -13,6 +13,10 @@ pub(crate) struct Backoff {
     pub(crate) base: Duration,
     /// The longest wait of all. Default: 10 s.
     pub(crate) max: Duration,
+    /// After a broken rule: the shortest wait. Default: 1 s.
+    pub(crate) penance_min: Duration,
+    /// After many broken rules: the longest. Default: 60 s.
+    pub(crate) penance_max: Duration,
 }
 
 impl Default for Backoff {
@@ -20,6 +24,8 @@ impl Default for Backoff {
         Self {
             base: Duration::from_millis(100),
             max: Duration::from_secs(10),
+            penance_min: Duration::from_secs(1),
+            penance_max: Duration::from_secs(60),
         }
     }
 }

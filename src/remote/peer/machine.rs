@@ -256,7 +256,7 @@ impl Peer {
                 self.report(Report::Gone, out);
                 self.rest(Duration::ZERO, out);
             }
-            Loss::Misbehaved => self.rest(PENANCE, out),
+            Loss::Misbehaved => self.rest(self.backoff.penance_min, out),
             // The other link will be ready in a moment; if not, there is a timer.
             Loss::Replaced => self.rest(self.backoff.base, out),
             Loss::Broken if self.flaps > FLAPS || !self.has_address => {
@@ -286,7 +286,7 @@ impl Peer {
         }
         match why {
             DialError::Itself => {}
-            DialError::Rejected => self.rest(PENANCE, out),
+            DialError::Rejected => self.rest(self.backoff.penance_min, out),
             DialError::Refused | DialError::NoAnswer => self.rest(Duration::ZERO, out),
         }
     }
@@ -329,7 +329,7 @@ impl Peer {
         };
         let max = min
             .saturating_mul(1 << waits.min(6))
-            .min(MOST_PENANCE)
+            .min(self.backoff.penance_max)
             .max(max);
         let min = if self.has_address { min } else { max };
         self.attempt = Attempt::Resting;
@@ -355,7 +355,3 @@ impl Peer {
 
 /// So many links may be lost soon after they were made before a redial waits.
 pub(super) const FLAPS: u32 = 3;
-
-/// After a broken rule: the shortest wait, and the longest.
-pub(super) const PENANCE: Duration = Duration::from_secs(1);
-pub(super) const MOST_PENANCE: Duration = Duration::from_secs(60);

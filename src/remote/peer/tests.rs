@@ -6,10 +6,12 @@ use crate::remote::{LinkId, NodeIncarnation};
 
 use super::{
     Backoff, ConnId, DialError, Effect, Input, Link, Loss, Origin, Peer, Report, Stage,
-    machine::{FLAPS, MOST_PENANCE, PENANCE},
+    machine::FLAPS,
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
+const PENANCE: Duration = Duration::from_secs(1);
+const MOST_PENANCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(60);
 
 fn link(conn: u64, life: u64, id: u8) -> Link {

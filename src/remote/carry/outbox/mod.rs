@@ -185,14 +185,27 @@ impl Outbox {
         if queue.by != Some(by) {
             return Ok(Vec::new()); // another link took over
         }
+        self.judge(&queue)?;
+        queue.bytes = 0;
+        queue.repeated.clear();
+        Ok(mem::take(&mut queue.letters).into_values().collect())
+    }
+
+    /// Leaves everything where it is.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub(crate) fn check(&self) -> Result<(), TooOld> {
+        self.judge(&self.lock())
+    }
+
+    fn judge(&self, queue: &Queue) -> Result<(), TooOld> {
         let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
         let is_late = queue.letters.values().next().is_some_and(is_old);
         if is_late || queue.stage == Stage::Overrun {
             return Err(TooOld);
         }
-        queue.bytes = 0;
-        queue.repeated.clear();
-        Ok(mem::take(&mut queue.letters).into_values().collect())
+        Ok(())
     }
 
     fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: &Incoming<M>) {
@@ -328,3 +341,6 @@ const OVERHEAD: usize = 64;
 /// Payloads share blocks of this size; a block that has less left is not used any further.
 const ARENA: usize = 8 * 1024;
 const SMALL: usize = 64;
+
+#[cfg(test)]
+mod tests;
