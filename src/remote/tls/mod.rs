@@ -53,15 +53,20 @@
 //! right for a trial and for nothing else.
 //!
 //! # Certificates to rely on
-//! Use an authority of your own for this cluster alone: step-ca, Vault, cert-manager, or OpenSSL. Each
-//! node makes its key where it stays, mode 0600, and sends a request with one name:
+//! Use an authority of your own for this cluster alone: step-ca, Vault, cert-manager, or OpenSSL 3.
+//! Its key belongs on no node. Each node makes its key where it stays, and sends a request with one
+//! name:
 //!
 //! ```text
-//! openssl ecparam -name prime256v1 -genkey -noout -out node-a.key
-//! openssl req -new -key node-a.key -subj / -addext subjectAltName=DNS:node-a -out node-a.csr
-//! openssl x509 -req -in node-a.csr -CA ca.pem -CAkey ca.key -days 30 -copy_extensions copy \
-//!     -out node-a.pem
+//! authority$ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -days 3650 \
+//!                -subj "/CN=our cluster" -keyout ca.key -out ca.pem
+//! node-a$    openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj / \
+//!                -addext subjectAltName=DNS:node-a -keyout node-a.key -out node-a.csr
+//! authority$ openssl x509 -req -in node-a.csr -CA ca.pem -CAkey ca.key -days 30 \
+//!                -copy_extensions copy -out node-a.pem
 //! ```
+//!
+//! The authority signs what the request asks for: look at the name in it first.
 //!
 //! Put the new files in place by renaming and call [`TlsConfig::reload`]; ask
 //! [`TlsConfig::expires_within`] in time. To change the authority, list the old and the new one

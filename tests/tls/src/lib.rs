@@ -6,5 +6,6 @@
 pub mod attacker;
 pub mod authority;
 pub mod ends;
+pub mod middle;
 
 pub use authority::{Authority, Leaf};
