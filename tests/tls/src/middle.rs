@@ -18,6 +18,10 @@ pub struct Flip {
 
 /// A connection with somebody in the middle, who changes what the dialler sends. Returns the
 /// listener's end, the dialler's end, and what the dialler has sent so far.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "there is no arbiter in these tests"
+)]
 pub fn watched(flip: Option<Flip>) -> (DuplexStream, DuplexStream, Record) {
     let (listener, near_listener) = pipe();
     let (dialler, near_dialler) = pipe();
