@@ -5,7 +5,7 @@
 //!
 //! What a limit counts, who enforces it, and what a breach is called: the docs of each.
 
-use std::time::Duration;
+use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
 use super::wire::Bounds;
 
@@ -13,7 +13,7 @@ use super::wire::Bounds;
 ///
 /// ```
 /// use actix_bully::remote::Limits;
-/// use std::time::Duration;
+/// use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 /// let limits = Limits::builder().handshake(Duration::from_secs(1)).build()?;
 /// assert_eq!(limits.frame(), 64 * 1024);
 /// assert!(Limits::builder().frame(2 << 20).build().is_err()); // 1 MiB at most
@@ -63,7 +63,7 @@ macro_rules! limits {
             } )*
 
             fn in_range(&self) -> Result<(), LimitsError> {
-                $( check(stringify!($name), self.0.$name, $min, $max)?; )*
+                $( check(stringify!($name), &self.0.$name, &($min..=$max))?; )*
                 Ok(())
             }
         }
@@ -173,7 +173,7 @@ impl LimitsBuilder {
             (
                 "silence",
                 "ping_after",
-                table.silence >= table.ping_after * 2,
+                table.silence >= table.ping_after.saturating_mul(2),
             ),
             ("dial_min", "dial_max", table.dial_min <= table.dial_max),
             (
@@ -189,20 +189,19 @@ impl LimitsBuilder {
     }
 }
 
-fn check<T: PartialOrd + std::fmt::Debug>(
+fn check<T: PartialOrd + Debug>(
     limit: &'static str,
-    value: T,
-    min: T,
-    max: T,
+    value: &T,
+    range: &RangeInclusive<T>,
 ) -> Result<(), LimitsError> {
-    if (&min..=&max).contains(&&value) {
+    if range.contains(value) {
         return Ok(());
     }
     Err(LimitsError::Range {
         limit,
         value: format!("{value:?}").into(),
-        min: format!("{min:?}").into(),
-        max: format!("{max:?}").into(),
+        min: format!("{:?}", range.start()).into(),
+        max: format!("{:?}", range.end()).into(),
     })
 }
 

@@ -14,24 +14,46 @@
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
+pub mod transport;
 pub mod wire;
 
+mod bridge;
+mod builder;
+mod carry;
+mod connection;
 mod counters;
+mod error;
+mod event;
+mod gate;
+mod handle;
 mod handshake;
 mod inbound;
 mod limits;
+mod message;
 mod node;
+mod peer;
 mod reason;
 mod rights;
+mod shared;
+mod status;
 mod terms;
+#[cfg(test)]
+mod tests;
 
+pub use bridge::RemoteBridge;
+pub use builder::{BridgeBuilder, Peer};
 pub use counters::{Counters, Counts};
+pub use error::{BridgeError, DrainTimedOut};
+pub use event::BridgeEvent;
+pub use handle::BridgeHandle;
 pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
 pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
+pub use message::Crash;
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
 pub use reason::{Closed, Dropped, Farewell};
 pub use rights::{MayBe, Names, Rights};
+pub use status::{LinkStatus, PeerStatus, Traffic};
 pub use terms::{TermFault, TermGuard};
 
 use serde::{Serialize, de::DeserializeOwned};

@@ -121,9 +121,9 @@ impl Hello {
     /// # Errors
     /// [`WireError`] when it is anything else.
     pub fn decode(body: &[u8], bounds: Bounds) -> Result<Self, WireError> {
-        match super::Frame::decode(body, bounds)? {
-            super::Frame::Hello(hello) => Ok(hello),
-            _ => Err(WireError::Kind),
-        }
+        let super::Frame::Hello(hello) = super::Frame::decode(body, bounds)? else {
+            return Err(WireError::Kind);
+        };
+        Ok(hello)
     }
 }

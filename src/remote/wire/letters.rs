@@ -63,28 +63,35 @@ pub struct Several<'a> {
 
 impl PartialEq for Several<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (*self).eq_by_numbers(*other)
+        self.into_iter().eq(*other)
     }
 }
 
 impl Eq for Several<'_> {}
 
-impl Several<'_> {
-    fn eq_by_numbers(self, other: Self) -> bool {
-        Iterator::eq(self, other)
+impl<'a> IntoIterator for Several<'a> {
+    type Item = u32;
+    type IntoIter = Numbers<'a>;
+
+    fn into_iter(self) -> Numbers<'a> {
+        Numbers(self)
     }
 }
 
-impl Iterator for Several<'_> {
+/// The numbers of [`Several`], one by one.
+#[derive(Debug)]
+pub struct Numbers<'a>(Several<'a>);
+
+impl Iterator for Numbers<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        self.left = self.left.checked_sub(1)?;
-        self.reader.small().ok()
+        self.0.left = self.0.left.checked_sub(1)?;
+        self.0.reader.small().ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        (self.0.left, Some(self.0.left))
     }
 }
 

@@ -55,14 +55,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads nil if it is next.
+    #[inline]
     pub(super) fn nil(&mut self) -> bool {
-        match self.rest.split_first() {
-            Some((0xc0, rest)) => {
-                self.rest = rest;
-                true
-            }
-            _ => false,
-        }
+        self.skip(0xc0)
     }
 
     #[inline]
@@ -183,12 +178,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The head of a map of one entry.
+    /// Reads the head of a map of one entry if it is next.
     #[inline]
-    pub(super) fn single_entry(&mut self) -> Result<()> {
-        match self.byte()? {
-            0x81 => Ok(()),
-            _ => Err(WireError::Type),
+    pub(super) fn single_entry(&mut self) -> bool {
+        self.skip(0x81)
+    }
+
+    #[inline]
+    fn skip(&mut self, marker: u8) -> bool {
+        match self.rest.split_first() {
+            Some((first, rest)) if *first == marker => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
         }
     }
 

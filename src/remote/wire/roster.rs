@@ -131,7 +131,8 @@ impl<'a> Roster<'a> {
 
     /// Appends a roster frame.
     ///
-    /// 16 members always fit in the smallest frame a peer may ask for; see [`Self::MAX_MEMBER`].
+    /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says: 10 in
+    /// the shortest that a peer may ask for. Send the others in rosters without an opening.
     pub fn encode(
         seq: u64,
         group: u32,
@@ -158,7 +159,7 @@ impl<'a> Roster<'a> {
     }
 
     /// The most bytes that one member takes.
-    pub const MAX_MEMBER: usize = 336;
+    pub const MAX_MEMBER: usize = 322;
     /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
     pub const MAX_REST: usize = 640;
 }
