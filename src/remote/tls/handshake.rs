@@ -12,7 +12,7 @@
 //! The last line matters: who dials learns of a refusal only when it reads
 //! ([`TlsReason::of`](super::TlsReason::of)).
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use rustls::{
     CommonState,
@@ -26,6 +26,7 @@ use crate::remote::NodeId;
 use super::{
     ALPN, TlsConfig, TlsReason, TlsRefusal, TlsStream,
     name::{names_of, node_of},
+    refusal::Left,
 };
 
 impl TlsConfig {
@@ -47,9 +48,9 @@ impl TlsConfig {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let acceptor = TlsAcceptor::from(Arc::clone(&self.identity().server));
-        match acceptor.accept(stream).await {
+        match acceptor.accept(stream).into_fallible().await {
             Ok(stream) => admit(stream.into(), is_peer, TlsReason::Stranger),
-            Err(error) => Err(TlsRefusal::new(TlsReason::of_handshake(&error))),
+            Err((error, stream)) => Err(failed(&error, stream)),
         }
     }
 
@@ -67,14 +68,19 @@ impl TlsConfig {
     {
         // Never an address: a node has a name, wherever it runs.
         let Ok(name) = DnsName::try_from(node.as_str().to_owned()) else {
-            return Err(TlsRefusal::new(TlsReason::Name));
+            return Err(TlsRefusal::new(TlsReason::Name, Left::Bare(stream)));
         };
         let connector = TlsConnector::from(Arc::clone(&self.identity().client));
-        match connector.connect(ServerName::DnsName(name), stream).await {
+        let connecting = connector.connect(ServerName::DnsName(name), stream);
+        match connecting.into_fallible().await {
             Ok(stream) => admit(stream.into(), |found| found == node, TlsReason::Name),
-            Err(error) => Err(TlsRefusal::new(TlsReason::of_handshake(&error))),
+            Err((error, stream)) => Err(failed(&error, stream)),
         }
     }
+}
+
+fn failed<S>(error: &io::Error, stream: S) -> TlsRefusal<S> {
+    TlsRefusal::new(TlsReason::of_handshake(error), Left::Bare(stream))
 }
 
 /// What the library leaves open: that the protocol was agreed on, and which node this is.
@@ -85,10 +91,10 @@ fn admit<S>(
 ) -> Result<TlsStream<S>, TlsRefusal<S>> {
     let session = stream.get_ref().1;
     if session.alpn_protocol() != Some(ALPN) {
-        return Err(TlsRefusal::new(TlsReason::Protocol));
+        return Err(TlsRefusal::new(TlsReason::Protocol, Left::Nothing));
     }
     let Some(certificate) = shown(session) else {
-        return Err(TlsRefusal::new(TlsReason::NoCertificate));
+        return Err(TlsRefusal::new(TlsReason::NoCertificate, Left::Nothing));
     };
     let (reason, names) = match node_of(certificate) {
         Ok(node) if is_peer(&node) => return Ok(TlsStream::new(stream, node)),

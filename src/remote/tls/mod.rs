@@ -79,6 +79,7 @@ mod identity;
 mod name;
 mod pem;
 mod refusal;
+mod security;
 mod stream;
 
 pub use config::{TlsConfig, TlsConfigBuilder};

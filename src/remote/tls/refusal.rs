@@ -10,54 +10,60 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use crate::remote::Closed;
 
 /// Why a connection was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TlsReason {
     /// What came is not TLS: another protocol, or noise.
-    #[error("what the peer sent is not TLS")]
     NotTls,
     /// TLS, but not version 1.3, or without common cryptography.
-    #[error("the peer does not speak TLS 1.3")]
     Version,
     /// TLS 1.3 for another protocol than the bridge's.
-    #[error("the peer speaks another protocol over TLS")]
     Protocol,
     /// The peer showed no certificate.
-    #[error("the peer showed no certificate")]
     NoCertificate,
     /// The peer's certificate is not from an authority that is trusted here.
-    #[error("the peer's certificate is not from a trusted authority")]
     UnknownIssuer,
     /// The peer's certificate, or one of its issuers', has expired.
-    #[error("the peer's certificate has expired")]
     Expired,
     /// The peer's certificate, or one of its issuers', is from the future.
-    #[error("the peer's certificate is not valid yet")]
     NotYetValid,
     /// The peer's certificate does not allow this end of a connection.
-    #[error("the peer's certificate is not for this use")]
     Usage,
     /// The peer's certificate is damaged, or not the peer's own.
-    #[error("the peer's certificate is damaged or not its own")]
     Certificate,
     /// The peer's certificate names no node, or another one than was dialled.
-    #[error("the peer's certificate does not name the node that it should")]
     Name,
     /// The peer's certificate is in order, but nobody told us of this node.
-    #[error("the peer is a node that is not configured here")]
     Stranger,
     /// The peer refused us, and does not say why.
-    #[error("the peer refused the connection")]
     RefusedByPeer,
     /// The connection ended before the handshake did.
-    #[error("the connection ended during the handshake")]
     Lost,
     /// The peer broke the rules of TLS.
-    #[error("the peer broke the rules of TLS")]
     Violation,
 }
 
 impl TlsReason {
+    /// In words, for people: they may change.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotTls => "what the peer sent is not TLS",
+            Self::Version => "the peer does not speak TLS 1.3",
+            Self::Protocol => "the peer speaks another protocol over TLS",
+            Self::NoCertificate => "the peer showed no certificate",
+            Self::UnknownIssuer => "the peer's certificate is not from a trusted authority",
+            Self::Expired => "the peer's certificate has expired",
+            Self::NotYetValid => "the peer's certificate is not valid yet",
+            Self::Usage => "the peer's certificate is not for this use",
+            Self::Certificate => "the peer's certificate is damaged or not its own",
+            Self::Name => "the peer's certificate does not name the node that it should",
+            Self::Stranger => "the peer is a node that is not configured here",
+            Self::RefusedByPeer => "the peer refused the connection",
+            Self::Lost => "the connection ended during the handshake",
+            Self::Violation => "the peer broke the rules of TLS",
+        }
+    }
+
     /// Why reading from or writing to a [`TlsStream`](super::TlsStream) failed; nothing if it was
     /// not TLS that failed.
     ///
@@ -137,19 +143,33 @@ impl TlsReason {
     }
 }
 
+impl fmt::Display for TlsReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 /// A connection that was refused, and why.
 pub struct TlsRefusal<S> {
     reason: TlsReason,
     names: Vec<String>,
-    stream: Option<Box<tokio_rustls::TlsStream<S>>>,
+    stream: Left<S>,
+}
+
+/// What is left of the connection.
+pub(super) enum Left<S> {
+    /// TLS never came to be. Nothing may be said there in plain.
+    Bare(S),
+    Encrypted(Box<tokio_rustls::TlsStream<S>>),
+    Nothing,
 }
 
 impl<S> TlsRefusal<S> {
-    pub(super) const fn new(reason: TlsReason) -> Self {
+    pub(super) const fn new(reason: TlsReason, stream: Left<S>) -> Self {
         Self {
             reason,
             names: Vec::new(),
-            stream: None,
+            stream,
         }
     }
 
@@ -161,8 +181,12 @@ impl<S> TlsRefusal<S> {
         Self {
             reason,
             names,
-            stream: Some(Box::new(stream)),
+            stream: Left::Encrypted(Box::new(stream)),
         }
+    }
+
+    pub(super) fn into_parts(self) -> (TlsReason, Vec<String>, Left<S>) {
+        (self.reason, self.names, self.stream)
     }
 
     /// Why.
@@ -182,16 +206,20 @@ impl<S> TlsRefusal<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsRefusal<S> {
     /// Says goodbye, where there is somebody whom it can be said to, and closes the connection.
     ///
-    /// The caller sets the deadline. Nothing is ever read from such a connection.
+    /// The caller sets the deadline. Nothing is read: what the peer has sent meanwhile may make the
+    /// operating system take the word back.
     ///
     /// # Errors
     /// If the bytes cannot be sent. The connection is closed all the same.
     pub async fn close_with(self, goodbye: &[u8]) -> io::Result<()> {
-        let Some(mut stream) = self.stream else {
-            return Ok(());
-        };
-        stream.write_all(goodbye).await?;
-        stream.shutdown().await
+        match self.stream {
+            Left::Encrypted(mut stream) => {
+                stream.write_all(goodbye).await?;
+                stream.shutdown().await
+            }
+            Left::Bare(mut stream) => stream.shutdown().await,
+            Left::Nothing => Ok(()),
+        }
     }
 }
 
