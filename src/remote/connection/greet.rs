@@ -41,7 +41,7 @@ pub(super) struct Failed {
     /// What is still to be said, and over which stream.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
     /// Who it showed to be, if that is what it failed by.
-    pub(super) unproven: Option<Unproven>,
+    pub(super) unproven: Option<Box<Unproven>>,
 }
 
 /// A proof that was not accepted.
@@ -61,7 +61,7 @@ impl From<Unsecured> for Failed {
         let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
         Self {
             parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
-            unproven: (why == Closed::Auth).then_some(Unproven { detail, names }),
+            unproven: (why == Closed::Auth).then(|| Box::new(Unproven { detail, names })),
             ..why.into()
         }
     }

@@ -85,7 +85,7 @@ impl Connection {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
         if let Some(unproven) = &failed.unproven {
-            let Unproven { detail, names } = unproven;
+            let Unproven { detail, names } = &**unproven;
             self.shared.unproven(node.as_ref(), from, detail, names);
         }
         if let Some(why) = failed.why {
