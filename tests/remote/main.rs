@@ -8,5 +8,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod kit;
+mod load;
 mod pipes;
 mod sockets;
+mod strangers;
+mod voters;
