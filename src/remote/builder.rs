@@ -172,6 +172,13 @@ impl BridgeBuilder {
         self
     }
 
+    /// Mutual TLS on every connection. Keep a clone to reload the certificates.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn tls(self, config: super::tls::TlsConfig) -> Self {
+        self.security(config)
+    }
+
     /// Lets plain text leave this host. Whoever is on that network can read it, and be any node.
     pub fn dangerous_plaintext(mut self) -> Self {
         self.is_dangerous = true;
@@ -215,6 +222,7 @@ impl BridgeBuilder {
             return Err(BridgeError::NoRuntime);
         }
         let node = node_id(&self.node)?;
+        self.check_security(&node)?;
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
         let incarnation = self.incarnation.unwrap_or_else(by_wall_clock);
         let listener = self.bind()?;
@@ -252,6 +260,18 @@ impl BridgeBuilder {
             local,
             is_dangerous: self.is_dangerous,
         })
+    }
+
+    fn check_security(&self, node: &NodeId) -> Result<(), BridgeError> {
+        let security = self.security.as_ref();
+        let found = security.and_then(|security| security.vouches_for());
+        match found.filter(|found| found != node) {
+            None => Ok(()),
+            Some(found) => {
+                let node = node.clone();
+                Err(BridgeError::OtherNode { found, node })
+            }
+        }
     }
 
     fn bind(&self) -> Result<Option<Box<dyn Listener>>, BridgeError> {

@@ -43,6 +43,16 @@ pub enum BridgeError {
         /// The name.
         node: NodeId,
     },
+    /// What this side shows of itself is another node's.
+    #[error(
+        "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
+    )]
+    OtherNode {
+        /// Whom the certificate names.
+        found: NodeId,
+        /// The bridge.
+        node: NodeId,
+    },
     /// Letters would cross a network that others can read.
     #[error(
         "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if nobody else is on that network"

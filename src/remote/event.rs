@@ -3,7 +3,7 @@
 //! Decided here: that nobody who listens slowly holds the bridge up: the oldest events are lost,
 //! and their number is told.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::SystemTime};
 
 use futures::{Stream, stream};
 use tokio::sync::broadcast::{self, error::RecvError};
@@ -65,6 +65,23 @@ pub enum BridgeEvent {
         from: String,
         /// What it said.
         why: Farewell,
+    },
+    /// Somebody could not prove to be a node that is expected here: no certificate, a wrong one, or
+    /// that of a node that is no peer. For the security log; [`Refused`](Self::Refused) follows.
+    Unproven {
+        /// Who was dialled, if it was this side that dialled.
+        node: Option<NodeId>,
+        /// The other end: an address without port, or what was dialled.
+        from: String,
+        /// Why. For people: the words may change.
+        reason: &'static str,
+        /// The first names that it showed, if an authority that is trusted here vouched for them.
+        names: Vec<String>,
+    },
+    /// What this side shows of itself expires soon: connections are refused from then on.
+    Expires {
+        /// When.
+        at: SystemTime,
     },
     /// A peer announced an agent whose name somebody else has. The link stays; that agent is no
     /// member here until the name is free.

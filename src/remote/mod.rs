@@ -11,6 +11,9 @@
 //! everything ([`Limits`]), and under which name a refusal is counted ([`Closed`], [`Dropped`]).
 #![warn(clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "tls")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+pub mod tls;
 pub mod transport;
 pub mod wire;
 

@@ -256,6 +256,23 @@ impl Shared {
         })
     }
 
+    /// Tells of a proof that was not accepted; that its connection ended is told besides.
+    pub(crate) fn unproven(
+        &self,
+        node: Option<&NodeId>,
+        from: &str,
+        detail: &'static str,
+        names: &[String],
+    ) {
+        debug!(peer = ?node, addr = from, reason = detail, ?names, "proof not accepted");
+        self.events.tell(BridgeEvent::Unproven {
+            node: node.cloned(),
+            from: from.to_owned(),
+            reason: detail,
+            names: names.to_vec(),
+        });
+    }
+
     /// Tells of a name that a peer may not have.
     pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
         let group = self.carried.get(group).map(|carried| carried.name());

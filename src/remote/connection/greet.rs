@@ -13,12 +13,12 @@ use crate::{
         gate::Pass,
         peer::DialError,
         shared::Account,
-        transport::Stream,
+        transport::{Stream, Unsecured},
         wire::{Frames, Hello},
     },
 };
 
-use super::{Call, Connection};
+use super::{Call, Connection, goodbye};
 
 /// A connection that both sides accept.
 pub(super) struct Greeted {
@@ -40,6 +40,31 @@ pub(super) struct Failed {
     is_refused: bool,
     /// What is still to be said, and over which stream.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
+    /// Who it showed to be, if that is what it failed by.
+    pub(super) unproven: Option<Box<Unproven>>,
+}
+
+/// A proof that was not accepted.
+pub(super) struct Unproven {
+    pub(super) detail: &'static str,
+    pub(super) names: Vec<String>,
+}
+
+impl From<Unsecured> for Failed {
+    fn from(unsecured: Unsecured) -> Self {
+        let Unsecured {
+            why,
+            detail,
+            names,
+            parting,
+        } = unsecured;
+        let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
+        Self {
+            parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
+            unproven: (why == Closed::Auth).then(|| Box::new(Unproven { detail, names })),
+            ..why.into()
+        }
+    }
 }
 
 impl From<Closed> for Failed {
@@ -49,6 +74,7 @@ impl From<Closed> for Failed {
             from: None,
             is_refused: false,
             parting: None,
+            unproven: None,
         }
     }
 }
@@ -60,6 +86,7 @@ impl Failed {
             from: None,
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
+            unproven: None,
         }
     }
 
@@ -174,8 +201,9 @@ impl Connection {
                 Ok(None) => {
                     let read = stream.read_buf(frames.room()).await;
                     match read {
-                        Ok(0) | Err(_) => Err(Closed::Lost),
+                        Ok(0) => Err(Closed::Lost),
                         Ok(_) => continue,
+                        Err(reason) => Err(broken(&reason)),
                     }
                 }
                 Err(why) => Err(why),
@@ -212,3 +240,12 @@ impl Connection {
 }
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
+
+/// A refusal may come late: by TLS 1.3, who dialled is judged after its own side is done.
+fn broken(reason: &io::Error) -> Closed {
+    if reason.kind() == io::ErrorKind::InvalidData {
+        Closed::Tls
+    } else {
+        Closed::Lost
+    }
+}

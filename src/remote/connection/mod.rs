@@ -34,7 +34,7 @@ use super::{
     wire::encode_goodbye,
 };
 
-use greet::{Failed, Greeted};
+use greet::{Failed, Greeted, Unproven};
 
 /// How a connection comes about.
 pub(crate) enum Call {
@@ -84,6 +84,10 @@ impl Connection {
     async fn refuse(&self, failed: Failed, report: &mut Report) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
+        if let Some(unproven) = &failed.unproven {
+            let Unproven { detail, names } = &**unproven;
+            self.shared.unproven(node.as_ref(), from, detail, names);
+        }
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }

@@ -8,11 +8,11 @@
 mod pipes;
 mod tcp;
 
-use std::{fmt::Debug, future::Future, io, net::SocketAddr, pin::Pin};
+use std::{fmt::Debug, future::Future, io, net::SocketAddr, pin::Pin, time::SystemTime};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Closed, NodeId};
+use super::{Closed, Farewell, NodeId};
 
 pub use pipes::{PipeHost, Pipes};
 pub use tcp::Tcp;
@@ -79,11 +79,20 @@ pub trait Security: Debug + Send + Sync {
         stream: Box<dyn Stream>,
         is_peer: &'a dyn Fn(&NodeId) -> bool,
     ) -> Securing<'a>;
+
+    /// The node that this side can prove to be, if that is fixed: the bridge has to have its name.
+    fn vouches_for(&self) -> Option<NodeId> {
+        None
+    }
+
+    /// When the proof expires, if that is soon. Asked at the start, and each hour.
+    fn expires_soon(&self) -> Option<SystemTime> {
+        None
+    }
 }
 
-/// A stream that is being secured, or why it is refused. Whoever is refused has been told by then
-/// what it may know.
-pub type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Closed>> + 'a>>;
+/// A stream that is being secured, or why it is refused.
+pub type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
 
 /// A stream whose other end has shown who it is.
 pub struct Secured {
@@ -91,6 +100,29 @@ pub struct Secured {
     pub stream: Box<dyn Stream>,
     /// Who is there, as proved.
     pub node: NodeId,
+}
+
+/// A stream that is refused.
+pub struct Unsecured {
+    /// Under which name it is counted.
+    pub why: Closed,
+    /// Why in detail, for the security log of this side.
+    pub detail: &'static str,
+    /// The names that the other end showed, as far as they can be trusted.
+    pub names: Vec<String>,
+    /// Where the other end still listens, and what it may be told there; nothing: only that it
+    /// ends.
+    pub parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
+}
+
+impl Debug for Unsecured {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unsecured")
+            .field("why", &self.why)
+            .field("detail", &self.detail)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Debug for Secured {
