@@ -109,7 +109,7 @@ fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
 fn everything_that_waits_crosses_in_one_frame() {
     play(async {
         let pipes = Pipes::new();
-        let [a, _b] = linked(&pipes, Limits::default()).await;
+        let [a, _b] = linked(&pipes, &Limits::default()).await;
         let before = a.bridge.traffic();
         let (from, to) = (id("a1"), To::One(id("b1")));
         for counter in 0..1_000 {
@@ -139,9 +139,9 @@ fn everything_that_waits_crosses_in_one_frame() {
 }
 
 /// Two linked hosts with an agent each; a1 does not lead.
-async fn linked(pipes: &Pipes, limits: Limits) -> [Host; 2] {
+async fn linked(pipes: &Pipes, limits: &Limits) -> [Host; 2] {
     let host = |name: &'static str, peer: &'static str| {
-        Host::with(|group| builder(pipes, name, &[peer]).limits(limits).carry(group))
+        Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
     };
     let (mut a, mut b) = (host("a", "b"), host("b", "a"));
     a.agent("a1", 1);
@@ -157,7 +157,7 @@ fn repeated_letters_wait_once_and_the_newest_counts() {
         let pipes = Pipes::new();
         // The peer takes its time, and may.
         let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
-        let [a, b] = linked(&pipes, limits.build().unwrap()).await;
+        let [a, b] = linked(&pipes, &limits.build().unwrap()).await;
         let (from, to) = (id("a1"), To::One(id("b1")));
         let before = b.bridge.traffic().letters_in;
         for term in 0..20_000u64 {
@@ -177,7 +177,7 @@ fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
     play(async {
         let pipes = Pipes::new();
         let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
-        let [a, _b] = linked(&pipes, limits.build().unwrap()).await;
+        let [a, _b] = linked(&pipes, &limits.build().unwrap()).await;
         pipes.partition_one_way("a", "b");
         let began = Instant::now();
         let (from, to) = (id("a1"), To::One(id("b1")));
@@ -200,7 +200,7 @@ fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
 fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
     play(async {
         let pipes = Pipes::new();
-        let [a, _b] = linked(&pipes, Limits::default()).await;
+        let [a, _b] = linked(&pipes, &Limits::default()).await;
         pipes.partition_one_way("a", "b");
         let (from, to) = (id("a1"), To::One(id("b1")));
         let began = Instant::now();
@@ -223,7 +223,7 @@ fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
 fn letters_outlast_a_cut_and_arrive_in_order() {
     play(async {
         let pipes = Pipes::new();
-        let [a, b] = linked(&pipes, Limits::default()).await;
+        let [a, b] = linked(&pipes, &Limits::default()).await;
         let before = b.bridge.traffic().letters_in;
         pipes.cut("a", "b");
         let (from, to) = (id("a1"), To::One(id("b1")));

@@ -265,11 +265,14 @@ fn a_name_belongs_to_who_announced_it_first() {
         until("c1 is a member", || presence(&a, "c1").is_some()).await;
         sleep(MS(500)).await;
         assert!(a.is_linked("c") && b.is_linked("c"), "the links stay");
-        let taken: Vec<_> = told(&mut events)
-            .into_iter()
-            .filter_map(|event| match event {
-                BridgeEvent::NameTaken { node, agent, .. } => Some(format!("{node} {agent}")),
-                _ => None,
+        let told = told(&mut events);
+        let taken: Vec<_> = told
+            .iter()
+            .filter_map(|event| {
+                if let BridgeEvent::NameTaken { node, agent, .. } = event {
+                    return Some(format!("{node} {agent}"));
+                }
+                None
             })
             .collect();
         assert!(taken.contains(&"c a1".to_owned()), "{taken:?}");

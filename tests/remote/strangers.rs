@@ -74,8 +74,12 @@ fn an_unknown_node_is_refused_without_detail() {
         let stranger = Host::start(&pipes, "x", &["a"]);
         let mut answers = stranger.bridge.events();
         sleep(MS(1_000)).await;
-        let (node, from, why) = (Some(super::kit::node("a")), address("a"), Farewell::Auth);
-        assert!(told(&mut answers).contains(&BridgeEvent::RefusedBy { node, from, why }));
+        let refused = BridgeEvent::RefusedBy {
+            node: Some(node("a")),
+            from: address("a"),
+            why: Farewell::Auth,
+        };
+        assert!(told(&mut answers).contains(&refused));
         let (node, from, why) = (None, "x".to_owned(), Closed::Auth);
         assert!(told(&mut events).contains(&BridgeEvent::Refused { node, from, why }));
     });

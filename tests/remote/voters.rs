@@ -29,12 +29,12 @@ fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
     } else {
         FileStore::create(&path, identity)
     };
-    let score = name.bytes().next().map_or(0, u32::from);
+    let weight = name.bytes().next().map_or(0, u32::from);
     let agent = BullyAgent::builder(name)
         .timings(Timings::lan())
         .quorum(VOTERS)
         .preemption(Preemption::Never)
-        .score(score)
+        .score(weight)
         .clock(VirtualClock::new())
         .store(store.unwrap())
         .join(&host.group)
