@@ -11,21 +11,21 @@ use std::{
 };
 
 use actix::{
-    Actor, ActorContext, ActorFutureExt, Addr, AsyncContext, Context, Handler, MessageResult,
-    ResponseActFuture, Supervised, WrapFuture, clock::sleep,
+    Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, MessageResult,
+    ResponseActFuture, Supervised, WrapFuture,
 };
-use actix_rt::task::JoinHandle;
 use tokio::sync::oneshot;
 use tracing::{debug, info, warn};
 
 use super::{
     BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
+    accept::accept,
     connection::{Call, Connection},
     message::{AddPeer, CameIn, Crash, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
     peer::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
-    shared::{Account, Listening, Shared, lock},
+    shared::{Account, Shared, lock},
     status::LinkStatus,
-    transport::Arrival,
+    task::Task,
 };
 
 /// Carries groups to other hosts, whose agents are members like those here.
@@ -431,56 +431,7 @@ fn loss(why: Closed) -> Loss {
     }
 }
 
-/// Takes connections in, for as long as somebody looks after them.
-async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>, mut listening: Listening) {
-    let Some(listener) = listening.get() else {
-        return;
-    };
-    let at = listener.local_addr();
-    shared.events.tell(BridgeEvent::Listening { at });
-    loop {
-        match listener.accept().await {
-            Ok(arrival) => admit(&shared, &bridge, arrival),
-            // As when no file descriptor is left: trying again at once would not help.
-            Err(reason) => {
-                debug!(%reason, "connection not accepted");
-                sleep(AFTER_FAILURE).await;
-            }
-        }
-    }
-}
-
-fn admit(shared: &Shared, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
-    match shared.gate.enter(&arrival.from) {
-        Some(pass) => bridge.do_send(CameIn(arrival, pass)),
-        None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
-    }
-}
-
-/// A task that ends with whoever holds it.
-struct Task(Option<JoinHandle<()>>);
-
-impl Task {
-    fn spawn(task: impl Future<Output = ()> + 'static) -> Self {
-        Self(Some(actix_rt::spawn(task)))
-    }
-
-    /// From now on it ends by itself.
-    fn detach(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        if let Some(task) = &self.0 {
-            task.abort();
-        }
-    }
-}
-
 /// After so long it is told that a configured peer was never seen.
 const NEVER_SEEN: Duration = Duration::from_secs(10);
 /// So often it is looked whether what this side shows of itself expires.
 const EXPIRY_CHECK: Duration = Duration::from_secs(60 * 60);
-const AFTER_FAILURE: Duration = Duration::from_millis(100);
