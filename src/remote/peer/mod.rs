@@ -16,7 +16,7 @@
 //! | nobody answers | nothing: the elections' own deadlines decide |
 //!
 //! Decided here: all of that, and which of two links to one peer stays: the later life of the
-//! peer's process, of one life the later [`LinkId`]. Both sides know the same ids, so both keep the
+//! peer's process, of one life the later [`LinkId`](super::LinkId). Both sides know the same ids, so both keep the
 //! same link, whichever they saw first. Not here: sockets, clocks and chance. A wait is a range,
 //! out of which the driver draws a point.
 

@@ -221,6 +221,7 @@ impl Outbox {
         if queue.arena.capacity() < SMALL {
             queue.arena = BytesMut::with_capacity(ARENA);
         }
+        queue.arena.clear(); // what a panic may have left
         if let Err(reason) = encode_payload(&letter.message, &mut queue.arena) {
             self.lost.fetch_add(1, Relaxed);
             return error!(%reason, kind = letter.message.kind(), "message not sent");
