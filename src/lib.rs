@@ -8,6 +8,7 @@
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
 //! │ cluster    many agents in one process: crash, restart, partition, heal              │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
+//! │ remote     the bridge: agents of other hosts as if they were here                   │
 //! │ group      who takes part in one election, and where the messages of each go        │
 //! │ supervisor restarts an agent after a panic: same Addr, fresh state, next life       │
 //! │ clock, store   clocks that a belief may trust; what must survive a crash            │
@@ -33,13 +34,17 @@
 //! | *incarnation*, *life* | which life of an agent it is, between two crashes | generation |
 //! | *role* | follower, candidate (sent `Elect`), waiting (got `Ok`), leader | |
 //! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER, COORDINATOR |
+//! | *node*, *host* | a process whose bridge carries groups; a *peer* of a bridge is another node | |
+//! | *link* | a connection that both bridges accept | |
+//! | *letter* | a message with its sender and the life it was said in | envelope |
 //! | *campaign*, *resign* | to hold an election; to give a leadership up | |
 //! | *certain*, *suspect* | an end that a supervisor saw; an end that silence suggests | |
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
-//! [`agent`] how an actor carries them; [`cluster`] how to break it on purpose.
+//! [`agent`] how an actor carries them; [`cluster`] how to break it on purpose; [`remote`] how it
+//! reaches other hosts.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
@@ -53,6 +58,7 @@ pub mod faults;
 pub mod group;
 pub mod prelude;
 pub mod protocol;
+pub mod remote;
 pub mod sim;
 pub mod store;
 pub mod supervisor;

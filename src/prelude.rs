@@ -5,5 +5,6 @@ pub use crate::{
     agent::{BullyAgent, BullyHandle, LeaderGuard, Notice, Status, Subscribe},
     elections::bully::Preemption,
     protocol::{AgentId, Event, Leader, Score, Timings},
+    remote::{BridgeHandle, Peer, RemoteBridge},
     supervisor::RestartPolicy,
 };

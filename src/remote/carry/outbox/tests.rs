@@ -1,0 +1,179 @@
+//! What a queue keeps, replaces, and gives up.
+
+use actix::clock::sleep;
+
+use super::*;
+use crate::{
+    elections::bully::{BullyMessage, Heartbeat, Resign},
+    protocol::{Score, Term},
+    remote::LinkId,
+};
+
+const LINK: LinkId = LinkId([1; 16]);
+const OTHER: LinkId = LinkId([2; 16]);
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn letter(from: &str, message: BullyMessage) -> Incoming<BullyMessage> {
+    let (from, incarnation) = (id(from), Incarnation(1));
+    Incoming {
+        from,
+        incarnation,
+        message,
+    }
+}
+
+fn heartbeat(term: u64) -> BullyMessage {
+    let (term, score, sent_at) = (Term(term), Score::from(1), None);
+    Heartbeat {
+        term,
+        score,
+        sent_at,
+    }
+    .into()
+}
+
+fn resign(term: u64) -> BullyMessage {
+    let (term, successor) = (Term(term), None);
+    Resign { term, successor }.into()
+}
+
+fn way() -> Way {
+    let outbox = Outbox::new(&Limits::default());
+    outbox.link(LINK);
+    Way::new(0, Arc::new(outbox))
+}
+
+fn play(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(test);
+}
+
+/// The payloads that wait, taken out.
+fn taken(way: &Way) -> Vec<Vec<u8>> {
+    let letters = way.outbox.take(LINK).unwrap();
+    letters
+        .iter()
+        .map(|letter| letter.payload.to_vec())
+        .collect()
+}
+
+fn bytes(message: &BullyMessage) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    encode_payload(message, &mut out).unwrap();
+    out.to_vec()
+}
+
+#[test]
+fn letters_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
+    play(async {
+        let way = way();
+        let to = [id("x")];
+        way.carry(&to, letter("a", heartbeat(1)));
+        way.carry(&to, letter("a", resign(1)));
+        way.carry(&to, letter("a", resign(1)));
+        way.carry(&to, letter("b", heartbeat(1)));
+        way.carry(&[id("y")], letter("a", heartbeat(2)));
+        way.carry(&to, letter("a", heartbeat(3)));
+        let expected = [
+            resign(1),
+            resign(1),
+            heartbeat(1),
+            heartbeat(2),
+            heartbeat(3),
+        ];
+        assert_eq!(taken(&way), expected.each_ref().map(bytes));
+        assert_eq!(taken(&way), Vec::<Vec<u8>>::new());
+        assert_eq!(way.outbox.lost(), 0, "a newer one stands for it");
+        way.carry(&to, letter("a", heartbeat(3)));
+        assert_eq!(taken(&way).len(), 1, "what was sent is not replaced");
+    });
+}
+
+#[test]
+fn repeated_letters_never_fill_a_queue() {
+    play(async {
+        let way = way();
+        for term in 0..200_000 {
+            way.carry(&[id("x")], letter("a", heartbeat(term)));
+        }
+        assert_eq!(taken(&way), [bytes(&heartbeat(199_999))]);
+    });
+}
+
+#[test]
+fn over_its_limit_a_queue_is_given_up_and_the_loss_is_counted() {
+    play(async {
+        let way = way();
+        let mut said: u64 = 0;
+        while way.outbox.check().is_ok() {
+            way.carry(&[id("x")], letter("a", resign(said)));
+            said += 1;
+        }
+        assert!((5_000..20_000).contains(&said), "{said} letters in 1 MiB");
+        assert_eq!(way.outbox.lost(), said);
+        way.outbox.overrun().await;
+        way.carry(&[id("x")], letter("a", resign(said)));
+        assert_eq!(way.outbox.lost(), said + 1, "until there is another link");
+        way.outbox.unlink(LINK);
+        way.outbox.link(OTHER);
+        way.carry(&[id("x")], letter("a", resign(7)));
+        assert_eq!(way.outbox.take(OTHER).unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn a_letter_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
+    play(async {
+        let way = way();
+        way.carry(&[id("x")], letter("a", resign(1)));
+        sleep(Duration::from_millis(2_001)).await;
+        assert_eq!(way.outbox.take(LINK).unwrap_err(), TooOld);
+        way.outbox.unlink(LINK);
+        way.carry(&[id("x")], letter("a", resign(2)));
+        assert_eq!(way.outbox.lost(), 1);
+        sleep(Duration::from_millis(500)).await;
+        way.outbox.link(LINK);
+        assert_eq!(taken(&way), [bytes(&resign(2))], "that one is in time");
+    });
+}
+
+#[test]
+fn only_the_newest_link_takes_letters_out() {
+    play(async {
+        let way = way();
+        way.outbox.link(OTHER);
+        way.carry(&[id("x")], letter("a", resign(1)));
+        assert_eq!(taken(&way).len(), 0);
+        way.outbox.unlink(LINK); // its end means nothing any more
+        sleep(Duration::from_millis(2_001)).await;
+        assert_eq!(
+            way.outbox.check(),
+            Err(TooOld),
+            "a link is expected to take it"
+        );
+        way.outbox.close();
+        way.carry(&[id("x")], letter("a", resign(1)));
+        assert_eq!(way.outbox.lost(), 2);
+    });
+}
+
+#[test]
+fn a_letter_to_all_of_a_node_names_nobody() {
+    play(async {
+        let way = way();
+        way.set_there(3);
+        way.carry(&["x", "y", "z"].map(id), letter("a", resign(1)));
+        way.carry(&["x", "y"].map(id), letter("a", resign(1)));
+        way.carry(&[id("x")], letter("a", resign(1)));
+        let letters = way.outbox.take(LINK).unwrap();
+        let to: Vec<_> = letters.into_iter().map(|letter| letter.to).collect();
+        let two = Receivers::Several(["x", "y"].map(id).into());
+        assert_eq!(to, [Receivers::All, two, Receivers::One(id("x"))]);
+    });
+}

@@ -1,0 +1,98 @@
+//! The bridge: other hosts' agents as if they were here.
+//!
+//! ```text
+//!   agents ─▶ Group ─▶ a queue for each node ─▶ writer ─▶ one write a turn ─────┐
+//!     ▲                                                                         │
+//!     │                      RemoteBridge, an actor: peers, links, events       │ link
+//!     │                                                                         │
+//!   Group ◀─ members and letters ◀─ Inbound ◀─ Handshake ◀─ wire::Frames ◀──────┘
+//!                                   may it say  who is it,   cuts frames,
+//!                                   that, now?  which link   decodes them
+//! ```
+//!
+//! Decided without a runtime: what bytes mean ([`wire`]), who a peer is and whether it may
+//! connect ([`Handshake`]), what it may say ([`Inbound`], [`Rights`], [`TermGuard`]), how much of
+//! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], [`Dropped`]), when to
+//! dial and which of two links stays (`peer`). The rest carries it out: [`RemoteBridge`] under its
+//! [`Guardian`](crate::supervisor::Guardian), plain tasks for each connection, over any
+//! [`transport`].
+//!
+//! # What you can rely on
+//! - **Order.** Letters from one agent to another arrive in the order in which they were said, but
+//!   that a repeated one may be left out for a newer one. An agent is announced before its first
+//!   letter, and its end after its last one.
+//! - **Once.** A letter to many agents of a node crosses once, and everything that waits for a node
+//!   in one turn crosses in one write.
+//! - **Loss.** What was on its way when a link broke is lost, as elections expect. What still waits
+//!   goes over the next link, if there is one within 2 s. Every loss is counted.
+//! - **Ends.** A crash or a stop of an agent there is as certain here as it is there. The end of its
+//!   process is a guess, made as soon as the redial is refused; a link that breaks and is made anew
+//!   is no news to anybody. What only falls silent is left to the elections' own deadlines.
+//! - **Restarts.** A node that comes back is another life, and so are its agents. A former life is
+//!   refused. A crash of the bridge itself costs its links, and nobody's membership.
+//! - **Names.** An agent belongs to the node that announced it first. Who announces it as well is
+//!   told apart by an event, and gets the name when it is free.
+//!
+//! # What it is not
+//! Every node is linked to every other one that it exchanges letters with: nothing is passed on.
+//! That is right for a few dozen hosts. In available mode each side of a partition elects a leader;
+//! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
+#![warn(clippy::arithmetic_side_effects)]
+
+#[cfg(feature = "tls")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+pub mod tls;
+pub mod transport;
+pub mod wire;
+
+mod accept;
+mod bridge;
+mod builder;
+mod carry;
+mod connection;
+mod counters;
+mod error;
+mod event;
+mod gate;
+mod handle;
+mod handshake;
+mod inbound;
+mod limits;
+mod message;
+mod node;
+mod peer;
+mod reason;
+mod rights;
+mod shared;
+mod status;
+mod task;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use bridge::RemoteBridge;
+pub use builder::{BridgeBuilder, Peer};
+pub use counters::{Counters, Counts};
+pub use error::{BridgeError, DrainTimedOut};
+pub use event::BridgeEvent;
+pub use handle::BridgeHandle;
+pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
+pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
+pub use limits::{Limits, LimitsBuilder, LimitsError};
+pub use message::Crash;
+pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
+pub use reason::{Closed, Dropped, Farewell};
+pub use rights::{MayBe, Names, Rights};
+pub use status::{LinkStatus, PeerStatus, Traffic};
+pub use terms::{TermFault, TermGuard};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::protocol::PeerMessage;
+
+/// What one agent says to another across hosts: any [`PeerMessage`] with serde's two derives.
+///
+/// [`wire::encode_payload`] says which types cross: flat ones, without maps.
+pub trait RemoteMessage: PeerMessage + Serialize + DeserializeOwned {}
+
+impl<M: PeerMessage + Serialize + DeserializeOwned> RemoteMessage for M {}

@@ -1,0 +1,234 @@
+//! The certificates and the key of a node, and what can be asked of them.
+//!
+//! Decided here: that a configuration which exists is fit for use, and that a failed reload changes
+//! nothing. Not here: what makes it fit ([`identity`](super::identity)), and how a connection uses it
+//! ([`handshake`](super::handshake)).
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::{Duration, SystemTime},
+};
+
+use rustls::pki_types::UnixTime;
+use zeroize::Zeroizing;
+
+use crate::remote::NodeId;
+
+use super::{
+    TlsError, TlsPart,
+    identity::{Identity, Sources},
+    pem::Source,
+};
+
+/// Certificates, key and authorities for mutual TLS between bridges.
+///
+/// Made by [`builder`](Self::builder), which checks all of it. A clone is the same configuration: a
+/// [`reload`](Self::reload) of one shows in all, for connections that begin after it.
+///
+/// The node's name is read from its certificate; it has to be the one that the bridge is given.
+///
+/// ```no_run
+/// use actix_bully::remote::tls::TlsConfig;
+///
+/// let tls = TlsConfig::builder()
+///     .authorities_file("certificates/ca.pem")
+///     .certificate_file("certificates/node-a.pem")
+///     .key_file("certificates/node-a.key")
+///     .build()?;
+/// assert_eq!(tls.node().as_str(), "node-a");
+/// # Ok::<(), actix_bully::remote::tls::TlsError>(())
+/// ```
+#[derive(Clone)]
+pub struct TlsConfig {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    node: NodeId,
+    /// Held during a reload, so that two of them do not cross.
+    sources: Mutex<Sources>,
+    identity: RwLock<Arc<Identity>>,
+}
+
+impl TlsConfig {
+    /// Begins a configuration.
+    pub fn builder() -> TlsConfigBuilder {
+        TlsConfigBuilder::default()
+    }
+
+    /// The node that the own certificate names. It never changes.
+    pub fn node(&self) -> &NodeId {
+        &self.shared.node
+    }
+
+    /// Checks that the own certificate is that of this node.
+    ///
+    /// # Errors
+    /// [`TlsError::OtherNode`] if it names another one.
+    pub fn check_node(&self, node: &NodeId) -> Result<(), TlsError> {
+        if self.node() == node {
+            return Ok(());
+        }
+        Err(TlsError::OtherNode {
+            found: self.node().clone(),
+            node: node.clone(),
+        })
+    }
+
+    /// Reads all files again, for connections that begin from now on; what is connected stays
+    /// connected. Parts that were given as bytes stay as they are.
+    ///
+    /// Call it after new files were put in place, at best by renaming, so that none is read half
+    /// written. It reads up to three small files: on a slow disk call it from a blocking task.
+    ///
+    /// # Errors
+    /// As [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate names
+    /// another node. Nothing is changed then.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let sources = self.sources();
+        self.adopt(&sources)
+    }
+
+    /// Uses other files or bytes from now on, as [`reload`](Self::reload) does with the same files.
+    ///
+    /// # Errors
+    /// As [`reload`](Self::reload). Nothing is changed then.
+    pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
+        let new = by.sources()?;
+        let mut sources = self.sources();
+        self.adopt(&new)?;
+        *sources = new;
+        Ok(())
+    }
+
+    /// When the own certificate expires, or one of its intermediate ones if that is earlier.
+    ///
+    /// Handshakes fail from then on, in both directions; links that exist stay.
+    pub fn expires_at(&self) -> SystemTime {
+        let end = Duration::from_secs(self.identity().expires.as_secs());
+        // A date beyond what the system can say is as good as its largest.
+        let latest = Duration::from_secs(i64::MAX.unsigned_abs() >> 1);
+        SystemTime::UNIX_EPOCH
+            .checked_add(end)
+            .or_else(|| SystemTime::UNIX_EPOCH.checked_add(latest))
+            .unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    /// Whether the own certificate expires within this time, or has expired. Seven days is a good
+    /// time to be warned.
+    pub fn expires_within(&self, time: Duration) -> bool {
+        let now = UnixTime::now().as_secs();
+        self.identity().expires.as_secs() <= now.saturating_add(time.as_secs())
+    }
+
+    pub(super) fn identity(&self) -> Arc<Identity> {
+        let identity = self.shared.identity.read();
+        Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sources(&self) -> std::sync::MutexGuard<'_, Sources> {
+        let sources = self.shared.sources.lock();
+        sources.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
+        let new = Identity::load(sources)?;
+        if new.node != self.shared.node {
+            return Err(TlsError::OtherNode {
+                found: new.node,
+                node: self.node().clone(),
+            });
+        }
+        let identity = self.shared.identity.write();
+        *identity.unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        Ok(())
+    }
+}
+
+/// Whom it names, and nothing of its keys.
+impl fmt::Debug for TlsConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsConfig")
+            .field("node", self.node())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parts of a [`TlsConfig`]. All three have to be given, each as a file or as bytes; the last
+/// call for a part counts.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct TlsConfigBuilder {
+    authorities: Option<Source>,
+    certificate: Option<Source>,
+    key: Option<Source>,
+}
+
+impl TlsConfigBuilder {
+    /// A PEM file with the certificates of your own authorities: whom they issued a certificate is
+    /// a node. The authorities of the operating system do not count.
+    pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.authorities = Some(Source::File(path.into()));
+        self
+    }
+
+    /// The authorities as PEM bytes.
+    pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self
+    }
+
+    /// A PEM file with the node's own certificate first, and then all intermediate ones up to, but
+    /// without, the authority's.
+    pub fn certificate_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.certificate = Some(Source::File(path.into()));
+        self
+    }
+
+    /// The own certificate and the intermediate ones as PEM bytes.
+    pub fn certificate_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.certificate = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self
+    }
+
+    /// A PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1
+    /// or PKCS #1.
+    pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.key = Some(Source::File(path.into()));
+        self
+    }
+
+    /// The private key as PEM bytes. They are wiped when the configuration is dropped.
+    pub fn key_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.key = Some(Source::Bytes(Zeroizing::new(pem.into())));
+        self
+    }
+
+    /// Reads and checks all parts.
+    ///
+    /// # Errors
+    /// [`TlsError`] says which part is missing, unreadable, expired, not valid yet, or does not fit
+    /// the others, and what to do about it.
+    pub fn build(self) -> Result<TlsConfig, TlsError> {
+        let sources = self.sources()?;
+        let identity = Identity::load(&sources)?;
+        Ok(TlsConfig {
+            shared: Arc::new(Shared {
+                node: identity.node.clone(),
+                sources: Mutex::new(sources),
+                identity: RwLock::new(Arc::new(identity)),
+            }),
+        })
+    }
+
+    fn sources(self) -> Result<Sources, TlsError> {
+        let given = |source: Option<Source>, part| source.ok_or(TlsError::NotGiven { part });
+        Ok(Sources {
+            authorities: given(self.authorities, TlsPart::Authorities)?,
+            certificate: given(self.certificate, TlsPart::Certificate)?,
+            key: given(self.key, TlsPart::Key)?,
+        })
+    }
+}

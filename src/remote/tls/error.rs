@@ -1,0 +1,200 @@
+//! Why a configuration of TLS is refused, before anything is listened to.
+
+use std::{fmt, io, path::PathBuf, time::Duration};
+
+use crate::remote::NodeId;
+
+use super::NameFault;
+
+/// A part of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TlsPart {
+    /// The certificates of the authorities whose nodes are trusted.
+    Authorities,
+    /// The node's own certificate, and what leads from there to an authority.
+    Certificate,
+    /// The key of the node's own certificate.
+    Key,
+}
+
+impl fmt::Display for TlsPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Authorities => "certificate authorities",
+            Self::Certificate => "own certificate",
+            Self::Key => "private key",
+        })
+    }
+}
+
+/// What the node's certificate has to be good for: every node both listens and dials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TlsUsage {
+    /// To be dialled: the extended key usage `serverAuth`.
+    Server,
+    /// To dial: the extended key usage `clientAuth`.
+    Client,
+}
+
+impl fmt::Display for TlsUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Server => "serverAuth",
+            Self::Client => "clientAuth",
+        })
+    }
+}
+
+/// Why a configuration of TLS is refused. After a failed reload the old one is still in use.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A part was not given.
+    #[error("no {part} given: name a PEM file, or give PEM bytes")]
+    NotGiven {
+        /// Which.
+        part: TlsPart,
+    },
+    /// A file cannot be read.
+    #[error(
+        "the {part} cannot be read from {path:?}: is the file there, and may this user read it?"
+    )]
+    Unreadable {
+        /// What it should hold.
+        part: TlsPart,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file or text is longer than such things are.
+    #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
+    TooLong {
+        /// What it should hold.
+        part: TlsPart,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The text is not PEM. What it says is not repeated: it may hold a key.
+    #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
+    Pem {
+        /// What it should hold.
+        part: TlsPart,
+    },
+    /// The text has no such part in it.
+    #[error(
+        "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
+    )]
+    Empty {
+        /// What it should hold.
+        part: TlsPart,
+    },
+    /// There is more than one key, and no telling which is meant.
+    #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
+    SeveralKeys {
+        /// How many.
+        count: usize,
+    },
+    /// The key is of a kind that is not supported.
+    #[error(
+        "the private key is not supported: use ECDSA P-256 or P-384, Ed25519, or RSA from 2048 bits"
+    )]
+    Key,
+    /// The key belongs to another certificate.
+    #[error(
+        "the private key is not the one of the own certificate: give the pair that belongs together"
+    )]
+    KeyMismatch,
+    /// A certificate is not X.509 version 3, or uses what is not supported.
+    #[error("there is a certificate among the {part} that cannot be used: {detail}")]
+    Certificate {
+        /// Where it was given.
+        part: TlsPart,
+        /// What is wrong with it.
+        detail: TlsDetail,
+    },
+    /// A certificate given as an authority's may not issue others.
+    #[error(
+        "certificate {position} of the certificate authorities is not an authority's: give the one that issued the nodes' certificates"
+    )]
+    NotAnAuthority {
+        /// Its place in the PEM, from 1.
+        position: usize,
+    },
+    /// The own certificate, or one between it and the authority, has expired.
+    #[error(
+        "the own certificate, or its issuer, expired {ago:?} ago: issue a new one, or set the clock"
+    )]
+    Expired {
+        /// Since when.
+        ago: Duration,
+    },
+    /// The own certificate, or one between it and the authority, is from the future.
+    #[error("the own certificate, or its issuer, is valid only in {after:?}: is the clock right?")]
+    NotYetValid {
+        /// How long until then.
+        after: Duration,
+    },
+    /// No authority that is trusted here issued the own certificate.
+    #[error(
+        "the own certificate was not issued by any of the certificate authorities: give the one that did, and all intermediate certificates after the own one"
+    )]
+    UnknownIssuer,
+    /// The own certificate does not serve both ends of a connection.
+    #[error(
+        "the own certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
+    )]
+    Usage {
+        /// What is missing.
+        usage: TlsUsage,
+    },
+    /// The own certificate does not name one node.
+    #[error(
+        "the own certificate names no node, as {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
+    )]
+    Name(#[source] NameFault),
+    /// The own certificate names another node.
+    #[error(
+        "the own certificate is that of node {found}, but this is {node}: give its own one, or call the node {found}"
+    )]
+    OtherNode {
+        /// Whom the certificate names.
+        found: NodeId,
+        /// Who it should name.
+        node: NodeId,
+    },
+    /// The TLS library refuses it.
+    #[error("this configuration cannot be used: {0}")]
+    Unusable(TlsDetail),
+}
+
+/// What the TLS library says of it. For people: the words may change.
+#[derive(Clone, PartialEq)]
+pub struct TlsDetail(rustls::Error);
+
+impl From<rustls::Error> for TlsDetail {
+    fn from(error: rustls::Error) -> Self {
+        Self(error)
+    }
+}
+
+impl From<webpki::Error> for TlsDetail {
+    fn from(error: webpki::Error) -> Self {
+        Self(rustls::Error::General(error.to_string()))
+    }
+}
+
+impl fmt::Display for TlsDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for TlsDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,247 @@
+//! What a node shows to others and how it judges them, checked once and then fixed.
+//!
+//! Decided here: when the own certificate is fit for use, until when, and every setting of the TLS
+//! library. Not here: where the parts come from, and when they are read again.
+
+use std::{sync::Arc, time::Duration};
+
+use rustls::{
+    ClientConfig, RootCertStore, ServerConfig,
+    client::{Resumption, WebPkiServerVerifier},
+    crypto::{CryptoProvider, ring},
+    pki_types::{CertificateDer, UnixTime},
+    server::{NoServerSessionStorage, WebPkiClientVerifier},
+    sign::{CertifiedKey, SingleCertAndKey},
+    version::TLS13,
+};
+use webpki::{EndEntityCert, KeyUsage};
+
+use crate::remote::NodeId;
+
+use super::{
+    ALPN, TlsDetail, TlsError, TlsPart, TlsUsage,
+    name::node_of,
+    pem::{SecretKey, Source},
+};
+
+/// Everything that a handshake needs.
+pub(super) struct Identity {
+    pub(super) node: NodeId,
+    /// When the first certificate of the own chain expires.
+    pub(super) expires: UnixTime,
+    pub(super) server: Arc<ServerConfig>,
+    pub(super) client: Arc<ClientConfig>,
+}
+
+/// Where the parts of an identity come from.
+#[derive(Clone, Debug)]
+pub(super) struct Sources {
+    pub(super) authorities: Source,
+    pub(super) certificate: Source,
+    pub(super) key: Source,
+}
+
+impl Identity {
+    /// Reads and checks all parts.
+    pub(super) fn load(sources: &Sources) -> Result<Self, TlsError> {
+        let authorities = trusted(&sources.authorities.certificates(TlsPart::Authorities)?)?;
+        let chain = sources.certificate.certificates(TlsPart::Certificate)?;
+        let key = sources.key.key()?;
+        let provider = Arc::new(ring::default_provider());
+        let node = judge(&chain, &authorities, &provider)?;
+        let expires = expiry(&chain)?;
+        let own = Arc::new(SingleCertAndKey::from(pair(chain, &key)?));
+        Ok(Self {
+            node,
+            expires,
+            server: server(&provider, &authorities, &own)?,
+            client: client(&provider, &authorities, &own)?,
+        })
+    }
+}
+
+/// Only these authorities count, never those of the operating system.
+fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut store = RootCertStore::empty();
+    for (index, certificate) in certificates.iter().enumerate() {
+        let position = index.saturating_add(1);
+        // A node's certificate taken for an authority's would let that node make any other.
+        if !is_authority(certificate).map_err(|error| unfit(TlsPart::Authorities, error))? {
+            return Err(TlsError::NotAnAuthority { position });
+        }
+        store
+            .add(certificate.clone())
+            .map_err(|error| unfit(TlsPart::Authorities, error))?;
+    }
+    Ok(Arc::new(store))
+}
+
+/// The library does not say so either, but refuses an authority where a node should be.
+fn is_authority(certificate: &CertificateDer<'_>) -> Result<bool, webpki::Error> {
+    let refusal = refusal_at(certificate, last_moment(certificate)?)?;
+    Ok(refusal == webpki::Error::CaUsedAsEndEntity)
+}
+
+/// Judges the own certificate as every peer will, from both ends; says which node it names.
+fn judge(
+    chain: &[CertificateDer<'static>],
+    authorities: &RootCertStore,
+    provider: &CryptoProvider,
+) -> Result<NodeId, TlsError> {
+    let (own, intermediates) = chain.split_first().ok_or(TlsError::Empty {
+        part: TlsPart::Certificate,
+    })?;
+    let parsed =
+        EndEntityCert::try_from(own).map_err(|error| unfit(TlsPart::Certificate, error))?;
+    let algorithms = provider.signature_verification_algorithms.all;
+    let now = UnixTime::now();
+    for (usage, key_usage) in [
+        (TlsUsage::Server, KeyUsage::server_auth()),
+        (TlsUsage::Client, KeyUsage::client_auth()),
+    ] {
+        parsed
+            .verify_for_usage(
+                algorithms,
+                &authorities.roots,
+                intermediates,
+                now,
+                key_usage,
+                None,
+                None,
+            )
+            .map_err(|error| refused(error, usage, now))?;
+    }
+    node_of(own).map_err(TlsError::Name)
+}
+
+fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
+    let between = |early: UnixTime, late: UnixTime| {
+        Duration::from_secs(late.as_secs().saturating_sub(early.as_secs()))
+    };
+    if let webpki::Error::CertExpired { not_after, .. } = error {
+        let ago = between(not_after, now);
+        return TlsError::Expired { ago };
+    }
+    if let webpki::Error::CertNotValidYet { not_before, .. } = error {
+        let after = between(now, not_before);
+        return TlsError::NotYetValid { after };
+    }
+    if matches!(
+        error,
+        webpki::Error::RequiredEkuNotFoundContext(_) | webpki::Error::EmptyEkuExtension
+    ) {
+        return TlsError::Usage { usage };
+    }
+    // An authority of the same name with another key is another authority.
+    if matches!(
+        error,
+        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey
+    ) {
+        return TlsError::UnknownIssuer;
+    }
+    unfit(TlsPart::Certificate, error)
+}
+
+fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
+    let detail = error.into();
+    TlsError::Certificate { part, detail }
+}
+
+/// The first end in the own chain. What an authority says of its own end is not looked at, here or
+/// in a handshake: it is trusted for as long as it is listed.
+fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
+    let mut first = UnixTime::since_unix_epoch(Duration::MAX);
+    for certificate in chain {
+        let last = last_moment(certificate).map_err(|error| unfit(TlsPart::Certificate, error))?;
+        first = first.min(last);
+    }
+    Ok(first)
+}
+
+/// The library shows no dates, but whoever asks at the end of time is told when it expired.
+fn last_moment(certificate: &CertificateDer<'_>) -> Result<UnixTime, webpki::Error> {
+    let end_of_time = UnixTime::since_unix_epoch(Duration::MAX);
+    let refusal = refusal_at(certificate, end_of_time)?;
+    if let webpki::Error::CertExpired { not_after, .. } = refusal {
+        return Ok(not_after);
+    }
+    Err(refusal)
+}
+
+/// Why a certificate is refused at a moment by somebody who trusts nobody.
+fn refusal_at(
+    certificate: &CertificateDer<'_>,
+    moment: UnixTime,
+) -> Result<webpki::Error, webpki::Error> {
+    let parsed = EndEntityCert::try_from(certificate)?;
+    let usage = KeyUsage::server_auth();
+    let refusal = parsed
+        .verify_for_usage(&[], &[], &[], moment, usage, None, None)
+        .err();
+    Ok(refusal.unwrap_or(webpki::Error::UnknownIssuer))
+}
+
+/// The key is copied into the library's own form here; the copy lives as long as the identity.
+fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<CertifiedKey, TlsError> {
+    let key = ring::sign::any_supported_type(key.der()).map_err(|_| TlsError::Key)?;
+    let pair = CertifiedKey::new(chain, key);
+    pair.keys_match().map_err(|_| TlsError::KeyMismatch)?;
+    Ok(pair)
+}
+
+/// Other crates of the application may switch more of the library on; what is set here stays.
+fn server(
+    provider: &Arc<CryptoProvider>,
+    authorities: &Arc<RootCertStore>,
+    own: &Arc<SingleCertAndKey>,
+) -> Result<Arc<ServerConfig>, TlsError> {
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
+            .clear_root_hint_subjects() // a stranger learns no name of an authority
+            .build()
+            .map_err(|_| TlsError::Empty {
+                part: TlsPart::Authorities,
+            })?;
+    let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
+        .with_protocol_versions(&[&TLS13])
+        .map_err(unusable)?
+        .with_client_cert_verifier(verifier)
+        .with_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.send_tls13_tickets = 0;
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.max_early_data_size = 0;
+    config.send_half_rtt_data = false;
+    config.cert_compressors = Vec::new();
+    config.cert_decompressors = Vec::new();
+    Ok(Arc::new(config))
+}
+
+fn client(
+    provider: &Arc<CryptoProvider>,
+    authorities: &Arc<RootCertStore>,
+    own: &Arc<SingleCertAndKey>,
+) -> Result<Arc<ClientConfig>, TlsError> {
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
+            .build()
+            .map_err(|_| TlsError::Empty {
+                part: TlsPart::Authorities,
+            })?;
+    let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
+        .with_protocol_versions(&[&TLS13])
+        .map_err(unusable)?
+        .with_webpki_verifier(verifier)
+        .with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.resumption = Resumption::disabled();
+    config.enable_early_data = false;
+    config.enable_sni = false; // it would show the node's name to everybody on the way
+    config.cert_compressors = Vec::new();
+    config.cert_decompressors = Vec::new();
+    Ok(Arc::new(config))
+}
+
+fn unusable(error: rustls::Error) -> TlsError {
+    TlsError::Unusable(error.into())
+}

@@ -1,0 +1,241 @@
+//! Why a connection was refused, for counters and for the security log, never for the peer.
+//!
+//! Decided here: which failures count as the same. Not here: who counts, and how often it is logged.
+
+use std::{fmt, io};
+
+use rustls::CertificateError;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+
+use crate::remote::Closed;
+
+/// Why a connection was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TlsReason {
+    /// What came is not TLS: another protocol, or noise.
+    NotTls,
+    /// TLS, but not version 1.3, or without common cryptography.
+    Version,
+    /// TLS 1.3 for another protocol than the bridge's.
+    Protocol,
+    /// The peer showed no certificate.
+    NoCertificate,
+    /// The peer's certificate is not from an authority that is trusted here.
+    UnknownIssuer,
+    /// The peer's certificate, or one of its issuers', has expired.
+    Expired,
+    /// The peer's certificate, or one of its issuers', is from the future.
+    NotYetValid,
+    /// The peer's certificate does not allow this end of a connection.
+    Usage,
+    /// The peer's certificate is damaged, or not the peer's own.
+    Certificate,
+    /// The peer's certificate names no node, or another one than was dialled.
+    Name,
+    /// The peer's certificate is in order, but nobody told us of this node.
+    Stranger,
+    /// The peer refused us, and does not say why.
+    RefusedByPeer,
+    /// The connection ended before the handshake did.
+    Lost,
+    /// The peer broke the rules of TLS.
+    Violation,
+}
+
+impl TlsReason {
+    /// In words, for people: they may change.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotTls => "what the peer sent is not TLS",
+            Self::Version => "the peer does not speak TLS 1.3",
+            Self::Protocol => "the peer speaks another protocol over TLS",
+            Self::NoCertificate => "the peer showed no certificate",
+            Self::UnknownIssuer => "the peer's certificate is not from a trusted authority",
+            Self::Expired => "the peer's certificate has expired",
+            Self::NotYetValid => "the peer's certificate is not valid yet",
+            Self::Usage => "the peer's certificate is not for this use",
+            Self::Certificate => "the peer's certificate is damaged or not its own",
+            Self::Name => "the peer's certificate does not name the node that it should",
+            Self::Stranger => "the peer is a node that is not configured here",
+            Self::RefusedByPeer => "the peer refused the connection",
+            Self::Lost => "the connection ended during the handshake",
+            Self::Violation => "the peer broke the rules of TLS",
+        }
+    }
+
+    /// Why reading from or writing to a [`TlsStream`](super::TlsStream) failed; nothing if it was
+    /// not TLS that failed.
+    ///
+    /// Who dials needs it: in TLS 1.3 its handshake ends before the other side has judged its
+    /// certificate, so that the refusal is met at the first read.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+        Some(Self::of_tls(error))
+    }
+
+    /// Whether this is about who the peer is: a matter for the security log.
+    pub const fn is_about_identity(self) -> bool {
+        matches!(
+            self,
+            Self::NoCertificate
+                | Self::UnknownIssuer
+                | Self::Expired
+                | Self::NotYetValid
+                | Self::Usage
+                | Self::Certificate
+                | Self::Name
+                | Self::Stranger
+        )
+    }
+
+    /// Under which name it is counted.
+    pub const fn closed(self) -> Closed {
+        if self.is_about_identity() {
+            Closed::Auth
+        } else if matches!(self, Self::Lost) {
+            Closed::Lost
+        } else {
+            Closed::Tls
+        }
+    }
+
+    /// What a handshake failed with.
+    pub(super) fn of_handshake(error: &io::Error) -> Self {
+        Self::of(error).unwrap_or(Self::Lost)
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has many more errors, and may add some: each is a broken rule"
+    )]
+    fn of_tls(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidMessage(_) => Self::NotTls,
+            rustls::Error::PeerIncompatible(_) => Self::Version,
+            rustls::Error::NoApplicationProtocol => Self::Protocol,
+            rustls::Error::NoCertificatesPresented => Self::NoCertificate,
+            rustls::Error::InvalidCertificate(error) => Self::of_certificate(error),
+            rustls::Error::AlertReceived(_) => Self::RefusedByPeer,
+            _ => Self::Violation,
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library has many more errors, and may add some: each is a damaged certificate"
+    )]
+    fn of_certificate(error: &CertificateError) -> Self {
+        match error {
+            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                Self::NotYetValid
+            }
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                Self::Usage
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::Name
+            }
+            _ => Self::Certificate,
+        }
+    }
+}
+
+impl fmt::Display for TlsReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A connection that was refused, and why.
+pub struct TlsRefusal<S> {
+    reason: TlsReason,
+    names: Vec<String>,
+    stream: Left<S>,
+}
+
+/// What is left of the connection.
+pub(super) enum Left<S> {
+    /// TLS never came to be. Nothing may be said there in plain.
+    Bare(S),
+    Encrypted(Box<tokio_rustls::TlsStream<S>>),
+    Nothing,
+}
+
+impl<S> TlsRefusal<S> {
+    pub(super) const fn new(reason: TlsReason, stream: Left<S>) -> Self {
+        Self {
+            reason,
+            names: Vec::new(),
+            stream,
+        }
+    }
+
+    pub(super) fn after_handshake(
+        reason: TlsReason,
+        names: Vec<String>,
+        stream: tokio_rustls::TlsStream<S>,
+    ) -> Self {
+        Self {
+            reason,
+            names,
+            stream: Left::Encrypted(Box::new(stream)),
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (TlsReason, Vec<String>, Left<S>) {
+        (self.reason, self.names, self.stream)
+    }
+
+    /// Why.
+    pub const fn reason(&self) -> TlsReason {
+        self.reason
+    }
+
+    /// The first DNS names of the peer's certificate, four at most, if it was trusted otherwise.
+    ///
+    /// They come from an authority that is trusted here, and still are to be logged with care:
+    /// quoted.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsRefusal<S> {
+    /// Says goodbye, where there is somebody whom it can be said to, and closes the connection.
+    ///
+    /// The caller sets the deadline. Nothing is read: what the peer has sent meanwhile may make the
+    /// operating system take the word back.
+    ///
+    /// # Errors
+    /// If the bytes cannot be sent. The connection is closed all the same.
+    pub async fn close_with(self, goodbye: &[u8]) -> io::Result<()> {
+        match self.stream {
+            Left::Encrypted(mut stream) => {
+                stream.write_all(goodbye).await?;
+                stream.shutdown().await
+            }
+            Left::Bare(mut stream) => stream.shutdown().await,
+            Left::Nothing => Ok(()),
+        }
+    }
+}
+
+impl<S> fmt::Display for TlsRefusal<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<S> fmt::Debug for TlsRefusal<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsRefusal")
+            .field("reason", &self.reason)
+            .field("names", &self.names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> std::error::Error for TlsRefusal<S> {}

@@ -1,0 +1,67 @@
+//! TLS around the streams of a bridge.
+//!
+//! Decided here: what the bridge hears of a refusal, and what the other end may be told.
+
+use std::time::{Duration, SystemTime};
+
+use crate::remote::{
+    Closed, NodeId,
+    transport::{Secured, Securing, Security, Stream, Unsecured},
+};
+
+use super::{TlsConfig, TlsReason, TlsRefusal, TlsStream, refusal::Left};
+
+/// So long before its end a certificate is warned of.
+const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+type Handshake = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;
+
+impl Security for TlsConfig {
+    fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a> {
+        Box::pin(async move { outcome(self.connect(stream, node).await) })
+    }
+
+    fn inbound<'a>(
+        &'a self,
+        stream: Box<dyn Stream>,
+        is_peer: &'a dyn Fn(&NodeId) -> bool,
+    ) -> Securing<'a> {
+        Box::pin(async move { outcome(self.accept(stream, is_peer).await) })
+    }
+
+    fn vouches_for(&self) -> Option<NodeId> {
+        Some(self.node().clone())
+    }
+
+    fn expires_soon(&self) -> Option<SystemTime> {
+        self.expires_within(SOON).then(|| self.expires_at())
+    }
+}
+
+fn outcome(handshake: Handshake) -> Result<Secured, Unsecured> {
+    match handshake {
+        Ok(stream) => Ok(Secured {
+            node: stream.peer().clone(),
+            stream: Box::new(stream),
+        }),
+        Err(refusal) => Err(unsecured(refusal)),
+    }
+}
+
+/// A node that is only not configured here is told goodbye. In all other cases the TLS alert, which
+/// has been sent, says enough; the stream is closed with care, so that it arrives. Whoever does not
+/// even speak TLS is not worth that.
+fn unsecured(refusal: TlsRefusal<Box<dyn Stream>>) -> Unsecured {
+    let (reason, names, left) = refusal.into_parts();
+    let parting: Option<(Box<dyn Stream>, _)> = match left {
+        Left::Encrypted(stream) => Some((stream, Closed::Auth.farewell())),
+        Left::Bare(stream) if reason.is_about_identity() => Some((stream, None)),
+        Left::Bare(_) | Left::Nothing => None,
+    };
+    Unsecured {
+        why: reason.closed(),
+        detail: TlsReason::as_str(reason),
+        names,
+        parting,
+    }
+}

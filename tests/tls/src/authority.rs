@@ -1,0 +1,170 @@
+//! Authorities and certificates, right and wrong.
+
+use actix_bully::remote::tls::{TlsConfig, TlsConfigBuilder, TlsError};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, SanType,
+};
+use time::{Duration, OffsetDateTime};
+
+/// Who issues certificates.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    /// Its own certificate, as PEM.
+    pub pem: String,
+    /// The certificates between it and the root, as PEM.
+    between: String,
+}
+
+/// A certificate with its key, as PEM.
+#[derive(Clone)]
+pub struct Leaf {
+    /// The certificate, then the intermediate ones.
+    pub certificate: String,
+    pub key: String,
+}
+
+impl Authority {
+    /// A root of its own.
+    pub fn new(name: &str) -> Self {
+        let (params, key) = (authority_params(name), new_key());
+        let pem = params
+            .self_signed(&key)
+            .expect("an authority can be made")
+            .pem();
+        Self {
+            issuer: Issuer::new(params, key),
+            pem,
+            between: String::new(),
+        }
+    }
+
+    /// An authority below this one.
+    pub fn intermediate(&self, name: &str) -> Self {
+        let (params, key) = (authority_params(name), new_key());
+        let pem = params
+            .signed_by(&key, &self.issuer)
+            .expect("an intermediate authority can be made")
+            .pem();
+        Self {
+            issuer: Issuer::new(params, key),
+            between: pem.clone() + &self.between,
+            pem,
+        }
+    }
+
+    /// A node that abuses its own certificate as an authority's.
+    pub fn from_leaf(&self, node: &str) -> Self {
+        let (params, key) = (leaf_params(node), new_key());
+        let pem = params
+            .signed_by(&key, &self.issuer)
+            .expect("a certificate can be made")
+            .pem();
+        Self {
+            issuer: Issuer::new(params, key),
+            between: pem.clone() + &self.between,
+            pem,
+        }
+    }
+
+    /// A good certificate for a node.
+    pub fn node(&self, node: &str) -> Leaf {
+        self.issue(leaf_params(node))
+    }
+
+    /// A certificate with something changed.
+    pub fn odd(&self, node: &str, change: impl FnOnce(&mut CertificateParams)) -> Leaf {
+        let mut params = leaf_params(node);
+        change(&mut params);
+        self.issue(params)
+    }
+
+    /// The configuration of a node with a good certificate.
+    pub fn config(&self, node: &str) -> TlsConfig {
+        self.builder(&self.node(node))
+            .build()
+            .expect("a good configuration is accepted")
+    }
+
+    /// A configuration with this certificate that trusts this authority.
+    pub fn builder(&self, leaf: &Leaf) -> TlsConfigBuilder {
+        TlsConfig::builder()
+            .authorities_pem(self.pem.as_str())
+            .certificate_pem(leaf.certificate.as_str())
+            .key_pem(leaf.key.as_str())
+    }
+
+    /// Why a configuration with this certificate is refused.
+    pub fn refusal(&self, leaf: &Leaf) -> TlsError {
+        self.builder(leaf)
+            .build()
+            .expect_err("a bad configuration is refused")
+    }
+
+    fn issue(&self, params: CertificateParams) -> Leaf {
+        let key = new_key();
+        let own = params
+            .signed_by(&key, &self.issuer)
+            .expect("a certificate can be made");
+        Leaf {
+            certificate: own.pem() + &self.between,
+            key: key.serialize_pem(),
+        }
+    }
+}
+
+/// A certificate that nobody else vouches for.
+pub fn self_signed(node: &str) -> Leaf {
+    let key = new_key();
+    let own = leaf_params(node)
+        .self_signed(&key)
+        .expect("a certificate can be made");
+    Leaf {
+        certificate: own.pem(),
+        key: key.serialize_pem(),
+    }
+}
+
+/// A subject alternative name of the kind DNS, however odd.
+pub fn dns(name: &str) -> SanType {
+    SanType::DnsName(name.to_owned().try_into().expect("the name is ASCII"))
+}
+
+/// Valid from so many days from now until so many days from now.
+pub fn valid(params: &mut CertificateParams, from: i64, until: i64) {
+    let now = OffsetDateTime::now_utc();
+    params.not_before = now + Duration::days(from);
+    params.not_after = now + Duration::days(until);
+}
+
+fn authority_params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = called(name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+    valid(&mut params, -1, 30);
+    params
+}
+
+fn leaf_params(node: &str) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = called(node);
+    params.subject_alt_names = vec![dns(node)];
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.extended_key_usages = vec![
+        ExtendedKeyUsagePurpose::ServerAuth,
+        ExtendedKeyUsagePurpose::ClientAuth,
+    ];
+    valid(&mut params, -1, 30);
+    params
+}
+
+fn called(name: &str) -> DistinguishedName {
+    let mut called = DistinguishedName::new();
+    called.push(DnType::CommonName, name);
+    called
+}
+
+fn new_key() -> KeyPair {
+    KeyPair::generate().expect("there is randomness")
+}

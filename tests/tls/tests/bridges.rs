@@ -1,0 +1,381 @@
+//! Whole bridges with TLS over real sockets: they elect, and nobody else takes part (T1 to T3, T7).
+
+use std::{future::Future, net::SocketAddr, time::Duration};
+
+use actix::{System, clock::timeout};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    protocol::{Time, Timings},
+    remote::{
+        Acquaintance, BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Closed, ClusterId,
+        Farewell, Handshake, Introduction, Limits, LinkStatus, NodeIncarnation, Nonce, Peer,
+        Progress, RemoteBridge, Rights,
+        tls::{TlsConfig, TlsStream},
+        wire::{Frames, Hello},
+    },
+};
+use actix_bully_tls_tests::{Authority, Leaf, authority::valid, ends::node};
+use bytes::BytesMut;
+use futures::{Stream, StreamExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// Sockets know no virtual time.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// One process.
+struct Host {
+    bridge: BridgeHandle,
+    agent: BullyHandle,
+}
+
+impl Host {
+    /// The agent has the name of its node.
+    fn start(
+        name: &str,
+        peers: &[(&str, Option<&Self>)],
+        with: impl FnOnce(BridgeBuilder) -> BridgeBuilder,
+    ) -> Self {
+        let group = Group::new("g").expect("a good name");
+        let bridge = with(builder(name, peers))
+            .carry(&group)
+            .start()
+            .expect("a good bridge");
+        let agent = BullyAgent::builder(name)
+            .timings(Timings::lan())
+            .join(&group)
+            .start()
+            .expect("a good agent");
+        Self { bridge, agent }
+    }
+
+    fn tls(name: &str, peers: &[(&str, Option<&Self>)], config: &TlsConfig) -> Self {
+        Self::start(name, peers, |builder| builder.tls(config.clone()))
+    }
+
+    fn at(&self) -> SocketAddr {
+        self.bridge.local_addr().expect("it listens")
+    }
+
+    fn follows(&self, leader: &str) -> bool {
+        let found = self.agent.leader();
+        found.is_some_and(|found| found.id.as_str() == leader)
+    }
+
+    fn is_linked(&self) -> bool {
+        let peers = self.bridge.peers();
+        let is_linked = |link: &LinkStatus| matches!(link, LinkStatus::Linked { .. });
+        peers.iter().all(|peer| is_linked(&peer.link))
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        let counts = self.bridge.counters();
+        let found = counts.iter().find(|(counter, _)| *counter == name);
+        found.expect("there is such a counter").1
+    }
+}
+
+fn builder(name: &str, peers: &[(&str, Option<&Host>)]) -> BridgeBuilder {
+    let builder = RemoteBridge::builder(name).listen("127.0.0.1:0");
+    peers.iter().fold(builder, |builder, (peer, host)| {
+        builder.peer(match host {
+            Some(host) => Peer::new(peer, &host.at().to_string()),
+            None => Peer::inbound(peer),
+        })
+    })
+}
+
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let waiting = async {
+        while !holds() {
+            actix::clock::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(DEADLINE, waiting)
+        .await
+        .unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// The first event that this finds something in.
+async fn event<T>(
+    mut events: impl Stream<Item = BridgeEvent> + Unpin,
+    mut find: impl FnMut(BridgeEvent) -> Option<T>,
+) -> T {
+    let finding = async {
+        loop {
+            let event = events.next().await.expect("the bridge lives");
+            if let Some(found) = find(event) {
+                return found;
+            }
+        }
+    };
+    timeout(DEADLINE, finding)
+        .await
+        .expect("the event comes in time")
+}
+
+/// What a listener is told of a proof that was not accepted.
+async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (&'static str, Vec<String>) {
+    event(events, |event| match event {
+        BridgeEvent::Unproven {
+            reason,
+            names,
+            from,
+            ..
+        } => {
+            assert_eq!(from, "127.0.0.1");
+            Some((reason, names))
+        }
+        _ => None,
+    })
+    .await
+}
+
+/// Two hosts that are linked, and follow `b`.
+async fn two(a: &TlsConfig, b: &TlsConfig) -> [Host; 2] {
+    let a = Host::tls("a", &[("b", None)], a);
+    let b = Host::tls("b", &[("a", Some(&a))], b);
+    until("b leads", || a.follows("b") && b.follows("b")).await;
+    [a, b]
+}
+
+fn play(scene: impl Future<Output = ()>) {
+    System::new().block_on(scene);
+}
+
+#[test]
+fn agents_of_three_hosts_elect_over_tls() {
+    play(async {
+        let trust = Authority::new("ours");
+        let a = Host::tls("a", &[("b", None), ("c", None)], &trust.config("a"));
+        let b = Host::tls("b", &[("a", Some(&a)), ("c", None)], &trust.config("b"));
+        let c = Host::tls("c", &[("a", Some(&a)), ("b", Some(&b))], &trust.config("c"));
+        let all = |leader: &str, hosts: &[&Host]| hosts.iter().all(|host| host.follows(leader));
+        until("c leads", || all("c", &[&a, &b, &c])).await;
+        c.bridge.stop();
+        until("b leads", || all("b", &[&a, &b])).await;
+    });
+}
+
+#[test]
+fn a_bridge_has_the_name_of_its_certificate() {
+    play(async {
+        let group: Group = Group::new("g").expect("a good name");
+        let trust = Authority::new("ours");
+        let bridge = builder("a", &[])
+            .carry(&group)
+            .tls(trust.config("b"))
+            .start();
+        let error = bridge.expect_err("refused");
+        assert!(matches!(error, BridgeError::OtherNode { .. }), "{error:?}");
+        assert!(error.to_string().contains("or call it b"), "{error}");
+    });
+}
+
+/// T1. What nobody else can reach needs no TLS; what others can reach is refused without.
+#[test]
+fn a_public_address_needs_tls() {
+    play(async {
+        let group: Group = Group::new("g").expect("a good name");
+        let trust = Authority::new("ours");
+        let public = || RemoteBridge::builder("a").listen("0.0.0.0:0").carry(&group);
+        let error = public().start().expect_err("refused");
+        assert!(matches!(error, BridgeError::Plaintext { .. }), "{error:?}");
+        assert!(public().tls(trust.config("a")).start().is_ok());
+    });
+}
+
+/// T3, T4. It is told so, and who guards the host learns which name it showed.
+#[test]
+fn a_node_that_is_no_peer_is_told_goodbye() {
+    play(async {
+        let trust = Authority::new("ours");
+        let [a, b] = two(&trust.config("a"), &trust.config("b")).await;
+        let events = a.bridge.events();
+        let c = Host::tls("c", &[("a", Some(&a))], &trust.config("c"));
+        let told = c.bridge.events();
+        let (reason, names) = unproven(events).await;
+        assert_eq!(names, ["c"]);
+        assert!(reason.contains("not configured"), "{reason}");
+        let farewell = event(told, |event| match event {
+            BridgeEvent::RefusedBy { why, .. } => Some(why),
+            _ => None,
+        });
+        assert_eq!(farewell.await, Farewell::Auth);
+        assert!(a.count("auth_failed") >= 1);
+        assert!(!c.is_linked() && a.follows("b") && b.follows("b"));
+    });
+}
+
+/// T2. What the dialler learns is that TLS failed.
+#[test]
+fn a_node_of_another_authority_is_refused() {
+    play(async {
+        let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
+        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
+        let events = a.bridge.events();
+        // It trusts a, to see what a says.
+        let b = other
+            .builder(&other.node("b"))
+            .authorities_pem(trust.pem.clone() + &other.pem);
+        let b = Host::tls("b", &[("a", Some(&a))], &b.build().expect("good"));
+        let (reason, names) = unproven(events).await;
+        assert!(reason.contains("trusted authority"), "{reason}");
+        assert!(names.is_empty(), "nobody vouches for a name: {names:?}");
+        until("b is refused", || b.count("tls") >= 1).await;
+        assert!(a.count("auth_failed") >= 1);
+        assert!(!a.is_linked() && !b.is_linked());
+    });
+}
+
+/// T2, the other direction: who answers is not who was dialled.
+#[test]
+fn a_listener_that_is_not_the_node_dialled_is_refused() {
+    play(async {
+        let trust = Authority::new("ours");
+        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
+        let b = Host::tls("b", &[("c", Some(&a))], &trust.config("b"));
+        until("b refuses", || b.count("auth_failed") >= 1).await;
+        assert!(!a.is_linked() && !b.is_linked());
+    });
+}
+
+/// Says hello to `a` as this node, over whatever connection.
+async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Closed> {
+    let cluster = ClusterId::new("default").expect("a good name");
+    let me = Introduction::new(node(name), cluster, NodeIncarnation(1));
+    let (limits, now, mut out) = (Limits::default(), Time::ZERO, BytesMut::new());
+    let mut frames = Frames::new(&limits);
+    let mut hands = Handshake::begin(me, Nonce([7; 8]), Some(node("a")), &limits, now, &mut out);
+    let everybody = |_: &Hello| {
+        Some(Acquaintance {
+            rights: Rights::all(),
+            latest: None,
+        })
+    };
+    loop {
+        stream.write_all(&out).await.expect("open");
+        stream.flush().await.expect("open");
+        out.clear();
+        if let Some(body) = frames.next(now)? {
+            if let Progress::Ready(_) = hands.receive(now, body, everybody, &mut out)? {
+                return Ok(());
+            }
+        } else if stream.read_buf(frames.room()).await.expect("open") == 0 {
+            return Err(Closed::Lost);
+        }
+    }
+}
+
+/// T3. A good certificate of `b`, and a HELLO that says `c`: both are peers.
+#[test]
+fn who_says_hello_as_another_node_is_refused() {
+    play(async {
+        let trust = Authority::new("ours");
+        let a = Host::tls("a", &[("b", None), ("c", None)], &trust.config("a"));
+        for (name, expected) in [("c", Err(Closed::Goodbye(Farewell::Auth))), ("b", Ok(()))] {
+            let stream = TcpStream::connect(a.at()).await.expect("it listens");
+            let stream = trust.config("b").connect(stream, &node("a")).await;
+            let stream = stream.expect("a good certificate");
+            let answered = timeout(DEADLINE, hello(stream, name)).await;
+            assert_eq!(answered.expect("in time"), expected, "{name}");
+        }
+        assert_eq!(a.count("auth_failed"), 1);
+    });
+}
+
+/// What is not TLS, says nothing, or comes without a certificate hurts nobody who is linked.
+#[test]
+fn strangers_on_the_port_are_counted_and_nothing_else() {
+    play(async {
+        let trust = Authority::new("ours");
+        let limits = Limits::builder()
+            .handshake(Duration::from_millis(300))
+            .build();
+        let limits = limits.expect("within the ranges");
+        let with = |builder: BridgeBuilder| builder.tls(trust.config("a")).limits(limits);
+        let a = Host::start("a", &[("b", None)], with);
+        let b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
+        until("b leads", || a.follows("b") && b.follows("b")).await;
+        let link = b.bridge.peers();
+        for (said, counter) in [
+            (b"GET / HTTP/1.1\r\n\r\n".as_slice(), "tls"),
+            (b"\xff\xfe\xfd\xfc and more noise that is no record", "tls"),
+            (b"", "handshake_timeout"),
+            (b"\x16\x03\x01", "handshake_timeout"),
+        ] {
+            let before = a.count(counter);
+            let mut stranger = TcpStream::connect(a.at()).await.expect("it listens");
+            stranger.write_all(said).await.expect("open");
+            let mut heard = Vec::new();
+            let ended = timeout(DEADLINE, stranger.read_to_end(&mut heard)).await;
+            assert!(ended.is_ok(), "it is closed");
+            assert!(heard.len() <= 7, "an alert at most: {heard:?}");
+            until(counter, || a.count(counter) > before).await;
+        }
+        // A bridge without TLS is a stranger as well, and so is one with TLS to it.
+        let before = a.count("tls");
+        let plain = Host::start("b", &[("a", Some(&a))], |builder| builder);
+        until("plain text is refused", || a.count("tls") > before).await;
+        assert!(!plain.is_linked());
+        assert!(a.follows("b") && b.follows("b"));
+        assert_eq!(b.bridge.peers(), link, "the link is the same");
+    });
+}
+
+/// T7
+#[test]
+fn certificates_are_reloaded_while_links_live() {
+    play(async {
+        let (old, new) = (Authority::new("old"), Authority::new("new"));
+        let (a_tls, b_tls) = (old.config("a"), old.config("b"));
+        let [a, b] = two(&a_tls, &b_tls).await;
+        let link = |host: &Host| host.bridge.peers().first().map(|peer| peer.link);
+        let before = link(&a);
+        for (config, leaf) in [(&a_tls, new.node("a")), (&b_tls, new.node("b"))] {
+            config.replace(new.builder(&leaf)).expect("good parts");
+        }
+        assert!(a.is_linked() && b.is_linked());
+        assert_eq!(link(&a), before, "the link stays");
+        // A third host knows the new authority only.
+        let c = Host::tls("c", &[("a", Some(&a)), ("b", Some(&b))], &new.config("c"));
+        for host in [&a, &b] {
+            host.bridge
+                .add_peer(Peer::new("c", &c.at().to_string()))
+                .expect("a new peer");
+        }
+        until("c leads", || {
+            [&a, &b, &c].iter().all(|host| host.follows("c"))
+        })
+        .await;
+        assert_eq!(link(&a), before, "the link still stays");
+    });
+}
+
+/// T7
+#[test]
+fn the_end_of_a_certificate_is_told_a_week_before() {
+    play(async {
+        let trust = Authority::new("ours");
+        let ends = |days| -> Leaf { trust.odd("a", |params| valid(params, -1, days)) };
+        let config = trust.builder(&ends(6)).build().expect("good");
+        let a = Host::tls("a", &[], &config);
+        let told = |host: &Host| {
+            event(host.bridge.events(), |event| match event {
+                BridgeEvent::Expires { at } => Some(Some(at)),
+                BridgeEvent::Listening { .. } => None,
+                _ => Some(None),
+            })
+        };
+        assert_eq!(told(&a).await, Some(config.expires_at()));
+        // Who has more time is told of something else first: of a peer that was refused.
+        let config = trust.builder(&ends(8)).build().expect("good");
+        let a = Host::tls("a", &[], &config);
+        let told = told(&a);
+        let _b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
+        assert_eq!(told.await, None);
+    });
+}

@@ -1,0 +1,125 @@
+//! What the example `certificates` makes, run as a user runs it, is what the bridge takes.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use actix_bully::remote::tls::TlsConfig;
+use actix_bully_tls_tests::ends::{is_open, pair};
+
+/// Runs the example with this folder and these nodes.
+fn make(folder: &Path, nodes: &[&str]) -> Output {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/certificates/Cargo.toml")
+        .canonicalize()
+        .expect("the example is there");
+    let mut cargo = Command::new(env!("CARGO"));
+    // What this test was built with is not what the example is to be built with.
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&*name);
+        }
+    }
+    cargo
+        .args(["run", "--quiet", "--locked", "--manifest-path"])
+        .arg(manifest)
+        .arg("--")
+        .arg(folder)
+        .args(nodes)
+        .output()
+        .expect("cargo can be run")
+}
+
+fn config(folder: &Path, node: &str) -> TlsConfig {
+    TlsConfig::builder()
+        .authorities_file(folder.join("ca.pem"))
+        .certificate_file(folder.join(format!("{node}.pem")))
+        .key_file(folder.join(format!("{node}.key")))
+        .build()
+        .unwrap_or_else(|error| panic!("{node}: {error}"))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .map(|name| name.into_string().expect("ASCII"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path)
+        .expect("the file is there")
+        .permissions()
+        .mode()
+        & 0o777
+}
+
+#[tokio::test]
+async fn nodes_meet_with_what_the_example_made() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path().join("certificates");
+    let made = make(&folder, &["node-a", "node-b"]);
+    let said = String::from_utf8(made.stdout).expect("text");
+    assert!(made.status.success(), "{said}");
+    for part in ["authority: ", "node node-a: ", "TlsConfig::builder()"] {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+    let expected = [
+        "ca.key",
+        "ca.pem",
+        "node-a.key",
+        "node-a.pem",
+        "node-b.key",
+        "node-b.pem",
+    ];
+    assert_eq!(names(&folder), expected);
+    #[cfg(unix)]
+    for name in names(&folder) {
+        let due = if name.ends_with(".key") {
+            0o600
+        } else {
+            mode(&folder.join(&name))
+        };
+        assert_eq!(mode(&folder.join(&name)), due, "{name}");
+    }
+    let (a, b) = (config(&folder, "node-a"), config(&folder, "node-b"));
+    let (mut a, mut b) = pair(&a, &b).await;
+    assert!(is_open(&mut a, &mut b).await);
+
+    // A later run adds to the same authority.
+    assert!(make(&folder, &["node-c"]).status.success());
+    let (mut a, mut c) = pair(&config(&folder, "node-a"), &config(&folder, "node-c")).await;
+    assert!(is_open(&mut a, &mut c).await);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    assert!(make(folder, &["node-a"]).status.success());
+    let before: Vec<_> = names(folder)
+        .iter()
+        .map(|name| fs::read(folder.join(name)).expect("readable"))
+        .collect();
+    let again = make(folder, &["node-b", "node-a"]);
+    assert!(!again.status.success());
+    let why = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(why.contains("is there already"), "{why}");
+    assert_eq!(
+        names(folder),
+        ["ca.key", "ca.pem", "node-a.key", "node-a.pem"]
+    );
+    let after: Vec<_> = names(folder)
+        .iter()
+        .map(|name| fs::read(folder.join(name)).expect("readable"))
+        .collect();
+    assert_eq!(before, after);
+}
