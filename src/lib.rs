@@ -53,6 +53,7 @@ pub mod faults;
 pub mod group;
 pub mod prelude;
 pub mod protocol;
+pub mod remote;
 pub mod sim;
 pub mod store;
 pub mod supervisor;

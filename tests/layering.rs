@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("store", "protocol"),
     ("clock", "protocol"),
     ("group", "protocol"),
-    ("remote", "protocol elections store group"),
+    ("remote", "protocol elections store group supervisor"),
     ("agent", "protocol elections store clock group supervisor"),
     (
         "cluster",
@@ -47,7 +47,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("group", "serde thiserror tracing actix"),
     (
         "remote",
-        "serde thiserror tracing actix actix_rt tokio tokio_rustls bytes rmp_serde std::net",
+        "serde thiserror tracing actix actix_rt tokio tokio_rustls bytes rmp_serde futures fastrand rustix::net std::net",
     ),
     (
         "agent",

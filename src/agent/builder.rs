@@ -201,6 +201,16 @@ impl<E: Election> AgentBuilder<E> {
             None => None,
         };
         let incarnation = group.reserve(&id, demands)?;
+        // Asked again: a bridge may have opened the group in between, and must not from now on.
+        let is_volatile = match &self.store {
+            Some(store) => store.is_volatile(),
+            None => false,
+        };
+        let relies_on_it = demands.needs == Needs::RecordAndClock && is_volatile;
+        if relies_on_it && !group.note_volatile(&id) {
+            group.leave(&id, incarnation);
+            return Err(StartError::VolatileStore);
+        }
         let place: Box<dyn Place> = Box::new(group.clone());
         let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
         if demands.needs == Needs::RecordAndClock {

@@ -265,6 +265,10 @@ impl PeerMessage for BullyMessage {
     fn is_repeated(&self) -> bool {
         matches!(self, Self::Heartbeat(_) | Self::Ack(_))
     }
+
+    fn term(&self) -> Option<Term> {
+        Some(Self::term(self))
+    }
 }
 
 impl fmt::Display for BullyMessage {

@@ -40,3 +40,27 @@ pub enum JoinError {
         mine: &'static str,
     },
 }
+
+/// Why a group is not opened to other hosts. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A member's store forgets with this process, and other hosts would rely on it.
+    #[error(
+        "{id} keeps its votes in memory and would forget them with its process: give it a FileStore before its group reaches other hosts"
+    )]
+    Volatile {
+        /// Whose store it is.
+        id: AgentId,
+    },
+    /// A member began before the group was opened.
+    ///
+    /// After a restart of the process its life could not be told from the former one.
+    #[error(
+        "{id} is there already: open the group to other hosts first, then start its agents, so that their lives differ from those before a restart"
+    )]
+    TooLate {
+        /// Who was there first.
+        id: AgentId,
+    },
+}

@@ -22,6 +22,7 @@ mod message;
 mod quiet;
 mod registry;
 mod snapshot;
+mod watch;
 mod wire;
 
 use std::{
@@ -36,9 +37,10 @@ use crate::protocol::{
 };
 
 pub use counters::Counts;
-pub use error::{GroupError, JoinError};
+pub use error::{GroupError, JoinError, OpenError};
 pub use message::{Incoming, MembersChanged};
 pub use snapshot::Snapshot;
+pub use watch::Watch;
 pub use wire::{Link, Wire};
 
 use registry::{Hint, Registry};
@@ -98,8 +100,12 @@ impl<M: PeerMessage> Group<M> {
 
     /// Delivers a letter by the newest membership; see [`Snapshot::deliver`].
     pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
-        let snapshot = self.registry().snapshot(&self.0.office);
-        snapshot.deliver(from, incarnation, to, message);
+        self.newest().deliver(from, incarnation, to, message);
+    }
+
+    /// The newest membership, for those who are not members.
+    pub(crate) fn newest(&self) -> Arc<Snapshot<M>> {
+        self.registry().snapshot(&self.0.office)
     }
 
     /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
@@ -200,6 +206,49 @@ impl<M: PeerMessage> Group<M> {
     /// Opens or closes the group to other hosts; a new group is closed.
     pub fn set_closed(&self, closed: bool) {
         self.registry().set_closed(closed);
+    }
+
+    /// Opens the group to other hosts: for a bridge, before the group's agents start. Every life
+    /// that begins from now on is later than `floor`, so that nobody takes an agent of a
+    /// restarted process for the one before.
+    ///
+    /// A group that was open before may be opened again whoever is there.
+    ///
+    /// # Errors
+    /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
+    /// keeps in memory what others would rely on. Nothing was changed.
+    pub fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
+        self.registry().open(floor)
+    }
+
+    /// Notes that a member's votes are forgotten with this process, as long as the group is
+    /// closed; says whether it is. Afterwards it cannot be [opened](Self::open) while that member
+    /// is there.
+    pub fn note_volatile(&self, id: &AgentId) -> bool {
+        self.registry().note_volatile(id)
+    }
+
+    /// The name of the rules that the group's agents in this process follow; `None` while nobody
+    /// has a place.
+    pub fn mode(&self) -> Option<&'static str> {
+        self.registry().mode()
+    }
+
+    /// Watches the membership as a member does, without being one: `ring` is called at the next
+    /// change, and again at the first change after each [`Watch::look`].
+    ///
+    /// It is called under the group's lock: it must neither block nor use the group.
+    pub fn watch(&self, ring: impl Fn() + Send + Sync + 'static) -> Watch<M> {
+        let watch = Watch::new(self.clone(), Box::new(ring));
+        self.registry().watch(watch.bell());
+        watch
+    }
+
+    /// Delivers a letter from another host to members of this process, to all of them when none
+    /// is named; see [`Snapshot::deliver_here`].
+    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
+        let snapshot = self.newest();
+        snapshot.deliver_here(letter, to);
     }
 
     /// Every life that begins from now on is later than `floor`.

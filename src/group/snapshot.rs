@@ -95,6 +95,39 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
+    /// Delivers a letter from another host to members of this process that are not certainly
+    /// down, to all of them when none is named. It goes to nobody elsewhere.
+    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
+        let mut far = Far::default();
+        let is_here = |route: &Route<M>| matches!(route, Route::Local { .. });
+        let mut post = |member: &Member, route: &Arc<Route<M>>| {
+            if is_here(route) {
+                self.post(member, route, letter.clone(), &mut far);
+            }
+        };
+        match to {
+            Some(ids) => {
+                for (member, route) in ids.iter().filter_map(|id| self.route(id)) {
+                    post(member, route);
+                }
+            }
+            None => {
+                for (member, route) in self.members.iter().zip(&*self.routes) {
+                    post(member, route);
+                }
+            }
+        }
+        self.office.counters.sent.fetch_add(far.posted, Relaxed);
+    }
+
+    /// The members of this process.
+    pub fn here(&self) -> impl Iterator<Item = &Member> {
+        let routes = self.members.iter().zip(&*self.routes);
+        routes
+            .filter(|(_, route)| matches!(***route, Route::Local { .. }))
+            .map(|(member, _)| member)
+    }
+
     /// Counts a letter that its receiver dropped because the sender is not a member.
     pub fn count_stranger(&self) {
         self.office.counters.strangers.fetch_add(1, Relaxed);

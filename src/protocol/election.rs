@@ -6,7 +6,7 @@
 use std::fmt::{Debug, Display};
 
 use super::{
-    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, Misfit, Score, Time, View,
+    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, Misfit, Score, Term, Time, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -77,6 +77,12 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
     /// Whether a newer one follows anyway, so that a slow receiver may miss this one.
     fn is_repeated(&self) -> bool {
         false
+    }
+
+    /// The highest term that the message names, if its election has terms: a bridge closes the
+    /// link of a peer that names one which no honest peer can know.
+    fn term(&self) -> Option<Term> {
+        None
     }
 }
 

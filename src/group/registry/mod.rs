@@ -5,11 +5,12 @@
 //! order nor the routes. On a change those are told who have looked since the last one.
 
 mod merge;
+mod open;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem,
-    sync::Arc,
+    sync::{Arc, Weak},
 };
 
 use crate::protocol::{
@@ -20,6 +21,7 @@ use super::{
     JoinError, MembersChanged, Snapshot,
     quiet::Quiet,
     snapshot::{Office, Route},
+    watch::Bell,
 };
 
 pub(super) struct Registry<M: PeerMessage> {
@@ -29,6 +31,12 @@ pub(super) struct Registry<M: PeerMessage> {
     demands: Demands,
     /// Every life that is handed out is later than this one.
     floor: Incarnation,
+    /// Those whose votes are forgotten with this process.
+    volatile: BTreeSet<AgentId>,
+    /// Whether other hosts were ever let in.
+    was_opened: bool,
+    /// Who watches the membership for others.
+    bells: Vec<Weak<Bell>>,
 
     members: Arc<Members>,
     /// Parallel to `members`.
@@ -98,6 +106,9 @@ impl<M: PeerMessage> Registry<M> {
             names: BTreeMap::new(),
             demands: Demands::default(),
             floor: Incarnation::default(),
+            volatile: BTreeSet::new(),
+            was_opened: false,
+            bells: Vec::new(),
             members: Arc::new(Members::new(true)),
             routes: Arc::default(),
             order: Vec::new(),
@@ -215,6 +226,7 @@ impl<M: PeerMessage> Registry<M> {
         let seat = self.names.get_mut(id);
         if let Some(seat) = seat.filter(|seat| seat.is_held_by(last)) {
             seat.holder = Holder::Gone;
+            self.volatile.remove(id);
         }
     }
 
@@ -228,6 +240,7 @@ impl<M: PeerMessage> Registry<M> {
             return false;
         }
         self.names.remove(id);
+        self.volatile.remove(id);
         self.floor = self.floor.max(last);
         self.remove(id);
         true
@@ -322,6 +335,9 @@ impl<M: PeerMessage> Registry<M> {
     fn changed(&mut self) {
         self.version += 1;
         self.current = None;
+        for bell in self.bells.iter().filter_map(Weak::upgrade) {
+            bell.ring();
+        }
         self.quiet.move_to(&mut self.due);
         let at_once = self.demands.needs != Needs::Nothing;
         while let Some(place) = self.due.pop() {

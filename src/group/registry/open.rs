@@ -1,0 +1,48 @@
+//! What a bridge asks of the books: that the group may be opened, and news of changes.
+
+use std::sync::Arc;
+
+use crate::{
+    group::{OpenError, watch::Bell},
+    protocol::{AgentId, Incarnation, PeerMessage},
+};
+
+use super::{Holder, Registry, Seat};
+
+impl<M: PeerMessage> Registry<M> {
+    /// Notes that the holder of a name forgets its votes with this process; says whether that
+    /// may be, which it may not where other hosts rely on them.
+    pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
+        if self.members.is_closed() {
+            self.volatile.insert(id.clone());
+        }
+        self.members.is_closed()
+    }
+
+    /// Lets other hosts in; every life from now on is later than `floor`.
+    pub(in crate::group) fn open(&mut self, floor: Incarnation) -> Result<(), OpenError> {
+        if let Some(id) = self.volatile.first() {
+            return Err(OpenError::Volatile { id: id.clone() });
+        }
+        let there = |seat: &Seat| seat.holder != Holder::Gone;
+        let early = self.names.iter().find(|(_, seat)| there(seat));
+        if let Some((id, _)) = early.filter(|_| !self.was_opened) {
+            return Err(OpenError::TooLate { id: id.clone() });
+        }
+        self.was_opened = true;
+        self.raise_floor(floor);
+        self.set_closed(false);
+        Ok(())
+    }
+
+    /// The rules that the members follow; `None` while nobody has a place.
+    pub(in crate::group) fn mode(&self) -> Option<&'static str> {
+        (!self.names.is_empty()).then_some(self.demands.mode)
+    }
+
+    /// Rings the bell at the next change, and again after each look.
+    pub(in crate::group) fn watch(&mut self, bell: &Arc<Bell>) {
+        self.bells.retain(|known| known.strong_count() > 0);
+        self.bells.push(Arc::downgrade(bell));
+    }
+}

@@ -1,0 +1,253 @@
+//! What one link has told the other side of the agents that live here, and what it has to tell.
+//!
+//! Decided here: the order beside letters. An agent is announced before its first letter, and its
+//! end is announced after its last one: changes are taken together with the letters that wait, and
+//! come in two parts, one before and one after them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
+
+use crate::{
+    protocol::{AgentId, Leader, Member, Presence},
+    remote::wire::{LeaderHint, RosterContent},
+};
+
+use super::Home;
+
+/// The agents of one group that live here, as the other side knows them.
+#[derive(Debug, Default)]
+pub(crate) struct Announcer {
+    /// The rules named when the group was opened on this link.
+    mode: Option<&'static str>,
+    known: BTreeMap<AgentId, (u32, Member)>,
+    names: BTreeMap<u32, AgentId>,
+    free: BTreeSet<u32>,
+    leader: Option<Leader>,
+}
+
+/// What has to be told of one group.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct News {
+    /// The group begins anew, by these rules.
+    pub(crate) opens: Option<&'static str>,
+    /// Before the letters that wait.
+    pub(crate) before: RosterContent,
+    /// After them.
+    pub(crate) after: RosterContent,
+}
+
+impl Announcer {
+    /// The number under which the other side knows an agent.
+    pub(crate) fn number(&self, id: &AgentId) -> Option<u32> {
+        self.known.get(id).map(|(number, _)| *number)
+    }
+
+    /// Whom the other side means by a number.
+    pub(crate) fn name(&self, number: u32) -> Option<&AgentId> {
+        self.names.get(&number)
+    }
+
+    /// Compares what is with what was told; afterwards it counts as told.
+    pub(crate) fn update(&mut self, home: Home) -> News {
+        let mut news = News::default();
+        if home.mode != self.mode && home.mode.is_some() {
+            // Other rules: whoever was here before is gone, and the numbers begin anew.
+            *self = Self::default();
+            self.mode = home.mode;
+            news.opens = home.mode;
+        }
+        let mut gone = mem::take(&mut self.known);
+        for member in home.members {
+            let was = gone.remove(&member.id);
+            if was.as_ref().is_some_and(|(_, known)| *known == member) {
+                self.known.extend(was.map(|was| (member.id.clone(), was)));
+                continue;
+            }
+            let number = match &was {
+                Some((number, _)) => *number,
+                None => self.free_number(gone.len()),
+            };
+            let ends = member.presence == Presence::Down
+                && was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
+            let part = if ends {
+                &mut news.after
+            } else {
+                &mut news.before
+            };
+            part.members.push((number, member.clone()));
+            self.names.insert(number, member.id.clone());
+            self.known.insert(member.id.clone(), (number, member));
+        }
+        // Numbers are free only after this was told.
+        for (number, _) in gone.into_values() {
+            news.after.left.push(number);
+            self.names.remove(&number);
+            self.free.insert(number);
+        }
+        news.before.leader = self.hint(home.leader);
+        news
+    }
+
+    /// The smallest number that nobody has; `others` agents are known beside those listed.
+    fn free_number(&mut self, others: usize) -> u32 {
+        self.free.pop_first().unwrap_or_else(|| {
+            let taken = self.known.len().saturating_add(others);
+            u32::try_from(taken).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Who leads is told when it changes: a hint for those who come later.
+    fn hint(&mut self, leader: Option<Leader>) -> Option<LeaderHint> {
+        if leader == self.leader {
+            return None;
+        }
+        self.leader.clone_from(&leader);
+        let leader = leader?;
+        Some(LeaderHint {
+            agent: self.number(&leader.id)?,
+            incarnation: leader.incarnation,
+            term: leader.term,
+        })
+    }
+}
+
+impl News {
+    /// In pieces that fit into frames: so many members and numbers in each, the hint in the last.
+    pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
+        let most = most.max(1);
+        let mut pieces = Vec::new();
+        for left in content.left.chunks(most) {
+            let left = left.to_vec();
+            pieces.push(RosterContent {
+                left,
+                ..RosterContent::default()
+            });
+        }
+        for members in content.members.chunks(most) {
+            let members = members.to_vec();
+            pieces.push(RosterContent {
+                members,
+                ..RosterContent::default()
+            });
+        }
+        if content.leader.is_some() && pieces.is_empty() {
+            pieces.push(RosterContent::default());
+        }
+        if let Some(last) = pieces.last_mut() {
+            last.leader = content.leader;
+        }
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Incarnation, MemberKind, Term};
+
+    fn up(name: &str, life: u64) -> Member {
+        let id = AgentId::new(name).unwrap();
+        Member::up(id, MemberKind::Voter, Some(1.into()), Incarnation(life))
+    }
+
+    fn home(members: &[Member]) -> Home {
+        let mode = Some("available");
+        let members = members.to_vec();
+        Home {
+            mode,
+            members,
+            leader: None,
+        }
+    }
+
+    fn down(mut member: Member) -> Member {
+        member.presence = Presence::Down;
+        member.ended = member.incarnation;
+        member
+    }
+
+    #[test]
+    fn who_comes_is_told_before_the_letters_and_who_goes_after_them() {
+        let mut announcer = Announcer::default();
+        let news = announcer.update(home(&[up("a", 1), up("b", 1)]));
+        assert_eq!(news.opens, Some("available"));
+        assert_eq!(news.before.members, [(0, up("a", 1)), (1, up("b", 1))]);
+
+        let news = announcer.update(home(&[down(up("a", 1)), up("c", 1)]));
+        assert_eq!(news.opens, None);
+        assert_eq!(news.before.members, [(2, up("c", 1))]);
+        assert_eq!(news.after.members, [(0, down(up("a", 1)))]);
+        assert_eq!(news.after.left, [1]);
+
+        let news = announcer.update(home(&[up("a", 2), up("c", 1), up("d", 1)]));
+        let again = [(0, up("a", 2)), (1, up("d", 1))];
+        assert_eq!(news.before.members, again, "a free number is given again");
+        assert_eq!(news.after, RosterContent::default());
+        assert_eq!(
+            announcer.update(home(&[up("a", 2), up("c", 1), up("d", 1)])),
+            News::default()
+        );
+    }
+
+    #[test]
+    fn numbers_stay_dense_and_belong_to_one() {
+        let mut announcer = Announcer::default();
+        let mut rng = fastrand::Rng::with_seed(7);
+        for _ in 0..300 {
+            let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
+            let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
+            announcer.update(home(&members));
+            let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
+            assert_eq!(numbers.len(), here.len());
+            assert!(numbers.iter().all(|number| *number < 40));
+        }
+    }
+
+    #[test]
+    fn other_rules_begin_a_group_anew() {
+        let mut announcer = Announcer::default();
+        assert_eq!(
+            announcer.update(Home::default()),
+            News::default(),
+            "nobody, no rules"
+        );
+        announcer.update(home(&[up("a", 1), up("b", 1)]));
+        let mode = Some("quorum");
+        let members = vec![up("b", 2)];
+        let news = announcer.update(Home {
+            mode,
+            members,
+            leader: None,
+        });
+        assert_eq!(news.opens, mode);
+        assert_eq!(news.before.members, [(0, up("b", 2))]);
+        assert!(news.after.left.is_empty());
+    }
+
+    #[test]
+    fn the_leader_is_a_hint_that_is_told_once() {
+        let mut announcer = Announcer::default();
+        let leader = || {
+            let id = AgentId::new("b").unwrap();
+            let (incarnation, term) = (Incarnation(1), Term(4));
+            Some(Leader {
+                id,
+                incarnation,
+                term,
+            })
+        };
+        let with = |leader| Home {
+            leader,
+            ..home(&[up("a", 1), up("b", 1)])
+        };
+        let news = announcer.update(with(leader()));
+        let hint = news.before.leader.unwrap();
+        assert_eq!((hint.agent, hint.term), (1, Term(4)));
+        assert_eq!(announcer.update(with(leader())).before.leader, None);
+        let pieces = News::pieces(&news.before, 1);
+        assert_eq!(pieces.len(), 2);
+        assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
+    }
+}

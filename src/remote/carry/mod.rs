@@ -1,0 +1,18 @@
+//! What the bridge carries: groups of any election, with their message types put aside.
+//!
+//! ```text
+//!   an agent ─▶ Group ─▶ Way ─▶ Outbox ─▶ the writer of the link to that node
+//!   the reader of a link ─▶ Carried::deliver ─▶ Group ─▶ the agents here
+//! ```
+//!
+//! Decided here: what crosses of a group. Not here: how it looks on the wire, and who may say it.
+
+mod announce;
+mod books;
+mod group;
+mod outbox;
+
+pub(crate) use announce::{Announcer, News};
+pub(crate) use books::Books;
+pub(crate) use group::{Carried, Carrier, Home, Lookout};
+pub(crate) use outbox::{Outbox, Queued, Receivers, Way};

@@ -1,0 +1,330 @@
+//! What waits to be sent to one node: filled by any thread, emptied by the writer of its link.
+//!
+//! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
+//! before it from the same sender to the same receivers; any other letter is sent, or its loss is
+//! counted: over the limit, the link is closed. Letters outlast a link that is lost and made anew
+//! at once; what waits for longer than [`Limits::queue_time`] without a link is out of date.
+
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use actix::clock::Instant;
+use bytes::{Bytes, BytesMut};
+use tokio::sync::Notify;
+use tracing::error;
+
+use crate::{
+    group::{Incoming, Link},
+    protocol::{AgentId, Incarnation},
+    remote::{Limits, LinkId, RemoteMessage, wire::encode_payload},
+};
+
+/// The queue towards one node.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    most: usize,
+    time: Duration,
+    queue: Mutex<Queue>,
+    /// Rings when there is something to send.
+    bell: Notify,
+    /// Rings when the queue is over its limit.
+    full: Notify,
+    lost: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    letters: BTreeMap<u64, Queued>,
+    /// Where the repeated letters stand.
+    repeated: BTreeMap<Key, u64>,
+    next: u64,
+    bytes: usize,
+    /// Payloads are cut from it.
+    arena: BytesMut,
+    stage: Stage,
+    /// The link that takes the letters out, or did last.
+    by: Option<LinkId>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// No link, or none that is ready.
+    #[default]
+    Waiting,
+    Linked,
+    /// Over its limit: the link is being closed.
+    Overrun,
+    /// Nobody will ever send it.
+    Closed,
+}
+
+type Key = (u32, AgentId, Receivers);
+
+/// A letter that waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued {
+    /// Which group, in the order in which the bridge carries them.
+    pub(crate) group: u32,
+    pub(crate) from: AgentId,
+    pub(crate) incarnation: Incarnation,
+    pub(crate) to: Receivers,
+    pub(crate) payload: Bytes,
+    is_repeated: bool,
+    since: Instant,
+}
+
+/// Whom a letter is for, on the other node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Receivers {
+    All,
+    One(AgentId),
+    Several(Arc<[AgentId]>),
+}
+
+impl Queued {
+    fn size(&self) -> usize {
+        let names = match &self.to {
+            Receivers::All | Receivers::One(_) => 1,
+            Receivers::Several(several) => several.len(),
+        };
+        let numbers = names.saturating_mul(size_of::<AgentId>());
+        self.payload
+            .len()
+            .saturating_add(numbers)
+            .saturating_add(OVERHEAD)
+    }
+
+    fn key(&self) -> Key {
+        (self.group, self.from.clone(), self.to.clone())
+    }
+}
+
+impl Outbox {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            most: limits.queue(),
+            time: limits.queue_time(),
+            queue: Mutex::default(),
+            bell: Notify::new(),
+            full: Notify::new(),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// Something else than a letter has to be sent.
+    pub(crate) fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Waits for a ring; one that nobody waited for is kept.
+    pub(crate) async fn rung(&self) {
+        self.bell.notified().await;
+    }
+
+    /// Waits until the queue is over its limit.
+    pub(crate) async fn overrun(&self) {
+        while self.lock().stage != Stage::Overrun {
+            self.full.notified().await;
+        }
+    }
+
+    /// How many letters were lost here: too old, or over the limit.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
+
+    /// Counts letters that were lost on their way out of here.
+    pub(crate) fn count_lost(&self, letters: u64) {
+        self.lost.fetch_add(letters, Relaxed);
+    }
+
+    /// From now on this link takes the letters out.
+    pub(crate) fn link(&self, by: LinkId) {
+        let mut queue = self.lock();
+        self.drop_old(&mut queue);
+        if queue.stage != Stage::Closed {
+            queue.stage = Stage::Linked;
+            queue.by = Some(by);
+        }
+    }
+
+    /// That link is lost. What waits goes over the next one, if it is made in time.
+    pub(crate) fn unlink(&self, by: LinkId) {
+        let mut queue = self.lock();
+        if queue.stage != Stage::Closed && queue.by == Some(by) {
+            queue.stage = Stage::Waiting;
+        }
+    }
+
+    /// The peer is gone: what waits is for nobody.
+    pub(crate) fn clear(&self) {
+        let mut queue = self.lock();
+        self.drop_all(&mut queue);
+    }
+
+    /// The peer is none any more.
+    pub(crate) fn close(&self) {
+        let mut queue = self.lock();
+        queue.stage = Stage::Closed;
+        self.drop_all(&mut queue);
+    }
+
+    /// Takes everything, in the order in which it was said.
+    ///
+    /// # Errors
+    /// [`TooOld`] when the oldest has waited for too long: the peer does not keep up.
+    pub(crate) fn take(&self, by: LinkId) -> Result<Vec<Queued>, TooOld> {
+        let mut queue = self.lock();
+        if queue.by != Some(by) {
+            return Ok(Vec::new()); // another link took over
+        }
+        let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
+        let is_late = queue.letters.values().next().is_some_and(is_old);
+        if is_late || queue.stage == Stage::Overrun {
+            return Err(TooOld);
+        }
+        queue.bytes = 0;
+        queue.repeated.clear();
+        Ok(mem::take(&mut queue.letters).into_values().collect())
+    }
+
+    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: &Incoming<M>) {
+        let mut queue = self.lock();
+        match queue.stage {
+            Stage::Linked => {}
+            Stage::Waiting => self.drop_old(&mut queue),
+            Stage::Overrun | Stage::Closed => {
+                self.lost.fetch_add(1, Relaxed);
+                return;
+            }
+        }
+        if queue.arena.capacity() < SMALL {
+            queue.arena = BytesMut::with_capacity(ARENA);
+        }
+        if let Err(reason) = encode_payload(&letter.message, &mut queue.arena) {
+            self.lost.fetch_add(1, Relaxed);
+            return error!(%reason, kind = letter.message.kind(), "message not sent");
+        }
+        let payload = queue.arena.split().freeze();
+        let queued = Queued {
+            group,
+            from: letter.from.clone(),
+            incarnation: letter.incarnation,
+            to,
+            payload,
+            is_repeated: letter.message.is_repeated(),
+            since: Instant::now(),
+        };
+        let was_empty = queue.letters.is_empty();
+        queue.put(queued);
+        if queue.bytes > self.most {
+            self.drop_all(&mut queue);
+            if queue.stage == Stage::Linked {
+                queue.stage = Stage::Overrun;
+                self.full.notify_one();
+            }
+        }
+        drop(queue);
+        if was_empty {
+            self.ring();
+        }
+    }
+
+    fn drop_old(&self, queue: &mut Queue) {
+        while let Some(oldest) = queue.letters.first_entry() {
+            if oldest.get().since.elapsed() <= self.time {
+                break;
+            }
+            let (at, letter) = oldest.remove_entry();
+            queue.bytes = queue.bytes.saturating_sub(letter.size());
+            if letter.is_repeated && queue.repeated.get(&letter.key()) == Some(&at) {
+                queue.repeated.remove(&letter.key());
+            }
+            self.lost.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn drop_all(&self, queue: &mut Queue) {
+        let lost = u64::try_from(queue.letters.len()).unwrap_or(u64::MAX);
+        self.lost.fetch_add(lost, Relaxed);
+        queue.letters.clear();
+        queue.repeated.clear();
+        queue.bytes = 0;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that can panic half-way runs under the lock.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn put(&mut self, letter: Queued) {
+        let at = self.next;
+        self.next = self.next.saturating_add(1);
+        if letter.is_repeated
+            && let Some(former) = self.repeated.insert(letter.key(), at)
+            && let Some(former) = self.letters.remove(&former)
+        {
+            self.bytes = self.bytes.saturating_sub(former.size());
+        }
+        self.bytes = self.bytes.saturating_add(letter.size());
+        self.letters.insert(at, letter);
+    }
+}
+
+/// The oldest letter has waited for longer than the limit, or there were too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooOld;
+
+/// The way to the members of one group on one node. The same for all of them, so that a letter to
+/// many is encoded once and crosses once.
+#[derive(Debug)]
+pub(crate) struct Way {
+    pub(crate) group: u32,
+    pub(crate) outbox: Arc<Outbox>,
+    /// How many of them are not certainly down.
+    there: AtomicUsize,
+}
+
+impl Way {
+    pub(crate) fn new(group: u32, outbox: Arc<Outbox>) -> Self {
+        Self {
+            group,
+            outbox,
+            there: AtomicUsize::new(0),
+        }
+    }
+
+    /// So many members of the node receive letters.
+    pub(crate) fn set_there(&self, there: usize) {
+        self.there.store(there, Relaxed);
+    }
+}
+
+impl<M: RemoteMessage> Link<M> for Way {
+    fn carry(&self, to: &[AgentId], letter: Incoming<M>) {
+        let to = match to {
+            [] => return,
+            [one] => Receivers::One(one.clone()),
+            // A group's letter to all leaves out who is certainly down, and so does the other side.
+            all if all.len() == self.there.load(Relaxed) => Receivers::All,
+            several => Receivers::Several(several.into()),
+        };
+        self.outbox.push(self.group, to, &letter);
+    }
+}
+
+/// What a queued letter takes beside its payload, about.
+const OVERHEAD: usize = 64;
+
+/// Payloads share blocks of this size; a block that has less left is not used any further.
+const ARENA: usize = 8 * 1024;
+const SMALL: usize = 64;

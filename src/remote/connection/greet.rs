@@ -1,0 +1,214 @@
+//! Until both sides are ready: make the connection, secure it, shake hands.
+
+use std::{io, sync::Arc};
+
+use actix::clock::timeout;
+use bytes::BytesMut;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::{
+    protocol::Time,
+    remote::{
+        Acquaintance, Closed, Established, Farewell, Handshake, NodeId, Progress,
+        gate::Pass,
+        peer::DialError,
+        shared::Account,
+        transport::Stream,
+        wire::{Frames, Hello},
+    },
+};
+
+use super::{Call, Connection};
+
+/// A connection that both sides accept.
+pub(super) struct Greeted {
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) frames: Frames,
+    pub(super) link: Established,
+    pub(super) account: Arc<Account>,
+    /// The other end, for logs and events.
+    pub(super) from: String,
+    /// Held for as long as the connection lives.
+    pub(super) pass: Option<Pass>,
+}
+
+/// A connection that came to nothing.
+pub(super) struct Failed {
+    /// Why, if somebody was there.
+    pub(super) why: Option<Closed>,
+    pub(super) from: Option<String>,
+    is_refused: bool,
+    /// What is still to be said, and over which stream.
+    pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
+}
+
+impl From<Closed> for Failed {
+    fn from(why: Closed) -> Self {
+        Self {
+            why: Some(why),
+            from: None,
+            is_refused: false,
+            parting: None,
+        }
+    }
+}
+
+impl Failed {
+    fn dial(reason: &io::Error) -> Self {
+        Self {
+            why: None,
+            from: None,
+            is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
+            parting: None,
+        }
+    }
+
+    /// What it means to whoever dialled.
+    pub(super) fn dial_error(&self) -> DialError {
+        match self.why {
+            None if self.is_refused => DialError::Refused,
+            Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
+            None
+            | Some(
+                Closed::Lost
+                | Closed::HandshakeTimeout
+                | Closed::Leaving
+                | Closed::Goodbye(Farewell::Leaving),
+            ) => DialError::NoAnswer,
+            Some(_) => DialError::Rejected,
+        }
+    }
+}
+
+impl Connection {
+    /// Until both sides are ready, within the limit for all of it.
+    pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
+        let limit = self.shared.limits.handshake();
+        let (stream, dialled, from, pass) = match call {
+            Call::Accept(arrival, pass) => (arrival.stream, None, arrival.from, Some(pass)),
+            Call::Dial(account) => {
+                let address = account.address.clone().unwrap_or_default();
+                let dialling = timeout(limit, self.shared.transport.dial(&address));
+                let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
+                let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
+                (stream, Some(account), address, None)
+            }
+        };
+        let failed = |failed: Failed| Failed {
+            from: Some(from.clone()),
+            ..failed
+        };
+        let dialled = dialled.map(|account| account.node.clone());
+        let rest = limit.saturating_sub(self.shared.now().since(since));
+        let meeting = timeout(rest, self.meet(stream, dialled, since));
+        let met = meeting
+            .await
+            .unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
+        let (stream, frames, link) = met.map_err(failed)?;
+        // It may have been removed meanwhile.
+        let account = self.shared.account(&link.peer);
+        let account = account.ok_or_else(|| failed(Closed::Auth.into()))?;
+        let mut pass = pass;
+        if let Some(pass) = &mut pass {
+            pass.ready();
+        }
+        Ok(Greeted {
+            stream,
+            frames,
+            link,
+            account,
+            from,
+            pass,
+        })
+    }
+
+    async fn meet(
+        &self,
+        stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
+        since: Time,
+    ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
+        let (stream, vouched) = self.secure(stream, dialled.as_ref()).await?;
+        self.shake(stream, dialled, vouched, since).await
+    }
+
+    /// Secures the stream, if the bridge has anything to secure it by; says who is there.
+    async fn secure(
+        &self,
+        stream: Box<dyn Stream>,
+        dialled: Option<&NodeId>,
+    ) -> Result<(Box<dyn Stream>, Option<NodeId>), Failed> {
+        let Some(security) = &self.shared.security else {
+            return Ok((stream, None));
+        };
+        let is_peer = |node: &NodeId| self.shared.account(node).is_some();
+        let secured = match dialled {
+            Some(node) => security.outbound(stream, node).await,
+            None => security.inbound(stream, &is_peer).await,
+        }?;
+        Ok((secured.stream, Some(secured.node)))
+    }
+
+    async fn shake(
+        &self,
+        mut stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
+        vouched: Option<NodeId>,
+        since: Time,
+    ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
+        let shared = &self.shared;
+        let mut out = BytesMut::new();
+        let (me, limits) = (shared.me.clone(), &shared.limits);
+        let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
+        let mut frames = Frames::new(limits);
+        let who = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
+        loop {
+            if !out.is_empty() {
+                stream.write_all(&out).await.map_err(|_| Closed::Lost)?;
+                stream.flush().await.map_err(|_| Closed::Lost)?;
+                out.clear();
+            }
+            let now = shared.now();
+            let received = match frames.next(now) {
+                Ok(Some(body)) => hands.receive(now, body, who, &mut out),
+                Ok(None) => {
+                    let read = stream.read_buf(frames.room()).await;
+                    match read {
+                        Ok(0) | Err(_) => Err(Closed::Lost),
+                        Ok(_) => continue,
+                    }
+                }
+                Err(why) => Err(why),
+            };
+            match received {
+                Ok(Progress::Waiting) => {}
+                Ok(Progress::Ready(link)) => {
+                    frames.raise(limits);
+                    return Ok((stream, frames, *link));
+                }
+                Err(why) => {
+                    let parting = (!out.is_empty()).then(|| (stream, out.to_vec()));
+                    return Err(Failed {
+                        parting,
+                        ..why.into()
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether a node that says hello may connect. What its certificate says counts, if it has one.
+    fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
+        if vouched.is_some_and(|node| *node != hello.node) {
+            return None;
+        }
+        let account = self.shared.account(&hello.node)?;
+        let latest = account.books().latest;
+        Some(Acquaintance {
+            rights: account.rights.clone(),
+            latest,
+        })
+    }
+}
+
+const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;

@@ -1,0 +1,314 @@
+//! Reads a link: bytes in, members and letters of groups out.
+//!
+//! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
+//! silent. All frames of a chunk are handled in one go; then the agents get their turn.
+
+use std::{pin::pin, rc::Rc};
+
+use actix::clock::{Instant, sleep_until};
+use futures::future::{Either, select};
+use tokio::{
+    io::{AsyncReadExt, ReadHalf},
+    task::yield_now,
+};
+
+use crate::{
+    protocol::{AgentId, Term},
+    remote::{
+        Closed, Dropped, Inbound, Letter, News, Verdict,
+        event::BridgeEvent,
+        shared::lock,
+        status::Meter,
+        transport::Stream,
+        wire::{Frames, Letters, Opening, RawLetter, Receivers},
+    },
+};
+
+use super::link::Common;
+
+pub(super) struct Reader {
+    common: Rc<Common>,
+    stream: ReadHalf<Box<dyn Stream>>,
+    frames: Frames,
+    inbound: Inbound,
+}
+
+impl Reader {
+    pub(super) fn new(
+        common: Rc<Common>,
+        stream: ReadHalf<Box<dyn Stream>>,
+        frames: Frames,
+    ) -> Self {
+        let now = common.shared.now();
+        let inbound = Inbound::new(&common.link, &common.shared.limits, now);
+        Self {
+            common,
+            stream,
+            frames,
+            inbound,
+        }
+    }
+
+    pub(super) fn into_inner(self) -> ReadHalf<Box<dyn Stream>> {
+        self.stream
+    }
+
+    /// Reads until the link ends; says why.
+    pub(super) async fn run(&mut self) -> Closed {
+        loop {
+            match self.judge_all() {
+                Ok(0) => {}
+                Ok(_) => yield_now().await,
+                Err(why) => return why,
+            }
+            if let Err(why) = self.read().await {
+                return why;
+            }
+        }
+    }
+
+    /// Waits for bytes, for as long as the other side may take.
+    async fn read(&mut self) -> Result<(), Closed> {
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let silent = common.heard.get().after(shared.limits.silence());
+        let (until, late) = match self.frames.deadline() {
+            Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
+            Some(_) | None => (silent, Closed::Silent),
+        };
+        let until: Instant = shared.instant(until);
+        let reading = pin!(self.stream.read_buf(self.frames.room()));
+        let read = match select(reading, pin!(sleep_until(until))).await {
+            Either::Left((read, _)) => read,
+            Either::Right(_) => return Err(late),
+        };
+        let Ok(bytes @ 1..) = read else {
+            return Err(Closed::Lost);
+        };
+        let now = shared.now();
+        common.heard.set(now);
+        Meter::add(&shared.meter.bytes_in, bytes);
+        self.inbound.took(now, bytes)
+    }
+
+    /// Handles all frames that are whole; says how many letters there were.
+    fn judge_all(&mut self) -> Result<usize, Closed> {
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let mut letters: usize = 0;
+        loop {
+            let now = shared.now();
+            let Some(body) = self.frames.next(now)? else {
+                return Ok(letters);
+            };
+            Meter::add(&shared.meter.frames_in, 1);
+            let mut opened = None;
+            let verdict = self.inbound.frame(now, body, |opening| {
+                let standing = shared.standing(opening);
+                opened = Some((standing, owned(opening)));
+                standing
+            })?;
+            if let Some((standing, opening)) = opened {
+                common.opened(standing, opening);
+            }
+            match verdict {
+                Verdict::News(news) => {
+                    common.news(news)?;
+                }
+                Verdict::Drop(why) => {
+                    shared.counters.dropped(why);
+                }
+                Verdict::Letters(more) => {
+                    common.all_told();
+                    let more = Self::letters(&common, &mut self.inbound, more)?;
+                    letters = letters.saturating_add(more);
+                }
+                Verdict::Answer(token) => {
+                    common.all_told();
+                    common.answer(token);
+                }
+                Verdict::Answered(token) => {
+                    common.all_told();
+                    common.answered(token);
+                }
+            }
+        }
+    }
+
+    fn letters(
+        common: &Common,
+        inbound: &mut Inbound,
+        letters: Letters<'_>,
+    ) -> Result<usize, Closed> {
+        let mut count: usize = 0;
+        for letter in letters {
+            let letter = letter?;
+            count = count.saturating_add(1);
+            Self::letter(common, inbound, &letter)?;
+        }
+        Meter::add(&common.shared.meter.letters_in, count);
+        Ok(count)
+    }
+
+    fn letter(
+        common: &Common,
+        inbound: &mut Inbound,
+        letter: &RawLetter<'_>,
+    ) -> Result<(), Closed> {
+        let shared = &common.shared;
+        let now = shared.now();
+        let passed = match inbound.letter(now, letter)? {
+            Letter::Pass(passed) => passed,
+            Letter::Drop(why) => {
+                shared.counters.dropped(why);
+                return Ok(());
+            }
+        };
+        if common
+            .account
+            .books()
+            .has_refused(passed.group, passed.from)
+        {
+            shared.counters.dropped(Dropped::RefusedName);
+            return Ok(());
+        }
+        let Some((carried, guard)) = shared
+            .carried
+            .get(passed.group)
+            .zip(shared.guards.get(passed.group))
+        else {
+            return Ok(());
+        };
+        let mut judge = |term: Option<Term>| {
+            let admitted = term.map_or(Ok(()), |term| lock(guard).admit(term));
+            admitted.map_err(Closed::from)
+        };
+        let side = common.groups.get(passed.group);
+        let told = side.map(|side| side.told.borrow());
+        let mut unknown: usize = 0;
+        let to: Option<Vec<AgentId>> = {
+            let mut name = |number: u32| {
+                let id = told.as_ref().and_then(|told| told.name(number).cloned());
+                unknown = unknown.saturating_add(usize::from(id.is_none()));
+                id
+            };
+            match letter.to {
+                Receivers::All => None,
+                Receivers::One(one) => Some(name(one).into_iter().collect()),
+                Receivers::Several(several) => Some(several.into_iter().filter_map(name).collect()),
+            }
+        };
+        drop(told);
+        carried.deliver(
+            passed.from,
+            passed.incarnation,
+            to.as_deref(),
+            letter.payload,
+            &mut judge,
+        )?;
+        for _ in 0..unknown {
+            shared.counters.dropped(inbound.unknown_agent(now)?);
+        }
+        Ok(())
+    }
+}
+
+fn owned(opening: &Opening<'_>) -> (String, String, u64) {
+    (
+        opening.name.to_owned(),
+        opening.mode.to_owned(),
+        opening.epoch,
+    )
+}
+
+impl Common {
+    /// The other side begins a group anew.
+    fn opened(&self, standing: crate::remote::Standing, opening: (String, String, u64)) {
+        let shared = &self.shared;
+        let (name, mode, epoch) = opening;
+        let at = shared.carried.iter().position(|c| c.name() == name);
+        let Some((group, carried)) = at.and_then(|at| Some((at, shared.carried.get(at)?))) else {
+            return;
+        };
+        if let Some(side) = self.groups.get(group) {
+            side.theirs.borrow_mut().clear();
+            *side.mode.borrow_mut() = Some(mode.clone());
+        }
+        if standing == crate::remote::Standing::Mismatch {
+            self.account.books().remove(group, &**carried);
+            if let Ok(name) = AgentId::new(&name) {
+                shared.events.tell(BridgeEvent::Mismatch {
+                    node: self.link.peer.clone(),
+                    group: name,
+                    theirs: (mode, epoch),
+                });
+            }
+        }
+    }
+
+    /// Something changed among the agents there.
+    fn news(&self, news: News) -> Result<(), Closed> {
+        let shared = &self.shared;
+        let group = news.group;
+        let (Some(carried), Some(guard)) = (shared.carried.get(group), shared.guards.get(group))
+        else {
+            return Ok(());
+        };
+        if let Some(leader) = &news.leader {
+            lock(guard).admit(leader.term)?;
+        }
+        if let Some(side) = self.groups.get(group) {
+            let mut theirs = side.theirs.borrow_mut();
+            for (_, id) in &news.left {
+                theirs.remove(id);
+            }
+            let named = news.members.iter();
+            theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
+        }
+        let somebody_left = !news.left.is_empty();
+        let refused = self.account.books().apply(&**carried, self.link.link, news);
+        for agent in refused {
+            shared.name_taken(&self.link.peer, group, agent);
+        }
+        if somebody_left {
+            shared.retry(group);
+        }
+        Ok(())
+    }
+
+    /// After its rosters comes something else: now the other side has told everything.
+    fn all_told(&self) {
+        if !self.is_told.replace(true) {
+            let mut books = self.account.books();
+            books.sweep(&self.shared.carried, self.link.link);
+            drop(books);
+            for group in 0..self.shared.carried.len() {
+                self.shared.retry(group);
+            }
+            self.outbox.ring();
+        }
+    }
+
+    fn answer(&self, token: u64) {
+        let mut answers = self.answers.borrow_mut();
+        if answers.len() >= MOST_ANSWERS {
+            answers.pop_front(); // whoever asks that often needs no answer to each
+        }
+        answers.push_back(token);
+        self.outbox.ring();
+    }
+
+    fn answered(&self, token: u64) {
+        let asked = self.asked.get();
+        if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
+            self.asked.set(None);
+            let took = self.shared.now().since(since).as_nanos();
+            let took = u64::try_from(took).unwrap_or(u64::MAX);
+            let longest = &self.shared.meter.echo_nanos;
+            longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+/// So many answers to PINGs wait at most.
+const MOST_ANSWERS: usize = 8;

@@ -1,0 +1,360 @@
+//! Writes a link: everything that waits in one turn, in one write.
+//!
+//! Decided here: the order within a turn: who came, then the letters that waited, then who went;
+//! and what the other side may take time for. Letters wait until the other side has told who lives
+//! there, because they name agents by its numbers.
+
+use std::{pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
+
+use actix::clock::{sleep_until, timeout};
+use bytes::BytesMut;
+use futures::future::{Either, select};
+use tokio::{
+    io::{AsyncWriteExt, WriteHalf},
+    sync::oneshot,
+};
+
+use crate::remote::{
+    Closed,
+    carry::{News, Queued, Receivers},
+    status::Meter,
+    transport::Stream,
+    wire::{LettersWriter, Opening, Roster, RosterContent, Targets, encode_ping, encode_pong},
+};
+
+use super::link::Common;
+
+pub(super) struct Writer {
+    common: Rc<Common>,
+    stream: WriteHalf<Box<dyn Stream>>,
+    wish: Option<oneshot::Receiver<Closed>>,
+    /// The number of the last frame.
+    seq: u64,
+    out: BytesMut,
+    /// Frames and letters in `out`.
+    frames: usize,
+    letters: usize,
+    is_writing: bool,
+    tokens: u64,
+    numbers: Vec<u32>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        common: Rc<Common>,
+        stream: WriteHalf<Box<dyn Stream>>,
+        wish: oneshot::Receiver<Closed>,
+    ) -> Self {
+        Self {
+            common,
+            stream,
+            wish: Some(wish),
+            seq: 0,
+            out: BytesMut::with_capacity(CHUNK),
+            frames: 0,
+            letters: 0,
+            is_writing: false,
+            tokens: 0,
+            numbers: Vec::new(),
+        }
+    }
+
+    pub(super) fn into_inner(self) -> WriteHalf<Box<dyn Stream>> {
+        self.stream
+    }
+
+    /// Whether the other side has been sent whole frames only.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        !self.is_writing
+    }
+
+    /// Writes until the link ends; says why.
+    pub(super) async fn run(&mut self) -> Closed {
+        match self.try_run().await {
+            Ok(why) | Err(why) => why,
+        }
+    }
+
+    async fn try_run(&mut self) -> Result<Closed, Closed> {
+        self.common.outbox.link(self.common.link.link);
+        self.turn().await?;
+        self.ping(); // says that all rosters have been sent
+        self.flush().await?;
+        loop {
+            match self.wait().await {
+                Wake::Rung => self.turn().await?,
+                Wake::Quiet => {
+                    self.ping();
+                    self.flush().await?;
+                }
+                Wake::Asked(why) => {
+                    self.turn().await?;
+                    return Ok(why);
+                }
+            }
+        }
+    }
+
+    /// Waits for something to do.
+    async fn wait(&mut self) -> Wake {
+        let common = Rc::clone(&self.common);
+        loop {
+            let quiet = common.shared.instant(self.quiet_at());
+            let rung = pin!(common.outbox.rung());
+            let sleep = pin!(sleep_until(quiet));
+            let idle = select(rung, sleep);
+            let woken = match &mut self.wish {
+                Some(wish) => match select(wish, idle).await {
+                    Either::Left((Ok(why), _)) => return Wake::Asked(why),
+                    Either::Left((Err(_), idle)) => {
+                        self.wish = None; // nobody is left who could ask
+                        idle.await
+                    }
+                    Either::Right((woken, _)) => woken,
+                },
+                None => idle.await,
+            };
+            match woken {
+                Either::Left(_) => return Wake::Rung,
+                Either::Right(_) if self.is_quiet() => return Wake::Quiet,
+                Either::Right(_) => {} // it has spoken meanwhile
+            }
+        }
+    }
+
+    /// When to ask for a sign of life, unless one comes before.
+    fn quiet_at(&self) -> crate::protocol::Time {
+        let common = &self.common;
+        let heard = common.heard.get();
+        let asked = common.asked.get().map(|(_, since)| since);
+        let last = heard.max(asked.unwrap_or(heard));
+        last.after(common.shared.limits.ping_after())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.common.shared.now() >= self.quiet_at()
+    }
+
+    /// One turn: everything that waits.
+    async fn turn(&mut self) -> Result<(), Closed> {
+        let common = Rc::clone(&self.common);
+        // Letters first, members second: whoever sent one of these letters has been a member.
+        let letters = if common.is_told.get() {
+            common
+                .outbox
+                .take(common.link.link)
+                .map_err(|_| Closed::SlowPeer)?
+        } else {
+            Vec::new()
+        };
+        let after = self.announce();
+        for chunk in letters.chunks(CHUNK_LETTERS) {
+            self.letters(chunk);
+            if self.out.len() >= CHUNK {
+                self.flush().await?;
+            }
+        }
+        for (group, content) in after {
+            self.roster(group, None, &content);
+        }
+        // Last: whatever is no roster says that all rosters have been sent.
+        for token in common.answers.borrow_mut().drain(..) {
+            self.seq = self.seq.saturating_add(1);
+            encode_pong(self.seq, token, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
+        }
+        self.flush().await
+    }
+
+    /// Writes who came; says who went.
+    fn announce(&mut self) -> Vec<(usize, RosterContent)> {
+        let common = Rc::clone(&self.common);
+        let mut after = Vec::new();
+        for (group, side) in common.groups.iter().enumerate() {
+            if !side.is_dirty.swap(false, Relaxed) {
+                continue;
+            }
+            let home = side.lookout.borrow_mut().look();
+            let News {
+                opens,
+                before,
+                after: went,
+            } = side.told.borrow_mut().update(home);
+            if let Some(mode) = opens {
+                common.shared.warn_of_two_leaders(group, mode);
+            }
+            self.roster(group, opens, &before);
+            if !went.left.is_empty() {
+                common.shared.retry(group);
+            }
+            after.push((group, went));
+        }
+        after
+    }
+
+    fn roster(&mut self, group: usize, opens: Option<&'static str>, content: &RosterContent) {
+        let common = Rc::clone(&self.common);
+        let Some(carried) = common.shared.carried.get(group) else {
+            return;
+        };
+        let Ok(number) = u32::try_from(group) else {
+            return;
+        };
+        let room = self.frame().saturating_sub(Roster::MAX_REST);
+        let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
+        let mut opening = opens.map(|mode| Opening {
+            name: carried.name(),
+            mode,
+            epoch: carried.epoch(),
+        });
+        let mut pieces = News::pieces(content, most.min(common.shared.limits.items()));
+        if pieces.is_empty() && opening.is_some() {
+            pieces.push(RosterContent::default());
+        }
+        for piece in pieces {
+            self.seq = self.seq.saturating_add(1);
+            Roster::encode(self.seq, number, opening.take(), &piece, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
+        }
+    }
+
+    /// Writes letters, in as few frames as they fit in.
+    fn letters(&mut self, mut letters: &[Queued]) {
+        let (frame, most) = (self.frame(), self.common.shared.limits.letters());
+        while !letters.is_empty() {
+            let seq = self.seq.saturating_add(1);
+            let mut writer = LettersWriter::begin(seq, &mut self.out);
+            let mut rest: &[Queued] = &[];
+            for (at, letter) in letters.iter().enumerate() {
+                let before = writer.position();
+                if !put(&self.common, &mut self.numbers, &mut writer, letter) {
+                    self.common.outbox.count_lost(1);
+                    continue;
+                }
+                if writer.len() <= frame && writer.count() <= most {
+                    continue;
+                }
+                writer.take_back(before);
+                if writer.is_empty() {
+                    self.common.outbox.count_lost(1); // longer than any frame
+                    continue;
+                }
+                rest = letters.get(at..).unwrap_or_default();
+                break;
+            }
+            let count = writer.count();
+            if writer.end() {
+                self.seq = seq;
+                self.frames = self.frames.saturating_add(1);
+                self.letters = self.letters.saturating_add(count);
+            }
+            letters = rest;
+        }
+    }
+
+    /// The longest frame: as long as both sides allow.
+    fn frame(&self) -> usize {
+        self.common
+            .link
+            .frame
+            .min(self.common.shared.limits.frame())
+    }
+
+    fn ping(&mut self) {
+        self.seq = self.seq.saturating_add(1);
+        self.tokens = self.tokens.wrapping_add(1);
+        let now = self.common.shared.now();
+        self.common.asked.set(Some((self.tokens, now)));
+        encode_ping(self.seq, self.tokens, &mut self.out);
+        self.frames = self.frames.saturating_add(1);
+    }
+
+    /// Writes what there is, within the time that a write may take.
+    async fn flush(&mut self) -> Result<(), Closed> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        self.is_writing = true;
+        let limit = shared.limits.write_time();
+        let writing = async {
+            self.stream.write_all(&self.out).await?;
+            self.stream.flush().await
+        };
+        let written = {
+            let writing = pin!(timeout(limit, writing));
+            match select(writing, pin!(common.outbox.overrun())).await {
+                Either::Left((written, _)) => written,
+                Either::Right(_) => return Err(Closed::SlowPeer),
+            }
+        };
+        match written {
+            Ok(Ok(())) => self.is_writing = false,
+            Ok(Err(_)) => return Err(Closed::Lost),
+            Err(_) => return Err(Closed::SlowPeer),
+        }
+        Meter::add(&shared.meter.bytes_out, self.out.len());
+        Meter::add(&shared.meter.frames_out, self.frames);
+        Meter::add(&shared.meter.letters_out, self.letters);
+        Meter::add(&shared.meter.writes, 1);
+        (self.frames, self.letters) = (0, 0);
+        self.out.clear();
+        Ok(())
+    }
+}
+
+/// Appends one letter; `false` if its sender or all of its receivers are unknown to the other
+/// side, or it cannot be written.
+fn put(
+    common: &Common,
+    numbers: &mut Vec<u32>,
+    writer: &mut LettersWriter<'_>,
+    letter: &Queued,
+) -> bool {
+    let group = usize::try_from(letter.group).unwrap_or(usize::MAX);
+    let Some(side) = common.groups.get(group) else {
+        return false;
+    };
+    let Some(from) = side.told.borrow().number(&letter.from) else {
+        return false;
+    };
+    let theirs = side.theirs.borrow();
+    numbers.clear();
+    let to = match &letter.to {
+        Receivers::All => Targets::All,
+        Receivers::One(one) => {
+            numbers.extend(theirs.get(one));
+            Targets::Some(numbers)
+        }
+        Receivers::Several(several) => {
+            numbers.extend(several.iter().filter_map(|id| theirs.get(id)));
+            numbers.sort_unstable();
+            Targets::Some(numbers)
+        }
+    };
+    if to == Targets::Some(&[]) {
+        return false;
+    }
+    let payload = |out: &mut BytesMut| {
+        out.extend_from_slice(&letter.payload);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let written = writer.push(letter.group, from, letter.incarnation, to, payload);
+    written.is_ok()
+}
+
+/// Why the writer woke up.
+enum Wake {
+    /// Something waits.
+    Rung,
+    /// Nothing was heard for a while.
+    Quiet,
+    /// The link is to be closed.
+    Asked(Closed),
+}
+
+/// So many bytes are written at once, about.
+const CHUNK: usize = 64 * 1024;
+/// After so many letters the bytes are counted.
+const CHUNK_LETTERS: usize = 1024;

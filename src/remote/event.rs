@@ -1,0 +1,129 @@
+//! What a bridge tells the application, and how.
+//!
+//! Decided here: that nobody who listens slowly holds the bridge up: the oldest events are lost,
+//! and their number is told.
+
+use std::net::SocketAddr;
+
+use futures::{Stream, stream};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use crate::protocol::AgentId;
+
+use super::{Closed, Farewell, NodeId};
+
+/// Something happened to a peer, or somebody was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BridgeEvent {
+    /// The bridge listens.
+    Listening {
+        /// Where; `None` on a network without addresses.
+        at: Option<SocketAddr>,
+    },
+    /// A peer can be reached.
+    PeerUp {
+        /// Which.
+        node: NodeId,
+    },
+    /// A peer's process has restarted since it was last linked.
+    PeerRestarted {
+        /// Which.
+        node: NodeId,
+    },
+    /// A peer has probably ended, or has left: its agents are suspected.
+    PeerLost {
+        /// Which.
+        node: NodeId,
+    },
+    /// A peer cannot be reached any more; whether it lives is for the elections to find out.
+    PeerUnreachable {
+        /// Which.
+        node: NodeId,
+    },
+    /// A configured peer has never been seen since the bridge started.
+    NeverSeen {
+        /// Which.
+        node: NodeId,
+        /// What is dialled; `None` if it has to dial.
+        address: Option<String>,
+    },
+    /// This side closed, or did not accept, a link.
+    Refused {
+        /// Who it said it was, if it came that far.
+        node: Option<NodeId>,
+        /// The other end: an address without port, or what was dialled.
+        from: String,
+        /// Why.
+        why: Closed,
+    },
+    /// The other side refused this one.
+    RefusedBy {
+        /// Who was dialled, if it was this side that dialled.
+        node: Option<NodeId>,
+        /// The other end.
+        from: String,
+        /// What it said.
+        why: Farewell,
+    },
+    /// A peer announced an agent whose name somebody else has. The link stays; that agent is no
+    /// member here until the name is free.
+    NameTaken {
+        /// The peer.
+        node: NodeId,
+        /// The group.
+        group: AgentId,
+        /// The name.
+        agent: AgentId,
+    },
+    /// A peer follows other rules in a group, or another list of voters: nothing crosses for it.
+    Mismatch {
+        /// The peer.
+        node: NodeId,
+        /// The group.
+        group: AgentId,
+        /// Its rules, and the number of its list.
+        theirs: (String, u64),
+    },
+    /// The bridge crashed and was restarted; links are made anew.
+    Restarted,
+    /// Whoever listened was too slow for so many events.
+    Missed {
+        /// How many.
+        events: u64,
+    },
+}
+
+/// Where events go.
+#[derive(Debug)]
+pub(crate) struct Events(broadcast::Sender<BridgeEvent>);
+
+impl Default for Events {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(MOST))
+    }
+}
+
+impl Events {
+    pub(crate) fn tell(&self, event: BridgeEvent) {
+        drop(self.0.send(event)); // nobody listens: nobody wants to know
+    }
+
+    /// All events from now on; ends with the bridge.
+    pub(crate) fn stream(&self) -> impl Stream<Item = BridgeEvent> + Unpin + Send + use<> {
+        let events = self.0.subscribe();
+        Box::pin(stream::unfold(events, |mut events| async move {
+            match events.recv().await {
+                Ok(event) => Some((event, events)),
+                Err(RecvError::Lagged(missed)) => {
+                    let missed = BridgeEvent::Missed { events: missed };
+                    Some((missed, events))
+                }
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+}
+
+/// So many events wait for a slow listener.
+const MOST: usize = 256;

@@ -1,0 +1,232 @@
+//! Every limit of the bridge: one table with defaults and ranges.
+//!
+//! Decided here: how much a peer, or anybody who finds the port, can make this side hold, wait for
+//! or do. Each number is a default that [`Limits::builder`] changes within its range.
+//!
+//! What a limit counts, who enforces it, and what a breach is called: the docs of each.
+
+use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
+
+use super::wire::Bounds;
+
+/// The limits of one bridge; one that exists is valid. [`Default`] suits most.
+///
+/// ```
+/// use actix_bully::remote::Limits;
+/// use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
+/// let limits = Limits::builder().handshake(Duration::from_secs(1)).build()?;
+/// assert_eq!(limits.frame(), 64 * 1024);
+/// assert!(Limits::builder().frame(2 << 20).build().is_err()); // 1 MiB at most
+/// # Ok::<(), actix_bully::remote::LimitsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits(Table);
+
+/// Changes limits; made by [`Limits::builder`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct LimitsBuilder(Table);
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+macro_rules! limits {
+    ($( $(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr, $min:expr, $max:expr; )*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        struct Table { $($name: $kind,)* }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self(Table { $($name: $default,)* })
+            }
+        }
+
+        impl Limits {
+            $( $(#[doc = $doc])*
+            #[doc = concat!("\n\nDefault `", stringify!($default), "`, from `", stringify!($min),
+                "` to `", stringify!($max), "`.")]
+            #[must_use]
+            pub const fn $name(&self) -> $kind {
+                self.0.$name
+            } )*
+        }
+
+        impl LimitsBuilder {
+            $( #[doc = concat!("Sets [`Limits::", stringify!($name), "`].")]
+            pub const fn $name(mut self, value: $kind) -> Self {
+                self.0.$name = value;
+                self
+            } )*
+
+            fn in_range(&self) -> Result<(), LimitsError> {
+                $( check(stringify!($name), &self.0.$name, &($min..=$max))?; )*
+                Ok(())
+            }
+        }
+    };
+}
+
+limits! {
+    /// From accepting or making a connection until both sides are ready, TLS included.
+    /// Breach: `handshake_timeout`.
+    handshake: Duration = ms(3_000), ms(100), ms(60_000);
+    /// The longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
+    early_frame: usize = KIB, KIB, 16 * KIB;
+    /// The longest frame afterwards, in bytes; the peer is told. Breach: `frame_too_large`.
+    frame: usize = 64 * KIB, 4 * KIB, MIB;
+    /// From the first byte of a frame to its last. Breach: `frame_timeout`.
+    frame_time: Duration = ms(5_000), ms(100), ms(60_000);
+    /// How deep arrays and options of a message may nest. Breach: `malformed`.
+    depth: u8 = 8, 4, 16;
+    /// The most items of all arrays of one message together, and of a roster, and of the
+    /// receivers of a letter. Breach: `malformed`.
+    items: usize = 1_024, 64, 16_384;
+    /// The longest text, in bytes. Breach: `malformed`.
+    text: usize = 256, 256, 4 * KIB;
+    /// Connections that others made, in all. The newest is refused: `too_many_connections`.
+    inbound: usize = 256, 1, 65_536;
+    /// Of those, the ones that are not ready yet. The newest is refused.
+    unready: usize = 32, 1, 65_536;
+    /// Of those, the ones from one address. The newest is refused.
+    unready_per_address: usize = 8, 1, 65_536;
+    /// Bytes per second that a peer may send in the long run. Breach: `rate`.
+    rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
+    /// Bytes that a peer may send at once on top of that. Breach: `rate`.
+    burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
+    /// The first pause before a peer that broke [`rate`](Self::rate) is linked again.
+    rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
+    /// The longest such pause.
+    rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
+    /// Bytes that wait to be sent to a peer. Breach: `slow_peer`.
+    queue: usize = MIB, 64 * KIB, 64 * MIB;
+    /// How long a message may wait to be sent. Breach: `slow_peer`.
+    queue_time: Duration = ms(2_000), ms(100), ms(60_000);
+    /// The most letters in one frame that is sent.
+    letters: usize = 1_024, 1, 16_384;
+    /// How long one write may take, and how long the kernel tries to deliver. Breach: `slow_peer`.
+    write_time: Duration = ms(2_000), ms(100), ms(60_000);
+    /// After so much silence this side asks for a sign of life.
+    ping_after: Duration = ms(180), ms(5), ms(60_000);
+    /// After so much silence a peer counts as gone. Breach: `silent`.
+    silence: Duration = ms(900), ms(20), ms(300_000);
+    /// The first pause between two attempts to dial.
+    dial_min: Duration = ms(100), ms(1), ms(60_000);
+    /// The longest one.
+    dial_max: Duration = ms(10_000), ms(10), ms(600_000);
+    /// Letters to agents or groups that are not here, forgiven within
+    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`.
+    unknown: usize = 100, 1, 100_000;
+    /// The window in which those are counted.
+    unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
+    /// The most groups a peer may announce. Breach: `too_many_agents`.
+    groups: usize = 1_024, 1, 65_536;
+    /// The most agents a peer may announce, in all groups. Breach: `too_many_agents`.
+    agents: usize = 16_384, 1, 1_048_576;
+}
+
+impl Limits {
+    /// Bytes read beyond what a frame needs: how far ahead a reader reads.
+    pub const READ_AHEAD: usize = 8 * KIB;
+
+    /// Begins with the defaults.
+    pub fn builder() -> LimitsBuilder {
+        LimitsBuilder(Self::default().0)
+    }
+
+    /// What a message may be made of.
+    #[must_use]
+    pub const fn bounds(&self) -> Bounds {
+        Bounds {
+            depth: self.0.depth,
+            items: self.0.items,
+            text: self.0.text,
+        }
+    }
+}
+
+impl LimitsBuilder {
+    /// Checks every range, and the relations between limits.
+    ///
+    /// # Errors
+    /// [`LimitsError`] names the first limit that is wrong.
+    pub fn build(self) -> Result<Limits, LimitsError> {
+        self.in_range()?;
+        let table = self.0;
+        let relations = [
+            ("early_frame", "frame", table.early_frame <= table.frame),
+            (
+                "burst",
+                "frame",
+                table.burst >= table.frame.saturating_mul(2),
+            ),
+            ("queue", "frame", table.queue >= table.frame),
+            ("unready", "inbound", table.unready <= table.inbound),
+            (
+                "unready_per_address",
+                "unready",
+                table.unready_per_address <= table.unready,
+            ),
+            (
+                "silence",
+                "ping_after",
+                table.silence >= table.ping_after.saturating_mul(2),
+            ),
+            ("dial_min", "dial_max", table.dial_min <= table.dial_max),
+            (
+                "rate_pause_min",
+                "rate_pause_max",
+                table.rate_pause_min <= table.rate_pause_max,
+            ),
+        ];
+        match relations.into_iter().find(|(_, _, holds)| !holds) {
+            Some((limit, other, _)) => Err(LimitsError::Relation { limit, other }),
+            None => Ok(Limits(table)),
+        }
+    }
+}
+
+fn check<T: PartialOrd + Debug>(
+    limit: &'static str,
+    value: &T,
+    range: &RangeInclusive<T>,
+) -> Result<(), LimitsError> {
+    if range.contains(value) {
+        return Ok(());
+    }
+    Err(LimitsError::Range {
+        limit,
+        value: format!("{value:?}").into(),
+        min: format!("{:?}", range.start()).into(),
+        max: format!("{:?}", range.end()).into(),
+    })
+}
+
+/// Why limits were refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LimitsError {
+    /// A limit lies outside of its range.
+    #[error("the limit `{limit}` is {value}: choose from {min} to {max}")]
+    Range {
+        /// Which.
+        limit: &'static str,
+        /// What it is.
+        value: Box<str>,
+        /// The smallest that is allowed.
+        min: Box<str>,
+        /// The largest.
+        max: Box<str>,
+    },
+    /// Two limits contradict each other.
+    #[error("the limits `{limit}` and `{other}` contradict each other: see the docs of both")]
+    Relation {
+        /// One.
+        limit: &'static str,
+        /// The other.
+        other: &'static str,
+    },
+}

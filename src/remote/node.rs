@@ -1,0 +1,245 @@
+//! Names and numbers of processes: which node, in which cluster, in which life, over which link.
+//!
+//! Decided here: what a valid node name is. Not here: who may speak for which agents
+//! ([`Rights`](super::Rights)), and which of two links stays.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use crate::protocol::{AgentId, IdError};
+
+/// The name of one process that takes part through a bridge, unique within its cluster.
+///
+/// It is a DNS name as well, because a certificate vouches for it: labels of 1 to 63 lower-case
+/// letters, digits and inner hyphens, joined by dots, 253 bytes at most; the last label has a
+/// letter, so that no name looks like an address. Cloning copies a pointer.
+///
+/// ```
+/// use actix_bully::remote::NodeId;
+/// assert!("host-a.example".parse::<NodeId>().is_ok());
+/// assert!("Host_A".parse::<NodeId>().is_err());
+/// assert!("10.0.0.1".parse::<NodeId>().is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(Arc<str>);
+
+impl NodeId {
+    /// The longest name, in bytes: that of a DNS name.
+    pub const MAX_LEN: usize = 253;
+
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`NodeIdError`] when it is not a DNS name of the form above.
+    pub fn new(name: &str) -> Result<Self, NodeIdError> {
+        if name.is_empty() {
+            return Err(NodeIdError::Empty);
+        }
+        if name.len() > Self::MAX_LEN {
+            return Err(NodeIdError::TooLong {
+                len: name.len(),
+                max: Self::MAX_LEN,
+            });
+        }
+        if name.split('.').any(|label| !is_label(label)) {
+            return Err(NodeIdError::Label);
+        }
+        let mut labels = name.rsplit('.');
+        let has_letter = |label: &str| label.contains(|c: char| c.is_ascii_lowercase());
+        if !labels.next().is_some_and(has_letter) {
+            return Err(NodeIdError::Address);
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A label of a DNS name in lower case (RFC 1123, section 2.1).
+fn is_label(label: &str) -> bool {
+    (1..=63).contains(&label.len())
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for NodeId {
+    type Err = NodeIdError;
+    fn from_str(name: &str) -> Result<Self, NodeIdError> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<&str> for NodeId {
+    type Error = NodeIdError;
+    fn try_from(name: &str) -> Result<Self, NodeIdError> {
+        Self::new(name)
+    }
+}
+
+impl AsRef<str> for NodeId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a node's name was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeIdError {
+    /// It has no characters.
+    #[error("a node's name is empty: give it the host's DNS name, or a word like host-a")]
+    Empty,
+    /// It is longer than a DNS name may be.
+    #[error("a node's name of {len} bytes exceeds the limit of {max}: shorten it")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// A part between dots is not a label of a DNS name.
+    #[error(
+        "a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each"
+    )]
+    Label,
+    /// It could be taken for an address.
+    #[error("the last label of a node's name needs a letter: an address is no name")]
+    Address,
+}
+
+/// The name of a cluster: nodes of different clusters refuse each other.
+///
+/// The rules are those of an [`AgentId`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClusterId(AgentId);
+
+impl ClusterId {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`IdError`] as for an [`AgentId`].
+    pub fn new(name: &str) -> Result<Self, IdError> {
+        AgentId::new(name).map(Self)
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl fmt::Display for ClusterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which life of a node this is: larger after each restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIncarnation(pub u64);
+
+impl fmt::Display for NodeIncarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What one side draws for a new link: its half of the [`LinkId`]. Must be unpredictable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce(pub [u8; 8]);
+
+/// The name of one link between two nodes: 128 bits, a half drawn by each side.
+///
+/// Both sides compute the same, and compare it. Of two links between the same lives of two nodes,
+/// the larger one stays.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub [u8; 16]);
+
+impl LinkId {
+    /// The link between `a` and `b`, whose nonces these are; the order of the sides is no matter.
+    #[must_use]
+    pub fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {
+        let (first, second) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
+        let mut id = [0; 16];
+        let (left, right) = id.split_at_mut(8);
+        left.copy_from_slice(&first.0);
+        right.copy_from_slice(&second.0);
+        Self(id)
+    }
+}
+
+impl fmt::Display for LinkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for LinkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_named_like_a_host() {
+        for good in ["a", "host-a", "api-3.eu.example", "3.x", &"a".repeat(63)] {
+            assert!(NodeId::new(good).is_ok(), "{good}");
+        }
+        let long = [
+            "a".repeat(63),
+            "b".repeat(63),
+            "c".repeat(63),
+            "d".repeat(62),
+        ]
+        .join(".");
+        assert_eq!(
+            NodeId::new(&long),
+            Err(NodeIdError::TooLong { len: 254, max: 253 })
+        );
+        for (bad, why) in [
+            ("", NodeIdError::Empty),
+            ("a..b", NodeIdError::Label),
+            (".a", NodeIdError::Label),
+            ("-a", NodeIdError::Label),
+            ("a-.b", NodeIdError::Label),
+            ("A", NodeIdError::Label),
+            ("a_b", NodeIdError::Label),
+            ("*.a", NodeIdError::Label),
+            (&"a".repeat(64), NodeIdError::Label),
+            ("10.0.0.1", NodeIdError::Address),
+        ] {
+            assert_eq!(NodeId::new(bad), Err(why), "{bad}");
+        }
+    }
+
+    /// T5
+    #[test]
+    fn both_sides_give_a_link_the_same_name() {
+        let (a, b) = (NodeId::new("a").unwrap(), NodeId::new("b").unwrap());
+        let (mine, theirs) = (Nonce([1; 8]), Nonce([2; 8]));
+        let link = LinkId::between((&a, mine), (&b, theirs));
+        assert_eq!(link, LinkId::between((&b, theirs), (&a, mine)));
+        assert_eq!(link.to_string(), "01010101010101010202020202020202");
+    }
+}

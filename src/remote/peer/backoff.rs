@@ -1,0 +1,49 @@
+//! How long to wait before the next attempt: exponential, with full jitter.
+//!
+//! Full jitter spreads those who lost the same peer at the same moment over the whole span.
+
+use std::time::Duration;
+
+/// The bounds of the waits between attempts to reach a peer.
+///
+/// The k-th wait is drawn from 0 up to `base × 2^k`, at most `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Backoff {
+    /// The longest first wait. Default: 100 ms.
+    pub(crate) base: Duration,
+    /// The longest wait of all. Default: 10 s.
+    pub(crate) max: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self {
+            base: Duration::from_millis(100),
+            max: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Backoff {
+    /// The longest wait after so many failures in a row.
+    pub(super) fn longest(self, failures: u32) -> Duration {
+        let factor = 1u32.checked_shl(failures).unwrap_or(u32::MAX);
+        self.base.saturating_mul(factor).min(self.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest_and_never_overflow() {
+        let backoff = Backoff::default();
+        let longest: Vec<_> = (0..9).map(|k| backoff.longest(k).as_millis()).collect();
+        assert_eq!(
+            longest,
+            [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]
+        );
+        assert_eq!(backoff.longest(u32::MAX), backoff.max);
+    }
+}

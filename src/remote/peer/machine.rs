@@ -1,0 +1,361 @@
+//! The machine: inputs in, effects out, nothing else.
+
+use std::time::Duration;
+
+use crate::remote::{LinkId, NodeIncarnation};
+
+use super::Backoff;
+
+/// One connection of this process, numbered in the order of their beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ConnId(pub(crate) u64);
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// The bridge begins to look after this peer.
+    Start,
+    /// A connection with this peer, whoever dialled, has been accepted by both sides.
+    Ready(Link),
+    /// The connection is over, after it was ready for that long.
+    Closed {
+        conn: ConnId,
+        how: Loss,
+        lasted: Duration,
+    },
+    /// An attempt came to nothing.
+    DialFailed(DialError),
+    /// The wait is over.
+    Rested,
+    /// The peer is none any more.
+    Removed,
+}
+
+/// A connection that is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) conn: ConnId,
+    pub(crate) incarnation: NodeIncarnation,
+    pub(crate) id: LinkId,
+    pub(crate) origin: Origin,
+}
+
+/// Who made a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// This bridge.
+    Dialled,
+    /// The peer.
+    Accepted,
+}
+
+/// How a ready connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It broke, or fell silent.
+    Broken,
+    /// The peer said that it leaves.
+    Left,
+    /// The peer keeps another link.
+    Replaced,
+    /// One side broke a rule.
+    Misbehaved,
+}
+
+/// Why an attempt came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DialError {
+    /// Nobody listens there.
+    Refused,
+    /// No answer, no address for the name, or a connection that broke before it was ready.
+    NoAnswer,
+    /// One side does not want the other.
+    Rejected,
+    /// The address leads back to this bridge.
+    Itself,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Resolve the address and dial.
+    Dial,
+    /// Wait for a time drawn from this range, then say [`Input::Rested`]. A wait that goes on is
+    /// replaced.
+    Rest { min: Duration, max: Duration },
+    /// Close a connection: another one stays.
+    Replace(ConnId),
+    /// Close a connection: it belongs to a former life of the peer.
+    CloseStale(ConnId),
+    /// Close a connection: the peer is none any more.
+    Dismiss(ConnId),
+    /// Tell the groups and the application.
+    Report(Report),
+}
+
+/// What others should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The peer can be reached, for the first time or again.
+    Up,
+    /// Letters go by another connection from now on; nobody needs to know.
+    Relinked,
+    /// Its process has probably ended, or left: its agents are suspected.
+    Gone,
+    /// A later life answers: the agents of the former one are suspected.
+    Restarted,
+    /// It cannot be reached; whether it still lives is not known.
+    OutOfReach,
+}
+
+/// How things stand with one peer.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    backoff: Backoff,
+    /// Without an address only the peer can dial.
+    has_address: bool,
+    link: Option<Link>,
+    attempt: Attempt,
+    reach: Reach,
+    /// The latest life of its process that was ever ready.
+    known: Option<NodeIncarnation>,
+    /// Attempts in a row that came to nothing.
+    failures: u32,
+    /// Links in a row that were lost soon.
+    flaps: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    None,
+    UnderWay,
+    Resting,
+    /// There will be none.
+    Never,
+}
+
+/// What the others were told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// Nothing yet.
+    Unknown,
+    /// That it is there.
+    Up,
+    /// The link was lost, and nobody was told so far.
+    Doubtful,
+    /// That it cannot be reached.
+    Away,
+    /// That its process has ended or left.
+    Gone,
+}
+
+/// For those who ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Waits for the peer to dial, or for the next attempt.
+    Waiting,
+    Dialing,
+    Linked(Link),
+}
+
+impl Peer {
+    pub(crate) fn new(backoff: Backoff, has_address: bool) -> Self {
+        Self {
+            backoff,
+            has_address,
+            link: None,
+            attempt: Attempt::None,
+            reach: Reach::Unknown,
+            known: None,
+            failures: 0,
+            flaps: 0,
+        }
+    }
+
+    /// As after a crash of the bridge: that life was linked, and what became of it is not known.
+    pub(crate) fn resume(mut self, known: Option<NodeIncarnation>) -> Self {
+        self.known = known;
+        if known.is_some() {
+            self.reach = Reach::Doubtful;
+        }
+        self
+    }
+
+    /// One step; the effects are to be carried out in their order.
+    pub(crate) fn handle(&mut self, input: Input) -> Vec<Effect> {
+        let mut out = Vec::new();
+        match input {
+            Input::Start => self.dial(&mut out),
+            Input::Ready(link) => self.on_ready(link, &mut out),
+            Input::Closed { conn, how, lasted } => self.on_closed(conn, how, lasted, &mut out),
+            Input::DialFailed(why) => self.on_dial_failed(why, &mut out),
+            Input::Rested => self.on_rested(&mut out),
+            Input::Removed => self.on_removed(&mut out),
+        }
+        out
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        match (self.link, self.attempt) {
+            (Some(link), _) => Stage::Linked(link),
+            (None, Attempt::UnderWay) => Stage::Dialing,
+            (None, _) => Stage::Waiting,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn known(&self) -> Option<NodeIncarnation> {
+        self.known
+    }
+
+    fn on_ready(&mut self, link: Link, out: &mut Vec<Effect>) {
+        if link.origin == Origin::Dialled && self.attempt == Attempt::UnderWay {
+            self.attempt = Attempt::None;
+        }
+        if self.known.is_some_and(|known| known > link.incarnation) {
+            return out.push(Effect::CloseStale(link.conn));
+        }
+        if let Some(present) = self.link {
+            // Of one life the later id; both sides know both ids.
+            if (present.incarnation, present.id) >= (link.incarnation, link.id) {
+                return out.push(Effect::Replace(link.conn));
+            }
+            out.push(Effect::Replace(present.conn));
+        }
+        let is_restart = self.known.is_some_and(|known| known < link.incarnation);
+        self.link = Some(link);
+        self.known = Some(link.incarnation);
+        self.failures = 0;
+        if self.attempt == Attempt::Resting {
+            self.attempt = Attempt::None;
+        }
+        if is_restart && self.reach != Reach::Gone {
+            out.push(Effect::Report(Report::Restarted));
+        }
+        let is_news =
+            matches!(self.reach, Reach::Unknown | Reach::Away | Reach::Gone) || is_restart;
+        self.reach = Reach::Up;
+        out.push(Effect::Report(if is_news {
+            Report::Up
+        } else {
+            Report::Relinked
+        }));
+    }
+
+    fn on_closed(&mut self, conn: ConnId, how: Loss, lasted: Duration, out: &mut Vec<Effect>) {
+        if self.link.take_if(|link| link.conn == conn).is_none() {
+            return; // one that was replaced before
+        }
+        if lasted >= self.backoff.max {
+            self.flaps = 0;
+        }
+        self.flaps = self.flaps.saturating_add(1);
+        self.reach = Reach::Doubtful;
+        match how {
+            Loss::Left => {
+                self.report(Report::Gone, out);
+                self.rest(Duration::ZERO, out);
+            }
+            Loss::Misbehaved => self.rest(PENANCE, out),
+            // The other link will be ready in a moment; if not, there is a timer.
+            Loss::Replaced => self.rest(self.backoff.base, out),
+            Loss::Broken if self.flaps > FLAPS || !self.has_address => {
+                self.rest(Duration::ZERO, out);
+            }
+            Loss::Broken => self.dial(out),
+        }
+    }
+
+    fn on_dial_failed(&mut self, why: DialError, out: &mut Vec<Effect>) {
+        if self.attempt != Attempt::UnderWay {
+            return;
+        }
+        self.attempt = Attempt::None;
+        self.failures = self.failures.saturating_add(1);
+        if why == DialError::Itself {
+            self.attempt = Attempt::Never;
+        }
+        if self.link.is_some() {
+            return;
+        }
+        match why {
+            DialError::Refused => self.report(Report::Gone, out),
+            DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
+                self.report(Report::OutOfReach, out);
+            }
+        }
+        match why {
+            DialError::Itself => {}
+            DialError::Rejected => self.rest(PENANCE, out),
+            DialError::Refused | DialError::NoAnswer => self.rest(Duration::ZERO, out),
+        }
+    }
+
+    fn on_rested(&mut self, out: &mut Vec<Effect>) {
+        if self.attempt != Attempt::Resting {
+            return;
+        }
+        self.attempt = Attempt::None;
+        if self.has_address {
+            self.dial(out);
+        } else {
+            self.report(Report::OutOfReach, out);
+        }
+    }
+
+    fn on_removed(&mut self, out: &mut Vec<Effect>) {
+        self.attempt = Attempt::Never;
+        if let Some(link) = self.link.take() {
+            out.push(Effect::Dismiss(link.conn));
+        }
+    }
+
+    fn dial(&mut self, out: &mut Vec<Effect>) {
+        if self.has_address && self.link.is_none() && self.is_free() {
+            self.attempt = Attempt::UnderWay;
+            out.push(Effect::Dial);
+        }
+    }
+
+    fn rest(&mut self, min: Duration, out: &mut Vec<Effect>) {
+        if !self.is_free() {
+            return;
+        }
+        let waits = self.failures.max(self.flaps).saturating_sub(1);
+        let max = if self.has_address {
+            self.backoff.longest(waits)
+        } else {
+            self.backoff.max // for the peer to come back
+        };
+        let max = min
+            .saturating_mul(1 << waits.min(6))
+            .min(MOST_PENANCE)
+            .max(max);
+        let min = if self.has_address { min } else { max };
+        self.attempt = Attempt::Resting;
+        out.push(Effect::Rest { min, max });
+    }
+
+    fn is_free(&self) -> bool {
+        matches!(self.attempt, Attempt::None | Attempt::Resting)
+    }
+
+    /// Says what is known of a peer whose link was lost, once.
+    fn report(&mut self, report: Report, out: &mut Vec<Effect>) {
+        let told = match (report, self.reach) {
+            (Report::OutOfReach, Reach::Doubtful) => Reach::Away,
+            // One that was out of reach may turn out to be gone.
+            (Report::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
+            _ => return,
+        };
+        self.reach = told;
+        out.push(Effect::Report(report));
+    }
+}
+
+/// So many links may be lost soon after they were made before a redial waits.
+pub(super) const FLAPS: u32 = 3;
+
+/// After a broken rule: the shortest wait, and the longest.
+pub(super) const PENANCE: Duration = Duration::from_secs(1);
+pub(super) const MOST_PENANCE: Duration = Duration::from_secs(60);

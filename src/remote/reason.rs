@@ -1,0 +1,317 @@
+//! Why a link was closed, and why a letter was dropped.
+//!
+//! Decided here: the names under which both are counted, and what the other side is told. Most
+//! breaches are answered by closing without a word: whoever sends such bytes learns nothing.
+
+use super::{terms::TermFault, wire::WireError};
+
+/// Why a link was closed, or never came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Closed {
+    /// Not ready within the limit after the connection was made.
+    #[error("the peer was not ready in time: is it overloaded, or no bridge?")]
+    HandshakeTimeout,
+    /// A frame is longer than the limit.
+    #[error("a frame of {len} bytes exceeds the limit of {max}")]
+    FrameTooLarge {
+        /// The announced length in bytes.
+        len: u64,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// A frame did not arrive whole within the limit.
+    #[error("a frame did not arrive whole in time")]
+    FrameTimeout,
+    /// Bytes that are no frame of this protocol, or not in its one form.
+    #[error("malformed frame: {0}")]
+    Malformed(WireError),
+    /// A frame that has no place at this point: anything before HELLO, HELLO twice.
+    #[error("a frame out of place")]
+    Protocol,
+    /// No common version.
+    #[error("no common version of the protocol: update the older side")]
+    Version,
+    /// The peer belongs to another cluster.
+    #[error("the peer belongs to another cluster")]
+    Cluster,
+    /// The peer claims to be this node.
+    #[error("the peer has this node's name: it dials itself, or two nodes share a name")]
+    IsSelf,
+    /// The peer asks for a feature that this side does not have, or lacks one it needs.
+    #[error("a required feature is missing on one side")]
+    Feature,
+    /// The peer is not in the table, is not whom its certificate names, or is not who was dialled.
+    #[error("the peer is not allowed to connect: is it in the table under the name it uses?")]
+    Auth,
+    /// The TLS handshake failed.
+    #[error("the TLS handshake failed")]
+    Tls,
+    /// A later life of the peer is known.
+    #[error("a former life of the peer")]
+    Stale,
+    /// The peer answered with another link's name.
+    #[error("a frame of another link")]
+    WrongLink,
+    /// A frame is missing, repeated or out of order.
+    #[error("a gap in the sequence of frames: {found} after {last}")]
+    Sequence {
+        /// The number of the frame.
+        found: u64,
+        /// The number of the one before it.
+        last: u64,
+    },
+    /// The peer spoke for an agent that it may not speak for, or that it never announced.
+    #[error("the peer spoke for an agent that it may not speak for")]
+    FromNotAllowed,
+    /// Too many letters to agents or groups that are not here.
+    #[error("too many letters to agents or groups that are not here")]
+    UnknownTargets,
+    /// A term that no honest peer can know.
+    #[error("a term that cannot be: {0}")]
+    Term(TermFault),
+    /// The peer announced more groups or agents than the limit.
+    #[error("more groups or agents announced than the limit")]
+    TooManyAgents,
+    /// More bytes than the limit.
+    #[error("the peer sends faster than the limit")]
+    Rate,
+    /// The peer does not read: its queue is full, too old, or a write took too long.
+    #[error("the peer reads too slowly")]
+    SlowPeer,
+    /// The peer has been silent for too long.
+    #[error("the peer is silent")]
+    Silent,
+    /// Another link to the same peer replaced this one.
+    #[error("another link to the same peer replaced it")]
+    Replaced,
+    /// Too many connections, in all or from one address.
+    #[error("too many connections")]
+    TooManyConnections,
+    /// The connection ended or failed.
+    #[error("the connection ended")]
+    Lost,
+    /// The peer said goodbye.
+    #[error("the peer said goodbye: {0}")]
+    Goodbye(Farewell),
+    /// This side stops, or the peer was removed from the table.
+    #[error("this side closes")]
+    Leaving,
+}
+
+macro_rules! closed_table {
+    ($($index:literal $name:literal $pattern:pat,)*) => {
+        impl Closed {
+            /// All names, in the order of the counters.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            /// The name under which it is counted.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $($pattern => $name),* }
+            }
+
+            pub(super) const fn index(self) -> usize {
+                match self { $($pattern => $index),* }
+            }
+        }
+    };
+}
+closed_table! {
+    0 "handshake_timeout" Self::HandshakeTimeout,
+    1 "frame_too_large" Self::FrameTooLarge { .. },
+    2 "frame_timeout" Self::FrameTimeout,
+    3 "malformed" Self::Malformed(_),
+    4 "protocol" Self::Protocol,
+    5 "version" Self::Version,
+    6 "cluster" Self::Cluster,
+    7 "self" Self::IsSelf,
+    8 "feature" Self::Feature,
+    9 "auth_failed" Self::Auth,
+    10 "tls" Self::Tls,
+    11 "stale" Self::Stale,
+    12 "wrong_link" Self::WrongLink,
+    13 "sequence" Self::Sequence { .. },
+    14 "from_not_allowed" Self::FromNotAllowed,
+    15 "unknown_targets" Self::UnknownTargets,
+    16 "term" Self::Term(_),
+    17 "too_many_agents" Self::TooManyAgents,
+    18 "rate" Self::Rate,
+    19 "slow_peer" Self::SlowPeer,
+    20 "silent" Self::Silent,
+    21 "replaced" Self::Replaced,
+    22 "too_many_connections" Self::TooManyConnections,
+    23 "lost" Self::Lost,
+    24 "goodbye" Self::Goodbye(_),
+    25 "leaving" Self::Leaving,
+}
+
+impl Closed {
+    /// What the peer is told before the link is closed; `None`: nothing.
+    #[must_use]
+    pub const fn farewell(self) -> Option<Farewell> {
+        match self {
+            Self::Version => Some(Farewell::Version),
+            Self::Cluster => Some(Farewell::Cluster),
+            Self::IsSelf => Some(Farewell::IsSelf),
+            Self::Feature => Some(Farewell::Feature),
+            Self::Auth => Some(Farewell::Auth),
+            Self::Stale => Some(Farewell::Stale),
+            Self::Replaced => Some(Farewell::Replaced),
+            Self::Leaving => Some(Farewell::Leaving),
+            Self::HandshakeTimeout
+            | Self::FrameTooLarge { .. }
+            | Self::FrameTimeout
+            | Self::Malformed(_)
+            | Self::Protocol
+            | Self::Tls
+            | Self::WrongLink
+            | Self::Sequence { .. }
+            | Self::FromNotAllowed
+            | Self::UnknownTargets
+            | Self::Term(_)
+            | Self::TooManyAgents
+            | Self::Rate
+            | Self::SlowPeer
+            | Self::Silent
+            | Self::TooManyConnections
+            | Self::Lost
+            | Self::Goodbye(_) => None,
+        }
+    }
+}
+
+impl From<WireError> for Closed {
+    fn from(error: WireError) -> Self {
+        Self::Malformed(error)
+    }
+}
+
+impl From<TermFault> for Closed {
+    fn from(fault: TermFault) -> Self {
+        Self::Term(fault)
+    }
+}
+
+/// Why one side says goodbye. On the wire it is a number from 0 to 255; those that this version
+/// does not know are [`Other`](Self::Other).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Farewell {
+    /// 0: it stops, or has removed the peer from its table.
+    Leaving,
+    /// 1: no common version.
+    Version,
+    /// 2: another cluster.
+    Cluster,
+    /// 3: "you have my name".
+    IsSelf,
+    /// 4: "I know a later life of you".
+    Stale,
+    /// 5: not allowed; no detail.
+    Auth,
+    /// 6: a required feature is missing.
+    Feature,
+    /// 7: another link replaces this one.
+    Replaced,
+    /// Any other number.
+    Other(u8),
+}
+
+impl Farewell {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Leaving => 0,
+            Self::Version => 1,
+            Self::Cluster => 2,
+            Self::IsSelf => 3,
+            Self::Stale => 4,
+            Self::Auth => 5,
+            Self::Feature => 6,
+            Self::Replaced => 7,
+            Self::Other(code) => code,
+        }
+    }
+}
+
+impl From<u8> for Farewell {
+    fn from(code: u8) -> Self {
+        match code {
+            0 => Self::Leaving,
+            1 => Self::Version,
+            2 => Self::Cluster,
+            3 => Self::IsSelf,
+            4 => Self::Stale,
+            5 => Self::Auth,
+            6 => Self::Feature,
+            7 => Self::Replaced,
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl std::fmt::Display for Farewell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Leaving => f.write_str("it stops"),
+            Self::Version => f.write_str("no common version"),
+            Self::Cluster => f.write_str("another cluster"),
+            Self::IsSelf => f.write_str("this node has its name"),
+            Self::Stale => f.write_str("it knows a later life of this node"),
+            Self::Auth => f.write_str("this node is not allowed to connect"),
+            Self::Feature => f.write_str("a required feature is missing"),
+            Self::Replaced => f.write_str("another link replaces this one"),
+            Self::Other(code) => write!(f, "reason {code}"),
+        }
+    }
+}
+
+/// Why a letter, or the roster of a group, was dropped while its link stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dropped {
+    /// The group is not carried here.
+    UnknownGroup,
+    /// No such agent here.
+    UnknownAgent,
+    /// The two sides follow different rules in that group.
+    Mismatch,
+    /// A former life of the sender.
+    FormerLife,
+    /// The sender's name was refused here, because another node's agent has it.
+    RefusedName,
+}
+
+impl Dropped {
+    /// All names, in the order of the counters.
+    pub const NAMES: &[&str] = &[
+        "unknown_group",
+        "unknown_agent",
+        "mismatch",
+        "former_life",
+        "refused_name",
+    ];
+
+    /// The name under which it is counted.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnknownGroup => "unknown_group",
+            Self::UnknownAgent => "unknown_agent",
+            Self::Mismatch => "mismatch",
+            Self::FormerLife => "former_life",
+            Self::RefusedName => "refused_name",
+        }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        match self {
+            Self::UnknownGroup => 0,
+            Self::UnknownAgent => 1,
+            Self::Mismatch => 2,
+            Self::FormerLife => 3,
+            Self::RefusedName => 4,
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! For which agents a peer may speak, and as what.
+//!
+//! Decided here: what a name pattern covers, and that the most generous grant counts. Asked once
+//! for each agent a peer announces; letters then name agents by the number they were announced
+//! under. Not here: who a peer is; a certificate or the peer table says that.
+
+use crate::protocol::MemberKind;
+
+/// What the agents behind a peer may be; each allows what stands above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MayBe {
+    /// Told who leads.
+    Observer,
+    /// Asked as well: a voter without a score.
+    Voter,
+    /// Elected as well.
+    Leader,
+}
+
+impl MayBe {
+    /// What an agent that is announced like this has to be allowed to be.
+    #[must_use]
+    pub fn needed_by(kind: MemberKind, has_score: bool) -> Self {
+        match (kind, has_score) {
+            (MemberKind::Observer, _) => Self::Observer,
+            (MemberKind::Voter, false) => Self::Voter,
+            (MemberKind::Voter, true) => Self::Leader,
+        }
+    }
+}
+
+/// Which names a grant covers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Names {
+    /// All.
+    All,
+    /// This one.
+    Exactly(String),
+    /// Those that begin with this.
+    Prefix(String),
+}
+
+impl Names {
+    /// A pattern as people write it: `*` is all, `api-*` a prefix, anything else one name.
+    ///
+    /// No name contains a `*`, so nothing is lost.
+    #[must_use]
+    pub fn pattern(text: &str) -> Self {
+        match text.strip_suffix('*') {
+            Some("") => Self::All,
+            Some(prefix) => Self::Prefix(prefix.to_owned()),
+            None => Self::Exactly(text.to_owned()),
+        }
+    }
+
+    /// Whether `name` is covered.
+    #[must_use]
+    pub fn cover(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Exactly(exactly) => exactly == name,
+            Self::Prefix(prefix) => name.starts_with(prefix.as_str()),
+        }
+    }
+}
+
+/// What one peer may announce. A new one grants nothing.
+///
+/// ```
+/// use actix_bully::remote::{MayBe, Rights};
+/// let rights = Rights::none()
+///     .grant("shop", "api-*", MayBe::Leader)
+///     .grant("shop", "witness", MayBe::Voter);
+/// assert_eq!(rights.of("shop", "api-3"), Some(MayBe::Leader));
+/// assert_eq!(rights.of("shop", "witness"), Some(MayBe::Voter));
+/// assert_eq!(rights.of("shop", "db"), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rights(Vec<Grant>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Grant {
+    groups: Names,
+    agents: Names,
+    may_be: MayBe,
+}
+
+impl Rights {
+    /// Nothing.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Every agent of every group, as a leader.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::none().grant("*", "*", MayBe::Leader)
+    }
+
+    /// Adds agents of groups, both as [`Names::pattern`]s.
+    #[must_use]
+    pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
+        self.0.push(Grant {
+            groups: Names::pattern(groups),
+            agents: Names::pattern(agents),
+            may_be,
+        });
+        self
+    }
+
+    /// The most that an agent of a group may be; `None` if the peer may not speak for it at all.
+    #[must_use]
+    pub fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
+        let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
+        self.0.iter().filter(covers).map(|grant| grant.may_be).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// T4
+    #[test]
+    fn a_peer_may_nothing_that_was_not_granted() {
+        assert_eq!(Rights::none().of("shop", "api-1"), None);
+        assert_eq!(Rights::all().of("shop", "api-1"), Some(MayBe::Leader));
+        let rights = Rights::none().grant("shop", "api-*", MayBe::Voter);
+        assert_eq!(rights.of("shop", "api-"), Some(MayBe::Voter));
+        for (group, agent) in [("shop", "ap"), ("shop", "xapi-1"), ("shops", "api-1")] {
+            assert_eq!(rights.of(group, agent), None, "{group} {agent}");
+        }
+    }
+
+    #[test]
+    fn the_most_generous_grant_counts() {
+        let rights = Rights::none()
+            .grant("*", "a", MayBe::Leader)
+            .grant("*", "*", MayBe::Observer);
+        assert_eq!(rights.of("g", "a"), Some(MayBe::Leader));
+        assert_eq!(rights.of("g", "b"), Some(MayBe::Observer));
+    }
+
+    #[test]
+    fn who_could_win_must_be_allowed_to() {
+        assert_eq!(MayBe::needed_by(MemberKind::Voter, true), MayBe::Leader);
+        assert_eq!(MayBe::needed_by(MemberKind::Voter, false), MayBe::Voter);
+        assert_eq!(
+            MayBe::needed_by(MemberKind::Observer, true),
+            MayBe::Observer
+        );
+    }
+}

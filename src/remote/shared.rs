@@ -1,0 +1,314 @@
+//! What all parts of one bridge share, through all its lives.
+//!
+//! Decided here: what outlasts a crash of the actor: who this side is, the books of every peer, and
+//! all counters. Links do not; they are made anew.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use actix::clock::Instant;
+use fastrand::Rng;
+use tracing::{debug, warn};
+
+use crate::protocol::{AgentId, Time};
+
+use super::{
+    Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing, TermGuard,
+    carry::{Books, Carried},
+    event::{BridgeEvent, Events},
+    gate::Gate,
+    peer::ConnId,
+    status::{LinkStatus, Meter},
+    transport::{Listener, Security, Transport},
+    wire::Opening,
+};
+
+/// The constant part of a bridge, and its books.
+pub(crate) struct Shared {
+    pub(crate) me: Introduction,
+    pub(crate) limits: Limits,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) carried: Vec<Arc<dyn Carried>>,
+    /// Parallel to the groups.
+    pub(crate) guards: Vec<Mutex<TermGuard>>,
+    /// Not here while somebody listens by it.
+    listener: Mutex<Option<Box<dyn Listener>>>,
+    is_over: AtomicBool,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) counters: Counters,
+    pub(crate) meter: Meter,
+    pub(crate) events: Events,
+    peers: Mutex<BTreeMap<NodeId, Arc<Account>>>,
+    rng: Mutex<Rng>,
+    /// When something was last logged about an address.
+    noise: Mutex<BTreeMap<String, Time>>,
+    /// Groups of which it was said that two leaders are possible.
+    warned: Mutex<BTreeSet<usize>>,
+    serial: AtomicU64,
+    began: Instant,
+}
+
+/// What is kept of one peer.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) node: NodeId,
+    pub(crate) address: Option<String>,
+    pub(crate) rights: Rights,
+    pub(crate) books: Mutex<Books>,
+    pub(crate) stage: Mutex<LinkStatus>,
+}
+
+/// What a bridge is made of.
+pub(crate) struct Parts {
+    pub(crate) me: Introduction,
+    pub(crate) limits: Limits,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) carried: Vec<Arc<dyn Carried>>,
+    pub(crate) listener: Option<Box<dyn Listener>>,
+    pub(crate) seed: u64,
+    pub(crate) began: Instant,
+}
+
+impl Shared {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let guards = parts.carried.iter().map(|_| Mutex::default()).collect();
+        Self {
+            gate: Arc::new(Gate::new(&parts.limits)),
+            me: parts.me,
+            limits: parts.limits,
+            transport: parts.transport,
+            security: parts.security,
+            carried: parts.carried,
+            guards,
+            listener: Mutex::new(parts.listener),
+            is_over: AtomicBool::new(false),
+            counters: Counters::new(),
+            meter: Meter::default(),
+            events: Events::default(),
+            peers: Mutex::default(),
+            rng: Mutex::new(Rng::with_seed(parts.seed)),
+            noise: Mutex::default(),
+            warned: Mutex::default(),
+            serial: AtomicU64::new(0),
+            began: parts.began,
+        }
+    }
+
+    /// A reading of the bridge's own clock.
+    pub(crate) fn now(&self) -> Time {
+        Time::ZERO.after(self.began.elapsed())
+    }
+
+    /// When the bridge's own clock shows this.
+    pub(crate) fn instant(&self, at: Time) -> Instant {
+        let far = std::time::Duration::from_secs(FAR);
+        let span = at.since(Time::ZERO).min(far);
+        self.began.checked_add(span).unwrap_or(self.began)
+    }
+
+    /// Begins a connection: its number, and this side's half of the link's name.
+    ///
+    /// The half begins with the number, so that of two links of the same two lives the one that
+    /// was begun later, as one of the two sees it, has the later name.
+    pub(crate) fn begin(&self) -> (ConnId, Nonce) {
+        let serial = self.serial.fetch_add(1, Relaxed);
+        let count = u32::try_from(serial).unwrap_or(u32::MAX);
+        let chance = lock(&self.rng).u32(..);
+        let half = u64::from(count) << 32 | u64::from(chance);
+        (ConnId(serial), Nonce(half.to_be_bytes()))
+    }
+
+    /// A point in a range of nanoseconds.
+    pub(crate) fn draw(&self, min: u64, max: u64) -> u64 {
+        lock(&self.rng).u64(min..=max.max(min))
+    }
+
+    pub(crate) fn account(&self, node: &NodeId) -> Option<Arc<Account>> {
+        lock(&self.peers).get(node).cloned()
+    }
+
+    pub(crate) fn accounts(&self) -> Vec<Arc<Account>> {
+        lock(&self.peers).values().cloned().collect()
+    }
+
+    /// Adds a peer; says whether it was new.
+    pub(crate) fn add(&self, node: &NodeId, address: Option<String>, rights: Rights) -> bool {
+        let mut peers = lock(&self.peers);
+        if peers.contains_key(node) {
+            return false;
+        }
+        let books = Mutex::new(Books::new(self.carried.len(), &self.limits));
+        let account = Account {
+            node: node.clone(),
+            address,
+            rights,
+            books,
+            stage: Mutex::new(LinkStatus::Waiting),
+        };
+        peers.insert(node.clone(), Arc::new(account));
+        true
+    }
+
+    /// Removes a peer, and its agents from all groups.
+    pub(crate) fn remove(&self, node: &NodeId) {
+        let account = lock(&self.peers).remove(node);
+        if let Some(account) = account {
+            account.books().outbox.close();
+            for (group, carried) in self.carried.iter().enumerate() {
+                account.books().remove(group, &**carried);
+            }
+            (0..self.carried.len()).for_each(|group| self.retry(group));
+        }
+    }
+
+    /// A name became free in a group: whoever was refused it may have it.
+    pub(crate) fn retry(&self, group: usize) {
+        if let Some(carried) = self.carried.get(group) {
+            for account in self.accounts() {
+                account.books().retry(group, &**carried);
+            }
+        }
+    }
+
+    /// Whether this side carries a group that a peer opens, by the same rules.
+    pub(crate) fn standing(&self, opening: &Opening<'_>) -> Standing {
+        let at = self.carried.iter().position(|c| c.name() == opening.name);
+        let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
+            return Standing::Unknown;
+        };
+        let is_same = carried.mode().is_none_or(|mode| mode == opening.mode);
+        if is_same && carried.epoch() == opening.epoch {
+            Standing::Carried(at)
+        } else {
+            Standing::Mismatch
+        }
+    }
+
+    /// Counts, and tells, why a link ended or never came to be.
+    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
+        self.counters.closed(why);
+        let is_ordinary = matches!(
+            why,
+            Closed::Lost | Closed::Leaving | Closed::Replaced | Closed::Silent
+        );
+        // A peer that was dialled and says nothing is out of reach, which is told otherwise.
+        let is_mute = why == Closed::HandshakeTimeout && node.is_some();
+        if is_ordinary || is_mute {
+            return debug!(peer = ?node, addr = from, reason = %why, "link ended");
+        }
+        if self.may_log(from) {
+            warn!(peer = ?node, addr = from, reason = %why, "link refused");
+        }
+        let (node, from) = (node.cloned(), from.to_owned());
+        let event = if let Closed::Goodbye(why) = why {
+            BridgeEvent::RefusedBy { node, from, why }
+        } else {
+            BridgeEvent::Refused { node, from, why }
+        };
+        self.events.tell(event);
+    }
+
+    /// Whoever makes noise from one address is logged once in a while.
+    fn may_log(&self, from: &str) -> bool {
+        let now = self.now();
+        let mut noise = lock(&self.noise);
+        noise.retain(|_, at| now.since(*at) < QUIET);
+        if noise.contains_key(from) || noise.len() >= MOST_NOISY {
+            return false;
+        }
+        noise.insert(from.to_owned(), now);
+        true
+    }
+
+    /// Across hosts the available mode may have two leaders: said once of each group.
+    pub(crate) fn warn_of_two_leaders(&self, group: usize, mode: &str) {
+        if mode == "available" && lock(&self.warned).insert(group) {
+            let group = self.carried.get(group).map(|carried| carried.name());
+            warn!(
+                group,
+                "group in available mode reaches other hosts: each side of a partition elects a leader; use .quorum(..) where that must not be"
+            );
+        }
+    }
+
+    /// The bridge has ended for good: nobody elsewhere is a member here.
+    pub(crate) fn finish(&self) {
+        self.is_over.store(true, Relaxed);
+        drop(lock(&self.listener).take());
+        for account in self.accounts() {
+            self.remove(&account.node);
+        }
+    }
+
+    /// Takes the listener, until it is dropped: a later life of the actor may take it again.
+    pub(crate) fn listen(self: &Arc<Self>) -> Option<Listening> {
+        let listener = lock(&self.listener).take()?;
+        Some(Listening {
+            shared: Arc::clone(self),
+            listener: Some(listener),
+        })
+    }
+
+    /// Tells of a name that a peer may not have.
+    pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
+        let group = self.carried.get(group).map(|carried| carried.name());
+        if let Some(Ok(group)) = group.map(AgentId::new) {
+            let node = node.clone();
+            self.events
+                .tell(BridgeEvent::NameTaken { node, group, agent });
+        }
+    }
+}
+
+/// The listener, in use.
+pub(crate) struct Listening {
+    shared: Arc<Shared>,
+    listener: Option<Box<dyn Listener>>,
+}
+
+impl Listening {
+    pub(crate) fn get(&mut self) -> Option<&mut Box<dyn Listener>> {
+        self.listener.as_mut()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if !self.shared.is_over.load(Relaxed) {
+            *lock(&self.shared.listener) = self.listener.take();
+        }
+    }
+}
+
+impl Account {
+    pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("me", &self.me)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Later than any deadline, in seconds.
+const FAR: u64 = 1 << 31;
+
+/// An address is logged at most once in this time.
+const QUIET: std::time::Duration = std::time::Duration::from_secs(1);
+/// So many addresses are logged in it.
+const MOST_NOISY: usize = 64;

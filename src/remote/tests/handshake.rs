@@ -1,0 +1,352 @@
+//! Who is it, and which link is this: every check, from both sides.
+
+use bytes::BytesMut;
+
+use super::{introduction, node};
+use crate::{
+    protocol::Time,
+    remote::{
+        Acquaintance, Closed, ClusterId, Established, Farewell, Handshake, Introduction, Limits,
+        LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights,
+        wire::{
+            Bounds, Features, Frame, Frames, Hello, Versions, WireError, encode_goodbye,
+            encode_ping, encode_ready,
+        },
+    },
+};
+
+const NOW: Time = Time::ZERO;
+
+/// One side, with what it has to send.
+struct Side {
+    handshake: Handshake,
+    out: BytesMut,
+    known: Option<Acquaintance>,
+}
+
+impl Side {
+    fn new(me: Introduction, nonce: u8) -> Self {
+        Self::dialling(me, nonce, None)
+    }
+
+    fn dialling(me: Introduction, nonce: u8, dialled: Option<NodeId>) -> Self {
+        let mut out = BytesMut::new();
+        let (nonce, limits) = (Nonce([nonce; 8]), Limits::default());
+        let handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
+        let known = Some(Acquaintance {
+            rights: Rights::all(),
+            latest: None,
+        });
+        Self {
+            handshake,
+            out,
+            known,
+        }
+    }
+
+    fn receive(&mut self, body: &[u8]) -> Result<Progress, Closed> {
+        let known = self.known.clone();
+        self.handshake.receive(NOW, body, |_| known, &mut self.out)
+    }
+
+    fn sent(&mut self) -> Vec<Vec<u8>> {
+        bodies(&self.out.split())
+    }
+}
+
+fn bodies(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut frames = Frames::new(&Limits::default());
+    frames.feed(bytes);
+    let next = || frames.next(NOW).unwrap().map(<[u8]>::to_vec);
+    std::iter::from_fn(next).collect()
+}
+
+fn body(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    write(&mut out);
+    bodies(&out).remove(0)
+}
+
+/// What the other side says first, changed a little.
+fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
+    let me = introduction("host-b");
+    let mut hello = Hello {
+        versions: me.versions,
+        cluster: me.cluster,
+        node: me.node,
+        incarnation: me.incarnation,
+        nonce: Nonce([2; 8]),
+        frame: 4_096,
+        features: me.features,
+        required: me.required,
+    };
+    change(&mut hello);
+    body(|out| hello.encode(out))
+}
+
+/// What this side answers to that: why it closes, and what it says before.
+fn answer(side: &mut Side, body: &[u8]) -> (Option<Closed>, Option<Farewell>) {
+    side.sent();
+    let closed = side.receive(body).err();
+    let said =
+        side.sent()
+            .into_iter()
+            .find_map(|body| match Frame::decode(&body, Bounds::default()) {
+                Ok(Frame::Goodbye { why }) => Some(why),
+                _ => None,
+            });
+    (closed, said)
+}
+
+fn answer_to(change: impl FnOnce(&mut Hello)) -> (Option<Closed>, Option<Farewell>) {
+    answer(&mut Side::new(introduction("host-a"), 1), &hello(change))
+}
+
+fn meet(a: &mut Side, b: &mut Side) -> (Box<Established>, Box<Established>) {
+    let (to_b, to_a) = (a.sent(), b.sent());
+    assert_eq!(a.receive(&to_a[0]), Ok(Progress::Waiting));
+    assert_eq!(b.receive(&to_b[0]), Ok(Progress::Waiting));
+    let (to_b, to_a) = (a.sent(), b.sent());
+    match (a.receive(&to_a[0]), b.receive(&to_b[0])) {
+        (Ok(Progress::Ready(at_a)), Ok(Progress::Ready(at_b))) => (at_a, at_b),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// T5, T6
+#[test]
+fn two_sides_agree_on_one_link() {
+    let (mut a, mut b) = (
+        Side::dialling(introduction("host-a"), 1, Some(node("host-b"))),
+        Side::new(introduction("host-b"), 2),
+    );
+    let (at_a, at_b) = meet(&mut a, &mut b);
+    assert_eq!(at_a.link, at_b.link);
+    let bytes = [[1; 8], [2; 8]].concat().try_into().unwrap();
+    assert_eq!(at_a.link, LinkId(bytes));
+    assert_eq!((at_a.peer, at_b.peer), (node("host-b"), node("host-a")));
+    assert_eq!((at_a.version, at_a.frame), (1, 65_536));
+    assert_eq!(at_a.rights, Rights::all());
+}
+
+/// T6
+#[test]
+fn the_newest_common_version_counts() {
+    let versions = |min, max| Versions { min, max };
+    for (a, b, common) in [
+        (versions(1, 1), versions(1, 1), Some(1)),
+        (versions(1, 2), versions(1, 1), Some(1)),
+        (versions(2, 3), versions(1, 2), Some(2)),
+        (versions(1, 3), versions(2, 9), Some(3)),
+        (versions(2, 2), versions(1, 1), None),
+        (
+            versions(1, u16::MAX),
+            versions(u16::MAX, u16::MAX),
+            Some(u16::MAX),
+        ),
+    ] {
+        assert_eq!(a.common(b), common);
+        assert_eq!(b.common(a), common);
+    }
+}
+
+/// T6: this release and the one after it, which speaks the version before its own as well.
+#[test]
+fn a_release_meets_the_next_one() {
+    let next = Introduction {
+        versions: Versions { min: 1, max: 2 },
+        features: Features(1 << 63),
+        ..introduction("host-b")
+    };
+    let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(next, 2));
+    let (at_a, at_b) = meet(&mut a, &mut b);
+    assert_eq!((at_a.version, at_b.version), (1, 1));
+    assert_eq!((at_a.features, at_b.features), (Features(0), Features(0)));
+}
+
+/// T6: the one after that does not; both sides say so.
+#[test]
+fn a_release_parts_from_the_one_after_the_next() {
+    let later = Introduction {
+        versions: Versions { min: 2, max: 3 },
+        ..introduction("host-b")
+    };
+    let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(later, 2));
+    let (to_b, to_a) = (a.sent(), b.sent());
+    let parted = (Some(Closed::Version), Some(Farewell::Version));
+    assert_eq!(answer(&mut a, &to_a[0]), parted);
+    assert_eq!(answer(&mut b, &to_b[0]), parted);
+    assert_eq!(
+        answer_to(|hello| hello.versions = Versions { min: 2, max: 2 }),
+        parted
+    );
+}
+
+/// T6, and the row "other cluster"
+#[test]
+fn another_cluster_is_told_so() {
+    let cluster = ClusterId::new("other").unwrap();
+    let parted = (Some(Closed::Cluster), Some(Farewell::Cluster));
+    assert_eq!(answer_to(|hello| hello.cluster = cluster), parted);
+}
+
+/// T6, and the row "peer claims to be us"
+#[test]
+fn a_peer_that_claims_to_be_us_is_told_so() {
+    let parted = (Some(Closed::IsSelf), Some(Farewell::IsSelf));
+    assert_eq!(answer_to(|hello| hello.node = node("host-a")), parted);
+    let mut mirror = Side::new(introduction("host-a"), 1);
+    let own = mirror.sent().remove(0);
+    assert_eq!(answer(&mut mirror, &own), parted, "our own words");
+}
+
+/// T6
+#[test]
+fn unknown_features_are_ignored_and_unknown_required_ones_refused() {
+    assert_eq!(
+        answer_to(|hello| hello.features = Features(u64::MAX)),
+        (None, None)
+    );
+    let parted = (Some(Closed::Feature), Some(Farewell::Feature));
+    assert_eq!(answer_to(|hello| hello.required = Features(1)), parted);
+    let demanding = Introduction {
+        features: Features(3),
+        required: Features(2),
+        ..introduction("host-a")
+    };
+    let lacking = hello(|hello| hello.features = Features(1));
+    let mut side = Side::new(demanding.clone(), 1);
+    assert_eq!(answer(&mut side, &lacking), parted);
+    let enough = hello(|hello| hello.features = Features(6));
+    let mut side = Side::new(demanding, 1);
+    assert_eq!(answer(&mut side, &enough), (None, None));
+}
+
+/// The row "node not in the table or name mismatch"
+#[test]
+fn a_stranger_is_told_no_more_than_that_it_may_not() {
+    let parted = (Some(Closed::Auth), Some(Farewell::Auth));
+    let mut side = Side::new(introduction("host-a"), 1);
+    side.known = None;
+    assert_eq!(answer(&mut side, &hello(|_| ())), parted);
+    let dialled = Some(node("host-c"));
+    let mut side = Side::dialling(introduction("host-a"), 1, dialled);
+    assert_eq!(
+        answer(&mut side, &hello(|_| ())),
+        parted,
+        "not whom we dialled"
+    );
+}
+
+/// T5, and the row "old incarnation"
+#[test]
+fn a_former_life_of_a_peer_is_told_so() {
+    let mut side = Side::new(introduction("host-a"), 1);
+    let meet = |side: &mut Side, latest| {
+        side.known = Some(Acquaintance {
+            rights: Rights::all(),
+            latest: Some(NodeIncarnation(latest)),
+        });
+        answer(side, &hello(|_| ()))
+    };
+    let parted = (Some(Closed::Stale), Some(Farewell::Stale));
+    assert_eq!(meet(&mut side, 101), parted);
+    let mut side = Side::new(introduction("host-a"), 1);
+    assert_eq!(
+        meet(&mut side, 100),
+        (None, None),
+        "the same life links again"
+    );
+}
+
+/// The row "wrong link id"
+#[test]
+fn another_link_is_refused() {
+    let mut side = Side::new(introduction("host-a"), 1);
+    assert_eq!(side.receive(&hello(|_| ())), Ok(Progress::Waiting));
+    let replayed = body(|out| encode_ready(LinkId([2; 16]), out));
+    assert_eq!(
+        answer(&mut side, &replayed),
+        (Some(Closed::WrongLink), None)
+    );
+}
+
+/// The row "HELLO twice; any frame before HELLO"
+#[test]
+fn a_frame_out_of_place_ends_the_link() {
+    let out_of_place = (Some(Closed::Protocol), None);
+    let link = LinkId([0; 16]);
+    for early in [
+        body(|out| encode_ready(link, out)),
+        body(|out| encode_ping(1, 1, out)),
+        b"\x97\x02\x01\x05\xc0\x90\x90\xc0".to_vec(),
+    ] {
+        let mut side = Side::new(introduction("host-a"), 1);
+        assert_eq!(answer(&mut side, &early), out_of_place);
+    }
+    let twice = hello(|_| ());
+    let mut side = Side::new(introduction("host-a"), 1);
+    assert_eq!(answer(&mut side, &twice), (None, None));
+    assert_eq!(answer(&mut side, &twice), out_of_place);
+    assert_eq!(answer(&mut side, &twice), out_of_place, "and stays ended");
+}
+
+/// The row "malformed", for the first frame
+#[test]
+fn what_is_no_hello_is_malformed() {
+    let malformed = |why: WireError| (Some(Closed::Malformed(why)), None);
+    let mut wrong_magic = hello(|_| ());
+    wrong_magic[3] = b'B';
+    let mut longer = hello(|_| ());
+    longer.push(0xc0);
+    let upside_down = Versions { min: 2, max: 1 };
+    for (body, why) in [
+        (b"GET / HTTP/1.1".to_vec(), WireError::Type),
+        (wrong_magic, WireError::Value),
+        (longer, WireError::Trailing),
+        (
+            hello(|hello| hello.versions = upside_down),
+            WireError::Value,
+        ),
+        (hello(|hello| hello.frame = 4_095), WireError::Value),
+    ] {
+        let mut side = Side::new(introduction("host-a"), 1);
+        assert_eq!(answer(&mut side, &body), malformed(why));
+    }
+}
+
+/// Limits: READY within 3 seconds
+#[test]
+fn a_late_hello_is_too_late() {
+    let side = Side::new(introduction("host-a"), 1);
+    let (mut handshake, mut out) = (side.handshake, side.out);
+    let deadline = handshake.deadline();
+    assert_eq!(deadline, Time::from_millis(3_000));
+    let late = handshake.receive(deadline, &hello(|_| ()), |_| None, &mut out);
+    assert_eq!(late, Err(Closed::HandshakeTimeout));
+}
+
+#[test]
+fn a_goodbye_ends_the_handshake() {
+    let mut side = Side::new(introduction("host-a"), 1);
+    let goodbye = body(|out| encode_goodbye(Farewell::Auth, out));
+    let closed = Some(Closed::Goodbye(Farewell::Auth));
+    assert_eq!(answer(&mut side, &goodbye), (closed, None));
+}
+
+/// Limits: frame length before READY. The longest names make a HELLO that fits.
+#[test]
+fn the_longest_hello_fits() {
+    let label = "a".repeat(63);
+    let longest = hello(|hello| {
+        hello.cluster = ClusterId::new(&"x".repeat(256)).unwrap();
+        hello.node = node(&[label.as_str(), &label, &label, &label[..61]].join("."));
+        hello.incarnation = NodeIncarnation(u64::MAX);
+        hello.features = Features(u64::MAX);
+        hello.required = Features(u64::MAX);
+        hello.frame = u32::MAX;
+        hello.versions.max = u16::MAX;
+    });
+    assert!(longest.len() <= Limits::default().early_frame());
+    assert!(Hello::decode(&longest, Bounds::default()).is_ok());
+}

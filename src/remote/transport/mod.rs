@@ -1,0 +1,102 @@
+//! How bytes get to another host: what the bridge asks of a network, and no more.
+//!
+//! Decided here: the seam. The bridge dials and accepts streams by [`Transport`], whatever they
+//! are: sockets ([`Tcp`]), pipes in memory ([`Pipes`]), a simulated network of a test. [`Security`]
+//! may stand around each stream and say who is at its other end. Not here: what crosses, and every
+//! deadline; the bridge gives up on what takes too long by dropping the future.
+
+mod pipes;
+mod tcp;
+
+use std::{fmt::Debug, future::Future, io, net::SocketAddr, pin::Pin};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::{Closed, NodeId};
+
+pub use pipes::{PipeHost, Pipes};
+pub use tcp::Tcp;
+
+/// A network.
+pub trait Transport: Debug + Send + Sync {
+    /// Connects to an address, whose name is resolved anew each time.
+    ///
+    /// The kind [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) says that the host is
+    /// there and nobody listens: the bridge takes it for the end of the process.
+    fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>>;
+
+    /// Listens at an address; must not wait.
+    ///
+    /// # Errors
+    /// When the address is not one of this host, is in use, or is none.
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
+
+    /// Whether an address can be reached from this host only. What is not known is not.
+    fn is_loopback(&self, address: &str) -> bool;
+}
+
+/// Where connections come in.
+pub trait Listener: Send {
+    /// The address that others dial.
+    fn local_addr(&self) -> Option<SocketAddr>;
+
+    /// The next connection. Dropping the future loses none.
+    fn accept(&mut self) -> Pending<'_, Arrival>;
+}
+
+/// A connection that came in.
+pub struct Arrival {
+    /// Its bytes.
+    pub stream: Box<dyn Stream>,
+    /// The other host, without a port: for logs and limits.
+    pub from: String,
+}
+
+impl Debug for Arrival {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Arrival")
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Bytes in both directions. Dropping it closes the connection.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// What a network may take time for. It runs on the bridge's own thread.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
+
+/// Stands around each stream: encrypts it, and says who is at the other end.
+pub trait Security: Debug + Send + Sync {
+    /// Secures a connection that this bridge dialled, to that node.
+    fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
+
+    /// Secures a connection that came in; `is_peer` says who may.
+    fn inbound<'a>(
+        &'a self,
+        stream: Box<dyn Stream>,
+        is_peer: &'a dyn Fn(&NodeId) -> bool,
+    ) -> Securing<'a>;
+}
+
+/// A stream that is being secured, or why it is refused. Whoever is refused has been told by then
+/// what it may know.
+pub type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Closed>> + 'a>>;
+
+/// A stream whose other end has shown who it is.
+pub struct Secured {
+    /// The stream inside.
+    pub stream: Box<dyn Stream>,
+    /// Who is there, as proved.
+    pub node: NodeId,
+}
+
+impl Debug for Secured {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secured")
+            .field("node", &self.node)
+            .finish_non_exhaustive()
+    }
+}

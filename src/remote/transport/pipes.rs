@@ -1,0 +1,309 @@
+//! Pipes in memory: a network for tests, with cuts and partitions, that obeys a paused clock.
+//!
+//! Decided here: what a broken network looks like from both ends. A cut connection ends at once, as
+//! when a process is killed. A partition ends nothing: bytes are taken, and none arrive, until it
+//! heals; who dials across it waits.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex},
+    sync::{Notify, mpsc},
+};
+
+use super::{Arrival, Listener, Pending, Stream, Transport};
+
+/// A network in memory. Clones are the same network.
+///
+/// ```
+/// use actix_bully::remote::transport::{Pipes, Transport};
+///
+/// let pipes = Pipes::new();
+/// let host_b = pipes.host("b");
+/// let listener = host_b.listen("b:1")?; // what `.listen("b:1")` of a builder does
+/// pipes.partition("a", "b");
+/// pipes.heal("a", "b");
+/// # drop(listener);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Pipes(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    net: Mutex<Net>,
+    healed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Net {
+    /// Who listens at an address, and where their connections go.
+    listening: BTreeMap<String, (String, mpsc::UnboundedSender<Arrival>)>,
+    /// Pairs that no byte crosses, from the first to the second.
+    held: BTreeSet<(String, String)>,
+    /// Every half of a connection.
+    halves: Vec<std::sync::Weak<Mutex<Half>>>,
+}
+
+/// What the network has done to one end of a connection.
+#[derive(Debug)]
+struct Half {
+    /// Bytes arrive from the first at the second.
+    way: (String, String),
+    is_held: bool,
+    is_cut: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Pipes {
+    /// A network on which nothing is broken.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The network as one host sees it: what a bridge of that host is given.
+    pub fn host(&self, name: &str) -> PipeHost {
+        PipeHost {
+            pipes: self.clone(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Nothing crosses between two hosts from now on, and nothing is lost. Nobody is told.
+    pub fn partition(&self, a: &str, b: &str) {
+        self.partition_one_way(a, b);
+        self.partition_one_way(b, a);
+    }
+
+    /// Nothing that `from` says arrives at `to` from now on, and nothing is lost.
+    pub fn partition_one_way(&self, from: &str, to: &str) {
+        self.lock().held.insert((from.to_owned(), to.to_owned()));
+        self.update();
+    }
+
+    /// Ends a partition: what was held arrives.
+    pub fn heal(&self, a: &str, b: &str) {
+        let mut net = self.lock();
+        net.held.remove(&(a.to_owned(), b.to_owned()));
+        net.held.remove(&(b.to_owned(), a.to_owned()));
+        drop(net);
+        self.update();
+        self.0.healed.notify_waiters();
+    }
+
+    /// Breaks all connections between two hosts, so that both ends know. They may dial again.
+    pub fn cut(&self, a: &str, b: &str) {
+        let between = |(from, to): &(String, String)| from == a && to == b || from == b && to == a;
+        for half in self.halves() {
+            let mut half = lock(&half);
+            if between(&half.way) {
+                half.is_cut = true;
+                half.wake();
+            }
+        }
+    }
+
+    /// How many connections there are between two hosts.
+    pub fn connections(&self, a: &str, b: &str) -> usize {
+        let there = |half: &Arc<Mutex<Half>>| {
+            let half = lock(half);
+            half.way.0 == a && half.way.1 == b && !half.is_cut
+        };
+        self.halves().iter().filter(|half| there(half)).count()
+    }
+
+    fn update(&self) {
+        for half in self.halves() {
+            let is_held = self.lock().held.contains(&lock(&half).way);
+            let mut half = lock(&half);
+            half.is_held = is_held;
+            half.wake();
+        }
+    }
+
+    fn halves(&self) -> Vec<Arc<Mutex<Half>>> {
+        let mut net = self.lock();
+        net.halves.retain(|half| half.strong_count() > 0);
+        net.halves
+            .iter()
+            .filter_map(std::sync::Weak::upgrade)
+            .collect()
+    }
+
+    fn half(&self, from: &str, to: &str) -> Arc<Mutex<Half>> {
+        let way = (from.to_owned(), to.to_owned());
+        let mut net = self.lock();
+        let half = Arc::new(Mutex::new(Half {
+            is_held: net.held.contains(&way),
+            way,
+            is_cut: false,
+            reader: None,
+            writer: None,
+        }));
+        net.halves.push(Arc::downgrade(&half));
+        half
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Net> {
+        lock(&self.0.net)
+    }
+}
+
+impl Half {
+    fn wake(&mut self) {
+        for waker in [self.reader.take(), self.writer.take()] {
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A host on a network in memory. Addresses are any text.
+#[derive(Clone, Debug)]
+pub struct PipeHost {
+    pipes: Pipes,
+    name: String,
+}
+
+impl PipeHost {
+    fn connect(&self, address: &str) -> io::Result<Option<Box<dyn Stream>>> {
+        let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
+        let net = self.pipes.lock();
+        let listening = net.listening.get(address).cloned();
+        let (host, arrivals) = listening.ok_or_else(refused)?;
+        let (there, back) = (
+            (self.name.clone(), host.clone()),
+            (host.clone(), self.name.clone()),
+        );
+        let is_held = net.held.contains(&there) || net.held.contains(&back);
+        drop(net);
+        if is_held {
+            return Ok(None);
+        }
+        let (here, far) = duplex(CAPACITY);
+        let near = Pipe {
+            bytes: here,
+            half: self.pipes.half(&host, &self.name),
+        };
+        let far = Pipe {
+            bytes: far,
+            half: self.pipes.half(&self.name, &host),
+        };
+        let arrival = Arrival {
+            stream: Box::new(far),
+            from: self.name.clone(),
+        };
+        arrivals.send(arrival).map_err(|_| refused())?;
+        Ok(Some(Box::new(near)))
+    }
+}
+
+impl Transport for PipeHost {
+    fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
+        Box::pin(async move {
+            loop {
+                let healed = self.pipes.0.healed.notified();
+                if let Some(stream) = self.connect(address)? {
+                    return Ok(stream);
+                }
+                healed.await;
+            }
+        })
+    }
+
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
+        let (sender, arrivals) = mpsc::unbounded_channel();
+        let mut net = self.pipes.lock();
+        let taken = net.listening.get(address);
+        if taken.is_some_and(|(_, there)| !there.is_closed()) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        let here = (self.name.clone(), sender);
+        net.listening.insert(address.to_owned(), here);
+        Ok(Box::new(Mouth { arrivals }))
+    }
+
+    fn is_loopback(&self, _: &str) -> bool {
+        true // never leaves the process
+    }
+}
+
+struct Mouth {
+    arrivals: mpsc::UnboundedReceiver<Arrival>,
+}
+
+impl Listener for Mouth {
+    fn local_addr(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn accept(&mut self) -> Pending<'_, Arrival> {
+        Box::pin(async {
+            let arrival = self.arrivals.recv().await;
+            arrival.ok_or_else(|| io::ErrorKind::NotConnected.into())
+        })
+    }
+}
+
+/// One end of a connection.
+struct Pipe {
+    bytes: DuplexStream,
+    half: Arc<Mutex<Half>>,
+}
+
+impl AsyncRead for Pipe {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut half = lock(&self.half);
+        half.reader = Some(task.waker().clone());
+        if half.is_cut {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        if half.is_held {
+            return Poll::Pending;
+        }
+        drop(half);
+        Pin::new(&mut self.bytes).poll_read(task, buf)
+    }
+}
+
+impl AsyncWrite for Pipe {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut half = lock(&self.half);
+        half.writer = Some(task.waker().clone());
+        if half.is_cut {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        drop(half);
+        Pin::new(&mut self.bytes).poll_write(task, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.bytes).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.bytes).poll_shutdown(task)
+    }
+}
+
+/// So many bytes are on their way in each direction before a writer waits.
+const CAPACITY: usize = 64 * 1024;

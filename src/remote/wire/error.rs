@@ -1,0 +1,70 @@
+//! Why bytes are no frame, or no message.
+
+use std::fmt;
+
+/// What is wrong with bytes from the network. The link they came over is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// They end too early, or announce more than there is.
+    #[error("it ends too early")]
+    Truncated,
+    /// They go on after the end.
+    #[error("bytes remain")]
+    Trailing,
+    /// Something else was expected there, or it is not written in its one form.
+    #[error("an unexpected type")]
+    Type,
+    /// It could be written in fewer bytes.
+    #[error("not in the shortest form")]
+    NotShortest,
+    /// Nested too deeply.
+    #[error("nested too deeply")]
+    Depth,
+    /// Too many items.
+    #[error("too many items")]
+    Items,
+    /// A text that is too long.
+    #[error("a text that is too long")]
+    TextTooLong,
+    /// A text that is not UTF-8.
+    #[error("a text that is not UTF-8")]
+    Utf8,
+    /// A number, name or variant that is not allowed there.
+    #[error("a value that is not allowed")]
+    Value,
+    /// A frame of no known kind.
+    #[error("no such frame")]
+    Kind,
+}
+
+impl serde::de::Error for WireError {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self::Value // the text may hold a peer's bytes, and costs an allocation
+    }
+
+    fn invalid_type(_: serde::de::Unexpected<'_>, _: &dyn serde::de::Expected) -> Self {
+        Self::Type
+    }
+
+    fn invalid_length(_: usize, _: &dyn serde::de::Expected) -> Self {
+        Self::Type
+    }
+}
+
+/// What a message may be made of; see [`Limits`](crate::remote::Limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// How deep it may nest.
+    pub depth: u8,
+    /// The most items of all its arrays together.
+    pub items: usize,
+    /// The longest text in bytes.
+    pub text: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        crate::remote::Limits::default().bounds()
+    }
+}

@@ -1,0 +1,151 @@
+//! One frame of any kind, and the small ones: READY, PING, PONG, GOODBYE.
+
+use bytes::BytesMut;
+
+use super::{Bounds, Hello, Letters, Roster, WireError, read::Reader, write};
+use crate::remote::{Farewell, LinkId};
+
+/// The first item of every frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Hello,
+    Ready,
+    Roster,
+    Letters,
+    Ping,
+    Pong,
+    Goodbye,
+}
+
+impl From<Kind> for u64 {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Hello => 0,
+            Kind::Ready => 1,
+            Kind::Roster => 2,
+            Kind::Letters => 3,
+            Kind::Ping => 4,
+            Kind::Pong => 5,
+            Kind::Goodbye => 6,
+        }
+    }
+}
+
+/// One frame, decoded. What it names and carries is borrowed from the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Frame<'a> {
+    /// Who the other side is.
+    Hello(Hello),
+    /// The other side accepts this link.
+    Ready {
+        /// Which it takes it for.
+        link: LinkId,
+    },
+    /// Which agents live there.
+    Roster(Roster<'a>),
+    /// What its agents say.
+    Letters(Letters<'a>),
+    /// "Are you there?"
+    Ping {
+        /// The frame's number.
+        seq: u64,
+        /// To be sent back.
+        token: u64,
+    },
+    /// "I am."
+    Pong {
+        /// The frame's number.
+        seq: u64,
+        /// The token of the [`Ping`](Self::Ping) this answers.
+        token: u64,
+    },
+    /// "I close this link." No number: it may come at any time.
+    Goodbye {
+        /// Why.
+        why: Farewell,
+    },
+}
+
+impl<'a> Frame<'a> {
+    /// Reads the body of a frame. Letters and the entries of a roster are read one by one later.
+    ///
+    /// # Errors
+    /// [`WireError`]: close the link.
+    pub fn decode(body: &'a [u8], bounds: Bounds) -> Result<Self, WireError> {
+        let mut reader = Reader::new(body, bounds);
+        let items = reader.array()?;
+        let frame = match (reader.unsigned()?, items) {
+            (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut reader)?),
+            (1, 2) => Self::Ready {
+                link: LinkId(reader.exactly()?),
+            },
+            (2, Roster::ITEMS) => return Roster::read(reader).map(Self::Roster),
+            (3, Letters::ITEMS) => return Letters::read(reader).map(Self::Letters),
+            (4, 3) => Self::Ping {
+                seq: reader.unsigned()?,
+                token: reader.unsigned()?,
+            },
+            (5, 3) => Self::Pong {
+                seq: reader.unsigned()?,
+                token: reader.unsigned()?,
+            },
+            (6, 2) => Self::Goodbye {
+                why: Farewell::from(reader.small::<u8>()?),
+            },
+            (0..=6, _) => return Err(WireError::Type),
+            _ => return Err(WireError::Kind),
+        };
+        reader.end()?;
+        Ok(frame)
+    }
+
+    /// The frame's number, if its kind has one.
+    #[must_use]
+    pub const fn seq(&self) -> Option<u64> {
+        match self {
+            Self::Roster(Roster { seq, .. })
+            | Self::Letters(Letters { seq, .. })
+            | Self::Ping { seq, .. }
+            | Self::Pong { seq, .. } => Some(*seq),
+            Self::Hello(_) | Self::Ready { .. } | Self::Goodbye { .. } => None,
+        }
+    }
+}
+
+/// Appends READY.
+pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
+    write::frame(out, |out| {
+        write::array(out, 2);
+        write::unsigned(out, Kind::Ready.into());
+        write::short_bytes(out, &link.0);
+    });
+}
+
+/// Appends PING.
+pub fn encode_ping(seq: u64, token: u64, out: &mut BytesMut) {
+    encode_token(Kind::Ping, seq, token, out);
+}
+
+/// Appends PONG.
+pub fn encode_pong(seq: u64, token: u64, out: &mut BytesMut) {
+    encode_token(Kind::Pong, seq, token, out);
+}
+
+/// Appends GOODBYE.
+pub fn encode_goodbye(why: Farewell, out: &mut BytesMut) {
+    write::frame(out, |out| {
+        write::array(out, 2);
+        write::unsigned(out, Kind::Goodbye.into());
+        write::unsigned(out, why.code().into());
+    });
+}
+
+fn encode_token(kind: Kind, seq: u64, token: u64, out: &mut BytesMut) {
+    write::frame(out, |out| {
+        write::array(out, 3);
+        write::unsigned(out, kind.into());
+        write::unsigned(out, seq);
+        write::unsigned(out, token);
+    });
+}

@@ -1,0 +1,131 @@
+//! Cuts a stream of bytes into frames.
+//!
+//! Decided here: that a length is checked before anything is reserved for it, and that the buffer
+//! grows with the bytes that came, never with those that were announced (M4).
+
+use std::time::Duration;
+
+use super::WireError;
+use crate::{
+    protocol::Time,
+    remote::{Closed, Limits},
+};
+
+const HEAD: usize = 4;
+
+/// The frames of one connection, as its bytes arrive.
+///
+/// # How a reader drives it
+/// 1. `read_buf` into [`room`](Self::room), or [`feed`](Self::feed).
+/// 2. Call [`next`](Self::next) until it has nothing more; each body is valid until the next call.
+/// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
+///    with [`Closed::FrameTimeout`].
+///
+/// Call [`raise`](Self::raise) between two frames as soon as the link is ready: the frame that
+/// made it ready may be followed by a long one in the same read.
+#[derive(Debug)]
+pub struct Frames {
+    buffer: Vec<u8>,
+    /// Where the next frame begins.
+    start: usize,
+    max: usize,
+    time: Duration,
+    /// When the first byte of the unfinished frame came.
+    began: Option<Time>,
+}
+
+impl Frames {
+    /// Frames of a new connection: none is longer than [`Limits::early_frame`].
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            buffer: Vec::new(),
+            start: 0,
+            max: limits.early_frame(),
+            time: limits.frame_time(),
+            began: None,
+        }
+    }
+
+    /// From now on a frame may be as long as [`Limits::frame`].
+    pub fn raise(&mut self, limits: &Limits) {
+        self.max = limits.frame();
+    }
+
+    /// Where to read into: append only. There is room for [`Limits::READ_AHEAD`] bytes at least,
+    /// and all of it together is never larger than a frame and that.
+    pub fn room(&mut self) -> &mut Vec<u8> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let spare = self.buffer.capacity().saturating_sub(self.buffer.len());
+        if spare < Limits::READ_AHEAD {
+            self.buffer.reserve_exact(Limits::READ_AHEAD);
+        }
+        &mut self.buffer
+    }
+
+    /// Appends bytes, at most [`Limits::READ_AHEAD`] of them; says how many.
+    pub fn feed(&mut self, bytes: &[u8]) -> usize {
+        let (now, _) = bytes
+            .split_at_checked(Limits::READ_AHEAD)
+            .unwrap_or((bytes, &[]));
+        self.room().extend_from_slice(now);
+        now.len()
+    }
+
+    /// The body of the next frame; `None`: more bytes are needed.
+    ///
+    /// # Errors
+    /// [`Closed::FrameTooLarge`], or [`Closed::Malformed`] for a frame of no bytes. The stream
+    /// cannot be read any further.
+    pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
+        let Some(len) = self.announced()? else {
+            let is_between = self.start == self.buffer.len();
+            self.began = if is_between {
+                None
+            } else {
+                self.began.or(Some(now))
+            };
+            return Ok(None);
+        };
+        let body = self.start.saturating_add(HEAD);
+        let end = body.saturating_add(len);
+        if end > self.buffer.len() {
+            self.began = self.began.or(Some(now));
+            return Ok(None);
+        }
+        self.began = None;
+        self.start = end;
+        Ok(self.buffer.get(body..end))
+    }
+
+    /// The length of the next frame's body, checked.
+    fn announced(&self) -> Result<Option<usize>, Closed> {
+        let rest = self.buffer.get(self.start..).unwrap_or_default();
+        let Some(head) = rest.first_chunk::<HEAD>() else {
+            return Ok(None);
+        };
+        let announced = u32::from_be_bytes(*head);
+        let len = usize::try_from(announced).unwrap_or(usize::MAX);
+        if len == 0 {
+            return Err(WireError::Truncated.into());
+        }
+        if len > self.max {
+            let (len, max) = (announced.into(), self.max);
+            return Err(Closed::FrameTooLarge { len, max });
+        }
+        Ok(Some(len))
+    }
+
+    /// Until when the unfinished frame has to be whole; `None` when none has begun.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.began.map(|began| began.after(self.time))
+    }
+
+    /// How many bytes the buffer holds room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+}

@@ -1,0 +1,129 @@
+//! HELLO: the first frame in each direction, in the same form in every version for ever.
+
+use bytes::BytesMut;
+
+use super::{Bounds, WireError, frame::Kind, read::Reader, write};
+use crate::remote::{ClusterId, NodeId, NodeIncarnation, Nonce};
+
+/// The versions of the protocol that a side speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Versions {
+    /// The oldest.
+    pub min: u16,
+    /// The newest.
+    pub max: u16,
+}
+
+impl Versions {
+    /// What this release speaks.
+    pub const OURS: Self = Self { min: 1, max: 1 };
+
+    /// The newest that both speak.
+    #[must_use]
+    pub fn common(self, other: Self) -> Option<u16> {
+        let newest = self.max.min(other.max);
+        (newest >= self.min.max(other.min)).then_some(newest)
+    }
+}
+
+/// What a side can do beyond the version, a bit each. No bit is in use yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Features(pub u64);
+
+impl Features {
+    /// What this release can do.
+    pub const OURS: Self = Self(0);
+
+    /// What both can do.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether all of `other` is in it.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Who a side is, and what it speaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The versions it speaks.
+    pub versions: Versions,
+    /// Its cluster.
+    pub cluster: ClusterId,
+    /// Its name.
+    pub node: NodeId,
+    /// Its life.
+    pub incarnation: NodeIncarnation,
+    /// Its half of the link's name.
+    pub nonce: Nonce,
+    /// The longest frame it takes once the link is ready, in bytes; 4 KiB at least.
+    pub frame: u32,
+    /// What it can do. Bits that the other side does not know are ignored.
+    pub features: Features,
+    /// What the other side must be able to do. Bits that it does not know end the link.
+    pub required: Features,
+}
+
+impl Hello {
+    /// The text that every HELLO begins with.
+    pub const MAGIC: &str = "bully";
+    /// The smallest that [`frame`](Self::frame) may be, in bytes.
+    pub const MIN_FRAME: u32 = 4 * 1024;
+    pub(super) const ITEMS: usize = 11;
+
+    /// Appends the frame.
+    pub fn encode(&self, out: &mut BytesMut) {
+        write::frame(out, |out| {
+            write::array(out, Self::ITEMS);
+            write::unsigned(out, Kind::Hello.into());
+            write::text(out, Self::MAGIC);
+            write::unsigned(out, self.versions.min.into());
+            write::unsigned(out, self.versions.max.into());
+            write::text(out, self.cluster.as_str());
+            write::text(out, self.node.as_str());
+            write::unsigned(out, self.incarnation.0);
+            write::short_bytes(out, &self.nonce.0);
+            write::unsigned(out, self.frame.into());
+            write::unsigned(out, self.features.0);
+            write::unsigned(out, self.required.0);
+        });
+    }
+
+    /// The rest of the frame after its kind.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, WireError> {
+        if reader.text()? != Self::MAGIC {
+            return Err(WireError::Value);
+        }
+        let versions = Versions {
+            min: reader.small()?,
+            max: reader.small()?,
+        };
+        let hello = Self {
+            versions,
+            cluster: ClusterId::new(reader.text()?).map_err(|_| WireError::Value)?,
+            node: NodeId::new(reader.text()?).map_err(|_| WireError::Value)?,
+            incarnation: NodeIncarnation(reader.unsigned()?),
+            nonce: Nonce(reader.exactly()?),
+            frame: reader.small()?,
+            features: Features(reader.unsigned()?),
+            required: Features(reader.unsigned()?),
+        };
+        let holds = versions.min <= versions.max && hello.frame >= Self::MIN_FRAME;
+        holds.then_some(hello).ok_or(WireError::Value)
+    }
+
+    /// Reads the body of a HELLO.
+    ///
+    /// # Errors
+    /// [`WireError`] when it is anything else.
+    pub fn decode(body: &[u8], bounds: Bounds) -> Result<Self, WireError> {
+        let super::Frame::Hello(hello) = super::Frame::decode(body, bounds)? else {
+            return Err(WireError::Kind);
+        };
+        Ok(hello)
+    }
+}

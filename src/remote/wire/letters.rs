@@ -1,0 +1,315 @@
+//! LETTERS: everything that a node's agents said to those of another in one turn.
+//!
+//! Agents are named by the numbers that rosters gave them. A letter is read without an allocation;
+//! its payload stays bytes until the letter is known to be allowed (M3).
+
+use bytes::{BufMut, BytesMut};
+
+use super::{WireError, frame::Kind, read::Reader, write};
+use crate::protocol::Incarnation;
+
+/// Letters as they came, read one by one.
+///
+/// An iterator that ends after its first error: what stood before it was whole, and what to do
+/// about the letters before is decided by whoever reads. `seq` is the frame's number.
+#[derive(Clone, Debug)]
+pub struct Letters<'a> {
+    /// The frame's number.
+    pub seq: u64,
+    left: usize,
+    reader: Reader<'a>,
+}
+
+impl PartialEq for Letters<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.seq, self.left, self.reader.rest()) == (other.seq, other.left, other.reader.rest())
+    }
+}
+
+impl Eq for Letters<'_> {}
+
+/// One letter on the wire: numbers, and bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawLetter<'a> {
+    /// The sender's number for the group.
+    pub group: u32,
+    /// The sender's number for its agent.
+    pub from: u32,
+    /// The life of that agent.
+    pub incarnation: Incarnation,
+    /// To whom.
+    pub to: Receivers<'a>,
+    /// The message, as [`encode_payload`](super::encode_payload) wrote it.
+    pub payload: &'a [u8],
+}
+
+/// Which agents of the receiving node a letter is for, by the *receiver's* numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receivers<'a> {
+    /// All of the group.
+    All,
+    /// One.
+    One(u32),
+    /// Several: two or more.
+    Several(Several<'a>),
+}
+
+/// Numbers in ascending order, each once, already checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Several<'a> {
+    left: usize,
+    reader: Reader<'a>,
+}
+
+impl PartialEq for Several<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.into_iter().eq(*other)
+    }
+}
+
+impl Eq for Several<'_> {}
+
+impl<'a> IntoIterator for Several<'a> {
+    type Item = u32;
+    type IntoIter = Numbers<'a>;
+
+    fn into_iter(self) -> Numbers<'a> {
+        Numbers(self)
+    }
+}
+
+/// The numbers of [`Several`], one by one.
+#[derive(Debug)]
+pub struct Numbers<'a>(Several<'a>);
+
+impl Iterator for Numbers<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.0.left = self.0.left.checked_sub(1)?;
+        self.0.reader.small().ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.left, Some(self.0.left))
+    }
+}
+
+impl<'a> Letters<'a> {
+    pub(super) const ITEMS: usize = 3;
+
+    pub(super) fn read(mut reader: Reader<'a>) -> Result<Self, WireError> {
+        let seq = reader.unsigned()?;
+        let left = reader.array()?;
+        if left == 0 {
+            return Err(WireError::Value);
+        }
+        Ok(Self { seq, left, reader })
+    }
+
+    /// The next letter; `Ok(None)` after the last one.
+    ///
+    /// # Errors
+    /// [`WireError`]: close the link.
+    pub fn read_next(&mut self) -> Result<Option<RawLetter<'a>>, WireError> {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.reader.end()?;
+            return Ok(None);
+        };
+        let reader = &mut self.reader;
+        reader.array_of(5)?;
+        let letter = RawLetter {
+            group: reader.small()?,
+            from: reader.small()?,
+            incarnation: Incarnation(reader.unsigned()?),
+            to: receivers(reader)?,
+            payload: reader.bytes()?,
+        };
+        self.left = left;
+        Ok(Some(letter))
+    }
+}
+
+impl<'a> Iterator for Letters<'a> {
+    type Item = Result<RawLetter<'a>, WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.read_next().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.left = 0;
+            self.reader = Reader::new(&[], self.reader.bounds());
+        }
+        next
+    }
+}
+
+fn receivers<'a>(reader: &mut Reader<'a>) -> Result<Receivers<'a>, WireError> {
+    if reader.nil() {
+        return Ok(Receivers::All);
+    }
+    if reader.peek()? < 0x80 || (0xcc..=0xcf).contains(&reader.peek()?) {
+        return reader.small().map(Receivers::One);
+    }
+    let left = reader.array()?;
+    let several = Several {
+        left,
+        reader: *reader,
+    };
+    let mut last = None;
+    for _ in 0..left {
+        let number = Some(reader.small::<u32>()?);
+        if number <= last {
+            return Err(WireError::Value);
+        }
+        last = number;
+    }
+    if left < 2 {
+        return Err(WireError::Value);
+    }
+    Ok(Receivers::Several(several))
+}
+
+/// The numbers a letter is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets<'a> {
+    /// All agents of the group on the other node.
+    All,
+    /// These, by that node's numbers: at least one, ascending, each once.
+    Some(&'a [u32]),
+}
+
+/// Writes one LETTERS frame in place: begin, a letter each, end.
+///
+/// ```
+/// use actix_bully::remote::wire::{LettersWriter, Targets};
+/// use actix_bully::protocol::Incarnation;
+/// use bytes::{BufMut, BytesMut};
+///
+/// let mut out = BytesMut::new();
+/// let mut letters = LettersWriter::begin(7, &mut out);
+/// letters.push(0, 3, Incarnation(9), Targets::Some(&[5]), |out| {
+///     out.put_u8(0x2a); // `encode_payload` in practice
+///     Ok::<(), std::convert::Infallible>(())
+/// })?;
+/// letters.end();
+/// assert_eq!(out[..], *b"\0\0\0\x0c\x93\x03\x07\x91\x95\x00\x03\x09\x05\xc4\x01\x2a");
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct LettersWriter<'a> {
+    out: &'a mut BytesMut,
+    start: usize,
+    array: usize,
+    count: usize,
+}
+
+impl<'a> LettersWriter<'a> {
+    /// Begins a frame with this number. A frame without letters is not written at all: the number
+    /// is free again.
+    pub fn begin(seq: u64, out: &'a mut BytesMut) -> Self {
+        let start = out.len();
+        out.put_u32(0);
+        write::array(out, Letters::ITEMS);
+        write::unsigned(out, Kind::Letters.into());
+        write::unsigned(out, seq);
+        let array = out.len();
+        out.put_u8(0x90);
+        Self {
+            out,
+            start,
+            array,
+            count: 0,
+        }
+    }
+
+    /// Appends a letter; `payload` writes its message.
+    ///
+    /// # Errors
+    /// What `payload` failed with: the letter is not in the frame, the ones before it are.
+    pub fn push<E>(
+        &mut self,
+        group: u32,
+        from: u32,
+        incarnation: Incarnation,
+        to: Targets<'_>,
+        payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let before = self.out.len();
+        write::array(self.out, 5);
+        write::unsigned(self.out, group.into());
+        write::unsigned(self.out, from.into());
+        write::unsigned(self.out, incarnation.0);
+        match to {
+            Targets::All => write::nil(self.out),
+            Targets::Some([one]) => write::unsigned(self.out, (*one).into()),
+            Targets::Some(several) => {
+                write::array(self.out, several.len());
+                for number in several {
+                    write::unsigned(self.out, (*number).into());
+                }
+            }
+        }
+        let written = write::bytes(self.out, payload);
+        match &written {
+            Ok(()) => self.count = self.count.saturating_add(1),
+            Err(_) => self.out.truncate(before),
+        }
+        written
+    }
+
+    /// How many letters are in the frame.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How long the frame's body would be if it ended now, in bytes. Never too small.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        // The head of the array takes two bytes more when there are 16 letters.
+        let head = self.start.saturating_add(2);
+        self.out.len().saturating_sub(head)
+    }
+
+    /// Whether there is no letter in the frame.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes back the last letters until the buffer is `len` bytes long; see [`Self::position`].
+    ///
+    /// For a letter that turned out not to fit: end the frame, begin another, push it again.
+    pub fn take_back(&mut self, position: Position) {
+        self.out.truncate(position.len);
+        self.count = position.count;
+    }
+
+    /// Where the frame is now.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position {
+            len: self.out.len(),
+            count: self.count,
+        }
+    }
+
+    /// Ends the frame; says whether there was a letter, and so a frame.
+    pub fn end(self) -> bool {
+        if self.is_empty() {
+            self.out.truncate(self.start);
+            return false;
+        }
+        write::close_array(self.out, self.array, self.count);
+        write::close_frame(self.out, self.start);
+        true
+    }
+}
+
+/// A place between two letters of one [`LettersWriter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    len: usize,
+    count: usize,
+}

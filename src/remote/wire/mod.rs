@@ -1,0 +1,85 @@
+//! What bytes mean: frames, and MessagePack in one spelling only.
+//!
+//! ```text
+//!   0        4                                 4 + length
+//!  ┌────────┬──────────────────────────────────┐
+//!  │ length │ body: one MessagePack array      │   length: 4 bytes, big endian, of the body;
+//!  └────────┴──────────────────────────────────┘   1 to 1,024, once ready to 65,536
+//!
+//!  9b 00 ………  HELLO    0, "bully", min, max, cluster, node, incarnation, nonce: 8 bytes,
+//!                      longest frame, features, required                  the same for ever
+//!  92 01 ………  READY    1, link: 16 bytes
+//!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
+//!                         opening: [name, mode, epoch]
+//!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
+//!                         leader:  [agent, incarnation, term]
+//!  93 03 ………  LETTERS  3, seq, [letter ..]
+//!                         letter:  [group, from, incarnation, to, payload: bytes]
+//!                         to:      nil: all │ agent │ [agent, agent ..], ascending
+//!  93 04 ………  PING     4, seq, token
+//!  93 05 ………  PONG     5, seq, token
+//!  92 06 ………  GOODBYE  6, why                                            the same for ever
+//!
+//!  x? is x or nil. All numbers are unsigned but for a score's four. kind: 0 voter, 1 observer.
+//!  presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
+//! ```
+//! Numbers of agents and groups are those that the rosters of the side where they live gave them:
+//! `from` and `group` the sender's, `to` the receiver's.
+//!
+//! One letter, byte by byte: agent 3 in its life 9 says to agent 5 that it still leads term 7 of
+//! group 0 with score 30.
+//! ```text
+//!  00 00 00 1e                          30 bytes follow
+//!  93 03 01                             LETTERS, frame 1
+//!  91                                   one letter
+//!  95 00 03 09 05                       group 0, from 3, life 9, to 5
+//!  c4 13                                19 bytes of payload:
+//!  81 a9 68 65 61 72 74 62 65 61 74       {"heartbeat":
+//!  93 07                                    [term 7,
+//!  94 1e 00 00 00                            score [30, 0, 0, 0],
+//!  c0                                        sent_at nil]}
+//! ```
+//!
+//! # One spelling
+//! Every value has one: the shortest. So what was decoded is what would be encoded, byte for byte;
+//! nothing can hide in the difference. A payload's enum is a map of one entry, from the variant's
+//! name to its content, or the bare name; its structs are arrays without names. Nothing nests
+//! without an end, nothing is skipped, nothing may remain.
+//!
+//! # Versions
+//! | version | since | what changed |
+//! |---|---|---|
+//! | 1 | 0.2 | the first |
+//!
+//! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
+//! their form in all versions, so that any two can at least say why they part.
+//!
+//! # Where to read on
+//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Letters`] and [`Roster`] are the two
+//! that carry something; [`encode_payload`] and [`decode_payload`] do for a letter's content.
+//! Who may say what, and in which order: [`Handshake`](super::Handshake),
+//! [`Inbound`](super::Inbound).
+
+mod error;
+mod frame;
+mod frames;
+mod hello;
+mod letters;
+mod payload;
+mod read;
+mod roster;
+mod strict;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{Bounds, WireError};
+pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_ready};
+pub use frames::Frames;
+pub use hello::{Features, Hello, Versions};
+pub use letters::{
+    Letters, LettersWriter, Numbers, Position, RawLetter, Receivers, Several, Targets,
+};
+pub use payload::{Unencodable, decode_payload, encode_payload};
+pub use roster::{LeaderHint, Opening, Roster, RosterContent};

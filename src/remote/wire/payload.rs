@@ -1,0 +1,41 @@
+//! The message inside a letter: any type with serde's derives, in one spelling.
+//!
+//! Decided here: which types may cross, and that what is decoded would be encoded to the very same
+//! bytes. Not here: whether the letter is allowed; ask before decoding (M3).
+
+use bytes::{BufMut, BytesMut};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Bounds, WireError, strict};
+
+/// Appends a message.
+///
+/// A type crosses if it is flat: numbers, texts, bytes, options, tuples, structs, arrays and
+/// enums. Maps, and types that describe themselves (untagged or internally tagged enums), have no
+/// single spelling and are refused by the receiver. Leave no field out: no `skip_serializing_if`.
+///
+/// # Errors
+/// [`Unencodable`] when the type's `Serialize` fails. Nothing was written.
+pub fn encode_payload<M: Serialize + ?Sized>(
+    message: &M,
+    out: &mut BytesMut,
+) -> Result<(), Unencodable> {
+    let start = out.len();
+    rmp_serde::encode::write(&mut (&mut *out).writer(), message).map_err(|error| {
+        out.truncate(start);
+        Unencodable(error)
+    })
+}
+
+/// Reads a message: all of the bytes, in their only spelling, within the bounds.
+///
+/// # Errors
+/// [`WireError`]: close the link.
+pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<M, WireError> {
+    strict::decode(bytes, bounds)
+}
+
+/// A message that cannot be encoded: its type's `Serialize` failed.
+#[derive(Debug, thiserror::Error)]
+#[error("the message cannot be encoded: {0}")]
+pub struct Unencodable(#[source] rmp_serde::encode::Error);

@@ -1,0 +1,265 @@
+//! ROSTER: which agents of one group live on a node, and what became of them.
+//!
+//! Names cross here and nowhere else; letters use the numbers that are given here. An *opening*
+//! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
+//! longer than a frame is an opening one with the first agents, and more for the others.
+
+use bytes::BytesMut;
+
+use super::{
+    WireError,
+    frame::Kind,
+    read::{Integer, Reader},
+    write,
+};
+use crate::protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Presence, Score, Term};
+
+/// Which rules a group follows on a node. If two nodes differ, nothing crosses for that group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening<'a> {
+    /// The group's name.
+    pub name: &'a str,
+    /// The name of the rules: [`Demands::mode`](crate::protocol::Demands::mode).
+    pub mode: &'a str,
+    /// Which list of voters, where the rules have one.
+    pub epoch: u64,
+}
+
+/// A roster as it came. Its entries are read as they are asked for.
+#[derive(Clone, Debug)]
+pub struct Roster<'a> {
+    /// The frame's number.
+    pub seq: u64,
+    /// The sender's number for the group.
+    pub group: u32,
+    /// Everything said of that number before is forgotten, and this is what it stands for.
+    pub opening: Option<Opening<'a>>,
+    body: Reader<'a>,
+}
+
+impl PartialEq for Roster<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.seq, self.group, self.opening, self.body.rest())
+            == (other.seq, other.group, other.opening, other.body.rest())
+    }
+}
+
+impl Eq for Roster<'_> {}
+
+/// A roster in full, to be sent or as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RosterContent {
+    /// Numbers whose agents have left the group. They may be given to others, here already.
+    pub left: Vec<u32>,
+    /// Agents that are new or changed, each with the sender's number for it.
+    pub members: Vec<(u32, Member)>,
+    /// Who of the sender's agents leads, as it knows.
+    pub leader: Option<LeaderHint>,
+}
+
+/// A leader among the sender's agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LeaderHint {
+    /// The sender's number for it.
+    pub agent: u32,
+    /// The life it leads in.
+    pub incarnation: Incarnation,
+    /// The term it leads in.
+    pub term: Term,
+}
+
+impl LeaderHint {
+    /// With the name that the number stands for.
+    #[must_use]
+    pub fn named(self, id: AgentId) -> Leader {
+        Leader {
+            id,
+            incarnation: self.incarnation,
+            term: self.term,
+        }
+    }
+}
+
+impl<'a> Roster<'a> {
+    pub(super) const ITEMS: usize = 7;
+
+    pub(super) fn read(mut reader: Reader<'a>) -> Result<Self, WireError> {
+        let seq = reader.unsigned()?;
+        let group = reader.small()?;
+        let opening = if reader.nil() {
+            None
+        } else {
+            reader.array_of(3)?;
+            Some(Opening {
+                name: reader.text()?,
+                mode: reader.text()?,
+                epoch: reader.unsigned()?,
+            })
+        };
+        Ok(Self {
+            seq,
+            group,
+            opening,
+            body: reader,
+        })
+    }
+
+    /// Reads the rest.
+    ///
+    /// # Errors
+    /// [`WireError`]: close the link.
+    pub fn content(&self) -> Result<RosterContent, WireError> {
+        let mut reader = self.body;
+        let mut content = RosterContent::default();
+        for _ in 0..reader.array()? {
+            content.left.push(reader.small()?);
+        }
+        for _ in 0..reader.array()? {
+            content.members.push(member(&mut reader)?);
+        }
+        if !reader.nil() {
+            reader.array_of(3)?;
+            content.leader = Some(LeaderHint {
+                agent: reader.small()?,
+                incarnation: Incarnation(reader.unsigned()?),
+                term: Term(reader.unsigned()?),
+            });
+        }
+        reader.end()?;
+        Ok(content)
+    }
+
+    /// Appends a roster frame.
+    ///
+    /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says: 10 in
+    /// the shortest that a peer may ask for. Send the others in rosters without an opening.
+    pub fn encode(
+        seq: u64,
+        group: u32,
+        opening: Option<Opening<'_>>,
+        content: &RosterContent,
+        out: &mut BytesMut,
+    ) {
+        write::frame(out, |out| {
+            write::array(out, Self::ITEMS);
+            write::unsigned(out, Kind::Roster.into());
+            write::unsigned(out, seq);
+            write::unsigned(out, group.into());
+            write_opening(opening, out);
+            write::array(out, content.left.len());
+            for number in &content.left {
+                write::unsigned(out, (*number).into());
+            }
+            write::array(out, content.members.len());
+            for (number, member) in &content.members {
+                write_member(*number, member, out);
+            }
+            write_hint(content.leader, out);
+        });
+    }
+
+    /// The most bytes that one member takes.
+    pub const MAX_MEMBER: usize = 322;
+    /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
+    pub const MAX_REST: usize = 640;
+}
+
+fn write_opening(opening: Option<Opening<'_>>, out: &mut BytesMut) {
+    let Some(opening) = opening else {
+        return write::nil(out);
+    };
+    write::array(out, 3);
+    write::text(out, opening.name);
+    write::text(out, opening.mode);
+    write::unsigned(out, opening.epoch);
+}
+
+fn write_hint(hint: Option<LeaderHint>, out: &mut BytesMut) {
+    let Some(hint) = hint else {
+        return write::nil(out);
+    };
+    write::array(out, 3);
+    write::unsigned(out, hint.agent.into());
+    write::unsigned(out, hint.incarnation.0);
+    write::unsigned(out, hint.term.0);
+}
+
+fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
+    write::array(out, 7);
+    write::unsigned(out, number.into());
+    write::text(out, member.id.as_str());
+    write::unsigned(
+        out,
+        match member.kind {
+            MemberKind::Voter => 0,
+            MemberKind::Observer => 1,
+        },
+    );
+    match member.score {
+        None => write::nil(out),
+        Some(score) => {
+            write::array(out, 4);
+            for part in score.parts() {
+                write::signed(out, part);
+            }
+        }
+    }
+    write::unsigned(
+        out,
+        match member.presence {
+            Presence::Unseen => 0,
+            Presence::Up => 1,
+            Presence::Suspect => 2,
+            Presence::Down => 3,
+        },
+    );
+    for life in [member.incarnation, member.ended] {
+        match life {
+            None => write::nil(out),
+            Some(life) => write::unsigned(out, life.0),
+        }
+    }
+}
+
+fn member(reader: &mut Reader<'_>) -> Result<(u32, Member), WireError> {
+    reader.array_of(7)?;
+    let number = reader.small()?;
+    let member = Member {
+        id: AgentId::new(reader.text()?).map_err(|_| WireError::Value)?,
+        kind: match reader.unsigned()? {
+            0 => MemberKind::Voter,
+            1 => MemberKind::Observer,
+            _ => return Err(WireError::Value),
+        },
+        score: score(reader)?,
+        presence: match reader.unsigned()? {
+            0 => Presence::Unseen,
+            1 => Presence::Up,
+            2 => Presence::Suspect,
+            3 => Presence::Down,
+            _ => return Err(WireError::Value),
+        },
+        incarnation: life(reader)?,
+        ended: life(reader)?,
+    };
+    Ok((number, member))
+}
+
+fn life(reader: &mut Reader<'_>) -> Result<Option<Incarnation>, WireError> {
+    if reader.nil() {
+        return Ok(None);
+    }
+    reader.unsigned().map(Incarnation).map(Some)
+}
+
+fn score(reader: &mut Reader<'_>) -> Result<Option<Score>, WireError> {
+    if reader.nil() {
+        return Ok(None);
+    }
+    reader.array_of(4)?;
+    let mut part = || match reader.integer()? {
+        Integer::Negative(part) => Ok(part),
+        Integer::Unsigned(part) => i64::try_from(part).map_err(|_| WireError::Value),
+    };
+    Ok(Some(Score::from((part()?, part()?, part()?, part()?))))
+}

@@ -1,0 +1,324 @@
+//! Decodes serde's types from MessagePack, in one spelling only.
+//!
+//! Decided here: which spelling that is. `rmp-serde` writes it: the shortest numbers, lengths and
+//! texts; a struct as the array of its fields; a variant as its name, or as a map from its name to
+//! its content. Its own decoder also takes longer numbers, structs as maps, variants by number,
+//! and trailing bytes, and its limit of depth does not count everything that recurses: hence this.
+//!
+//! | type | bytes |
+//! |---|---|
+//! | integer | the shortest of the 10 forms; below zero only if it is |
+//! | text, `char` | UTF-8, within the bounds |
+//! | `None`, `()` | nil |
+//! | `Some(x)`, a newtype | as `x` |
+//! | struct, tuple | an array of exactly as many items as it has |
+//! | sequence | an array; room is made for what was read, not for what was announced |
+//! | `Variant` | its name |
+//! | `Variant(x)`, `Variant { .. }` | a map of one entry: the name, then `x`, or an array |
+//! | map; types that ask what comes next | refused: there are many spellings of the same |
+//!
+//! Depth counts every level that the *type* has, so that no type can recurse without an end.
+
+use serde::{
+    Deserializer,
+    de::{DeserializeOwned, DeserializeSeed, EnumAccess, SeqAccess, VariantAccess, Visitor},
+};
+
+use super::{
+    Bounds, WireError,
+    read::{Integer, Reader},
+};
+
+type Result<T> = std::result::Result<T, WireError>;
+
+/// Reads one value and nothing else.
+#[inline]
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T> {
+    let mut strict = Strict {
+        reader: Reader::new(bytes, bounds),
+        depth: bounds.depth,
+        items: bounds.items,
+    };
+    let value = T::deserialize(&mut strict)?;
+    strict.reader.end()?;
+    Ok(value)
+}
+
+struct Strict<'de> {
+    reader: Reader<'de>,
+    /// How many more levels may follow.
+    depth: u8,
+    /// How many more items may follow.
+    items: usize,
+}
+
+impl<'de> Strict<'de> {
+    /// One level down and up again.
+    #[inline]
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth = self.depth.checked_sub(1).ok_or(WireError::Depth)?;
+        let value = inside(self)?;
+        self.depth = self.depth.saturating_add(1);
+        Ok(value)
+    }
+
+    /// An array, all of whose items have to be read.
+    #[inline]
+    fn array<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
+        self.items = self.items.checked_sub(len).ok_or(WireError::Items)?;
+        self.deeper(|strict| {
+            let mut items = Items { strict, left: len };
+            let value = visitor.visit_seq(&mut items)?;
+            if items.left == 0 {
+                Ok(value)
+            } else {
+                Err(WireError::Type)
+            }
+        })
+    }
+
+    #[inline]
+    fn array_of<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
+        self.reader.array_of(len)?;
+        self.array(len, visitor)
+    }
+
+    #[inline]
+    fn integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        match self.reader.integer()? {
+            Integer::Unsigned(value) => visitor.visit_u64(value),
+            Integer::Negative(value) => visitor.visit_i64(value),
+        }
+    }
+
+    fn nil(&mut self) -> Result<()> {
+        if self.reader.nil() {
+            Ok(())
+        } else {
+            Err(self.reader.peek().err().unwrap_or(WireError::Type))
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($method:ident)*) => { $(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            self.integer(visitor)
+        }
+    )* };
+}
+
+macro_rules! texts {
+    ($($method:ident)*) => { $(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+            visitor.visit_borrowed_str(self.reader.text()?)
+        }
+    )* };
+}
+
+macro_rules! refused {
+    ($($method:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value> {
+            Err(WireError::Type)
+        }
+    )* };
+}
+
+impl<'de> Deserializer<'de> for &mut Strict<'de> {
+    type Error = WireError;
+
+    integers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    texts! { deserialize_str deserialize_string deserialize_identifier }
+
+    refused! { deserialize_any deserialize_ignored_any deserialize_map }
+
+    #[inline]
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_bool(self.reader.boolean()?)
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_f32(self.reader.float32()?)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_f64(self.reader.float64()?)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let mut chars = self.reader.text()?.chars();
+        match (chars.next(), chars.next()) {
+            (Some(one), None) => visitor.visit_char(one),
+            _ => Err(WireError::Value),
+        }
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_borrowed_bytes(self.reader.bytes()?)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.deserialize_bytes(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.reader.nil() {
+            return visitor.visit_none();
+        }
+        self.deeper(|strict| visitor.visit_some(strict))
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.nil()?;
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.reader.array_of(0)?;
+        visitor.visit_unit()
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deeper(|strict| visitor.visit_newtype_struct(strict))
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let len = self.reader.array()?;
+        self.array(len, visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        self.array_of(len, visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.array_of(len, visitor)
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.array_of(fields.len(), visitor)
+    }
+
+    #[inline]
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let has_content = self.reader.single_entry();
+        self.deeper(|strict| {
+            visitor.visit_enum(Variant {
+                strict,
+                has_content,
+            })
+        })
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+}
+
+/// The items of an array. It does not say how many there are: who reads makes room as they come.
+struct Items<'a, 'de> {
+    strict: &'a mut Strict<'de>,
+    left: usize,
+}
+
+impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
+    type Error = WireError;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        let Some(left) = self.left.checked_sub(1) else {
+            return Ok(None);
+        };
+        self.left = left;
+        seed.deserialize(&mut *self.strict).map(Some)
+    }
+}
+
+/// A variant: its name, and its content if the name stood in a map.
+struct Variant<'a, 'de> {
+    strict: &'a mut Strict<'de>,
+    has_content: bool,
+}
+
+impl Variant<'_, '_> {
+    #[inline]
+    fn content(&self, is_expected: bool) -> Result<()> {
+        if self.has_content == is_expected {
+            Ok(())
+        } else {
+            Err(WireError::Type)
+        }
+    }
+}
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = WireError;
+    type Variant = Self;
+
+    #[inline]
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self)> {
+        let name = seed.deserialize(&mut *self.strict)?;
+        Ok((name, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = WireError;
+
+    fn unit_variant(self) -> Result<()> {
+        self.content(false)
+    }
+
+    #[inline]
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        self.content(true)?;
+        seed.deserialize(self.strict)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        self.content(true)?;
+        self.strict.array_of(len, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.content(true)?;
+        self.strict.array_of(fields.len(), visitor)
+    }
+}

@@ -1,0 +1,162 @@
+//! Each frame of each version as bytes: what was sent once is understood for ever.
+
+use super::{body, bounds, hex, written};
+use crate::{
+    elections::message::{BullyMessage, Heartbeat},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Presence, Score, Term},
+    remote::{
+        ClusterId, Farewell, LinkId, NodeId, NodeIncarnation, Nonce,
+        wire::{
+            Features, Frame, Hello, LeaderHint, LettersWriter, Opening, Receivers, Roster,
+            RosterContent, Targets, Versions, decode_payload, encode_goodbye, encode_payload,
+            encode_ping, encode_pong, encode_ready,
+        },
+    },
+};
+
+fn hello() -> Hello {
+    Hello {
+        versions: Versions { min: 1, max: 1 },
+        cluster: ClusterId::new("shop").unwrap(),
+        node: NodeId::new("host-a").unwrap(),
+        incarnation: NodeIncarnation(1_000),
+        nonce: Nonce(*b"\0\x01\x02\x03\x04\x05\x06\x07"),
+        frame: 65_536,
+        features: Features(0),
+        required: Features(0),
+    }
+}
+
+fn content() -> RosterContent {
+    let mut member = Member::up(
+        AgentId::new("a").unwrap(),
+        MemberKind::Voter,
+        Some(Score::from((30, -5))),
+        Incarnation(9),
+    );
+    member.ended = Some(Incarnation(8));
+    let mut unseen = Member::unseen(AgentId::new("b").unwrap(), MemberKind::Observer, None);
+    unseen.presence = Presence::Down;
+    RosterContent {
+        left: vec![2],
+        members: vec![(0, member), (1, unseen)],
+        leader: Some(LeaderHint {
+            agent: 0,
+            incarnation: Incarnation(9),
+            term: Term(7),
+        }),
+    }
+}
+
+/// T6
+#[test]
+fn hello_keeps_its_form_in_all_versions() {
+    let golden = hex(
+        "0000002a 9b 00 a562756c6c79 01 01 a473686f70 a6686f73742d61 cd03e8
+        c408 0001020304050607 ce00010000 00 00",
+    );
+    assert_eq!(written(|out| hello().encode(out)), golden);
+    assert_eq!(Hello::decode(body(&golden), bounds()), Ok(hello()));
+}
+
+/// T6
+#[test]
+fn goodbye_keeps_its_form_in_all_versions() {
+    for code in 0..=u8::MAX {
+        let why = Farewell::from(code);
+        assert_eq!(why.code(), code);
+        let golden = match code {
+            0..0x80 => [&hex("00000003 92 06")[..], &[code]].concat(),
+            _ => [&hex("00000004 92 06 cc")[..], &[code]].concat(),
+        };
+        assert_eq!(written(|out| encode_goodbye(why, out)), golden);
+        let frame = Frame::decode(body(&golden), bounds());
+        assert_eq!(frame, Ok(Frame::Goodbye { why }));
+    }
+}
+
+#[test]
+fn version_1_ready() {
+    let link = LinkId(*b"0123456789abcdef");
+    let golden = hex("00000014 92 01 c410 30313233343536373839616263646566");
+    assert_eq!(written(|out| encode_ready(link, out)), golden);
+    let frame = Frame::decode(body(&golden), bounds());
+    assert_eq!(frame, Ok(Frame::Ready { link }));
+}
+
+#[test]
+fn version_1_ping_and_pong() {
+    let (seq, token) = (200, 70_000);
+    let ping = hex("00000009 93 04 ccc8 ce00011170");
+    assert_eq!(written(|out| encode_ping(seq, token, out)), ping);
+    let frame = Frame::decode(body(&ping), bounds());
+    assert_eq!(frame, Ok(Frame::Ping { seq, token }));
+    let answer = hex("00000009 93 05 ccc8 ce00011170");
+    assert_eq!(written(|out| encode_pong(seq, token, out)), answer);
+    let frame = Frame::decode(body(&answer), bounds());
+    assert_eq!(frame, Ok(Frame::Pong { seq, token }));
+}
+
+#[test]
+fn version_1_roster() {
+    let opening = Opening {
+        name: "g",
+        mode: "quorum",
+        epoch: 3,
+    };
+    let golden = hex("0000002c 97 02 01 05 93 a167 a671756f72756d 03 91 02
+        92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07");
+    let encoded = written(|out| Roster::encode(1, 5, Some(opening), &content(), out));
+    assert_eq!(encoded, golden);
+    let Ok(Frame::Roster(roster)) = Frame::decode(body(&golden), bounds()) else {
+        panic!("a roster");
+    };
+    assert_eq!((roster.seq, roster.group), (1, 5));
+    assert_eq!(roster.opening, Some(opening));
+    assert_eq!(roster.content(), Ok(content()));
+}
+
+#[test]
+fn version_1_roster_without_anything() {
+    let golden = hex("00000007 97 02 02 05 c0 90 90 c0");
+    let empty = RosterContent::default();
+    let encoded = written(|out| Roster::encode(2, 5, None, &empty, out));
+    assert_eq!(encoded[4..], golden[4..]);
+    let Ok(Frame::Roster(roster)) = Frame::decode(&golden[4..], bounds()) else {
+        panic!("a roster");
+    };
+    assert_eq!((roster.opening, roster.content()), (None, Ok(empty)));
+}
+
+/// The letter that the module's page shows.
+#[test]
+fn version_1_letters() {
+    let golden = hex("0000001e 93 03 01 91 95 00 03 09 05 c413
+        81 a9686561727462656174 93 07 94 1e 00 00 00 c0");
+    let message = BullyMessage::from(Heartbeat {
+        term: Term(7),
+        score: Score::from(30),
+        sent_at: None,
+    });
+    let encoded = written(|out| {
+        let mut letters = LettersWriter::begin(1, out);
+        let to = Targets::Some(&[5]);
+        letters
+            .push(0, 3, Incarnation(9), to, |out| {
+                encode_payload(&message, out)
+            })
+            .unwrap();
+        assert!(letters.end());
+    });
+    assert_eq!(encoded, golden);
+    let Ok(Frame::Letters(mut letters)) = Frame::decode(body(&golden), bounds()) else {
+        panic!("letters");
+    };
+    assert_eq!(letters.seq, 1);
+    let letter = letters.next().unwrap().unwrap();
+    assert_eq!((letter.group, letter.from), (0, 3));
+    assert_eq!(letter.incarnation, Incarnation(9));
+    assert_eq!(letter.to, Receivers::One(5));
+    assert_eq!(decode_payload(letter.payload, bounds()), Ok(message));
+    assert_eq!(letters.next(), None);
+}

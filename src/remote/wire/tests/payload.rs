@@ -1,0 +1,268 @@
+//! Messages: every type in one spelling (M1, M2).
+
+use std::{collections::BTreeMap, fmt::Debug};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{bounds, hex, written};
+use crate::{
+    elections::message::{
+        Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
+        Ok as Answer, Refusal, Resign, Takeover, Yield,
+    },
+    protocol::{AgentId, Incarnation, Round, Score, Term, Time},
+    remote::wire::{Bounds, WireError, decode_payload, encode_payload},
+};
+
+fn encode<M: Serialize>(message: &M) -> Vec<u8> {
+    written(|out| encode_payload(message, out).unwrap())
+}
+
+fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
+    decode_payload(bytes, bounds())
+}
+
+/// Encodes, decodes, and asks the other decoder what it thinks.
+fn round_trip<M: Serialize + DeserializeOwned + Debug + PartialEq>(message: &M) {
+    let bytes = encode(message);
+    assert_eq!(decode::<M>(&bytes).as_ref(), Ok(message));
+    assert_eq!(rmp_serde::from_slice::<M>(&bytes).unwrap(), *message);
+    for len in 0..bytes.len() {
+        assert!(decode::<M>(&bytes[..len]).is_err(), "{len} of {bytes:02x?}");
+    }
+    let longer = [&bytes[..], &[0xc0]].concat();
+    assert_eq!(decode::<M>(&longer), Err(WireError::Trailing));
+}
+
+const TERM: Term = Term(300);
+const SEEN: Term = Term(u64::MAX);
+const TIME: Time = Time::from_millis(9);
+const RETRY: Micros = Micros(70_000);
+const ROUND: Round = Round {
+    incarnation: Incarnation(1 << 40),
+    counter: 7,
+};
+
+fn id() -> AgentId {
+    AgentId::new("agent-3").unwrap()
+}
+
+fn score() -> Score {
+    Score::from((1, -200, i64::MIN, i64::MAX))
+}
+
+fn leadership() -> Leadership {
+    let (id, term) = (id(), TERM);
+    Leadership { id, term }
+}
+
+fn questions() -> Vec<BullyMessage> {
+    let (round, score, seen) = (ROUND, score(), SEEN);
+    let elect = |takeover| Elect {
+        round,
+        score,
+        seen,
+        takeover,
+    };
+    let answer = |refusal| Answer {
+        round,
+        seen,
+        refusal,
+    };
+    let give_way = |released| Yield {
+        round,
+        seen,
+        released,
+    };
+    vec![
+        elect(None).into(),
+        elect(Some(leadership())).into(),
+        answer(None).into(),
+        answer(Some(Refusal::Stale)).into(),
+        answer(Some(Refusal::LeaderAlive { retry: RETRY })).into(),
+        give_way(None).into(),
+        give_way(Some(TERM)).into(),
+    ]
+}
+
+fn announcements() -> Vec<BullyMessage> {
+    let (term, score, sent_at) = (TERM, score(), Some(TIME));
+    let elected = |answer| Elected {
+        term,
+        score,
+        answer,
+        sent_at,
+    };
+    let heartbeat = |sent_at| Heartbeat {
+        term,
+        score,
+        sent_at,
+    };
+    let resign = |successor| Resign { term, successor };
+    vec![
+        elected(None).into(),
+        elected(Some(ROUND)).into(),
+        heartbeat(None).into(),
+        heartbeat(sent_at).into(),
+        resign(None).into(),
+        resign(Some(id())).into(),
+    ]
+}
+
+fn votes() -> Vec<BullyMessage> {
+    let (term, score, seen) = (TERM, score(), SEEN);
+    let claim = |released| Claim {
+        term,
+        score,
+        released,
+    };
+    let reply = |granted| ClaimReply {
+        term,
+        seen,
+        granted,
+        retry: RETRY,
+    };
+    let ack = |score| Ack {
+        term,
+        echo: TIME,
+        score,
+    };
+    vec![
+        claim(None).into(),
+        claim(Some(leadership())).into(),
+        reply(true).into(),
+        reply(false).into(),
+        ack(None).into(),
+        ack(Some(score)).into(),
+        Nack { term }.into(),
+        Takeover { term }.into(),
+    ]
+}
+
+#[test]
+fn every_message_of_the_bully_crosses() {
+    for message in [questions(), announcements(), votes()].concat() {
+        round_trip(&message);
+    }
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Unit;
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Any {
+    Plain,
+    Pair(u8, i16),
+    Named { a: Option<char>, b: () },
+    Boxed(Box<Self>),
+    List(Vec<Unit>),
+}
+
+#[test]
+fn every_flat_type_crosses() {
+    round_trip(&(true, false, 1u8, 300u16, 1u32, u64::MAX));
+    round_trip(&(-1i8, -300i16, 70_000i32, i64::MIN, 1.5f32, -0.0f64));
+    round_trip(&("text".to_owned(), '\u{df}', Some(Some(3)), None::<u8>));
+    round_trip(&vec![Any::Plain, Any::Pair(1, -2), Any::Plain]);
+    round_trip(&[
+        Any::Named {
+            a: Some('x'),
+            b: (),
+        },
+        Any::List(vec![Unit, Unit]),
+    ]);
+    round_trip(&Any::Boxed(Box::new(Any::Boxed(Box::new(Any::Plain)))));
+    round_trip(&(0..16).collect::<Vec<u16>>());
+}
+
+/// M2: what `rmp-serde` would take, and we do not.
+#[test]
+fn only_one_spelling_is_taken() {
+    let nack = BullyMessage::from(Nack { term: Term(5) });
+    assert_eq!(encode(&nack), hex("81 a46e61636b 91 05"));
+    for (other, what) in [
+        ("81 a46e61636b 81 a47465726d 05", "a struct as a map"),
+        ("81 09 91 05", "a variant by its number"),
+        ("81 a46e61636b 91 cc05", "a longer number"),
+        ("81 d9046e61636b 91 05", "a longer name"),
+        ("81 a46e61636b dc0001 05", "a longer array"),
+        ("de0001 a46e61636b 91 05", "a longer map"),
+        ("81 c4046e61636b 91 05", "a name as bytes"),
+        ("81 a46e61636b 91 05 c0", "more bytes"),
+    ] {
+        let bytes = hex(other);
+        assert!(decode::<BullyMessage>(&bytes).is_err(), "{what}");
+        assert_ne!(bytes, encode(&nack), "{what}");
+    }
+}
+
+#[test]
+fn what_is_no_message_is_refused() {
+    for (bad, why) in [
+        ("", WireError::Truncated),
+        ("c0", WireError::Type),
+        ("a46e61636b", WireError::Type),
+        ("81 a46e616368 91 05", WireError::Value),
+        ("81 a46e61636b 90", WireError::Type),
+        ("81 a46e61636b 92 05 05", WireError::Type),
+        ("81 a46e61636b 91 ff", WireError::Value),
+        ("81 a46e61636b 91 a0", WireError::Type),
+        ("82 a46e61636b 91 05 a46e61636b 91 05", WireError::Type),
+        ("81 a6726573 69676e 92 05 a0", WireError::Value),
+        ("81 a6726573 69676e 92 05 a12a", WireError::Value),
+        (
+            "81 a26f6b 93 92 00 00 00 81 a57374616c65 c0",
+            WireError::Type,
+        ),
+        (
+            "81 a26f6b 93 92 00 00 00 ac6c65616465725f616c697665",
+            WireError::Type,
+        ),
+    ] {
+        let found = decode::<BullyMessage>(&hex(bad));
+        assert_eq!(found, Err(why), "{bad}");
+    }
+}
+
+/// M1
+#[test]
+fn maps_and_types_that_ask_what_comes_next_are_refused() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Untagged {
+        Number(u8),
+    }
+    let map = encode(&BTreeMap::from([(1, 2)]));
+    assert_eq!(decode::<BTreeMap<u8, u8>>(&map), Err(WireError::Type));
+    assert_eq!(decode::<Untagged>(&[5]), Err(WireError::Type));
+    assert!(decode::<serde::de::IgnoredAny>(&[5]).is_err());
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Endless(Option<Box<Self>>);
+
+/// M2, P4: depth counts what the type has, even where no byte is read.
+#[test]
+fn nothing_nests_without_an_end() {
+    assert_eq!(decode::<Endless>(&[0xc3]), Err(WireError::Depth));
+    assert_eq!(decode::<Endless>(&[0xc0]), Ok(Endless(None)));
+    let nested = |depth| {
+        let mut bytes = b"\x81\xa5Boxed".repeat(depth);
+        bytes.extend_from_slice(b"\xa5Plain");
+        decode::<Any>(&bytes)
+    };
+    assert!(nested(7).is_ok());
+    assert_eq!(nested(8), Err(WireError::Depth));
+    assert_eq!(nested(60_000), Err(WireError::Depth));
+}
+
+/// Limits: items of one message, all arrays together
+#[test]
+fn a_message_has_no_more_items_than_the_limit() {
+    let limits = |items| Bounds { items, ..bounds() };
+    let lists = vec![vec![0u8; 10]; 5];
+    let bytes = encode(&lists);
+    assert_eq!(decode_payload(&bytes, limits(55)), Ok(lists));
+    let refused = decode_payload::<Vec<Vec<u8>>>(&bytes, limits(54));
+    assert_eq!(refused, Err(WireError::Items));
+}

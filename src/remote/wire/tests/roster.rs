@@ -1,0 +1,93 @@
+//! Rosters: what fits, and what is refused.
+
+use super::{body, bounds, hex, written};
+use crate::{
+    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term},
+    remote::wire::{Frame, Hello, LeaderHint, Opening, Roster, RosterContent, WireError},
+};
+
+fn content(bytes: &[u8]) -> Result<RosterContent, WireError> {
+    let Frame::Roster(roster) = Frame::decode(bytes, bounds())? else {
+        return Err(WireError::Kind);
+    };
+    roster.content()
+}
+
+fn largest() -> Member {
+    let max = Incarnation(u64::MAX);
+    let score = Score::from((i64::MIN, i64::MIN, i64::MIN, i64::MIN));
+    let id = AgentId::new(&"x".repeat(256)).unwrap();
+    let mut member = Member::up(id, MemberKind::Voter, Some(score), max);
+    member.ended = Some(max);
+    member
+}
+
+/// A sender splits a roster by these two figures.
+#[test]
+fn a_sender_can_compute_what_fits() {
+    let mode = "x".repeat(256);
+    let name = "x".repeat(256);
+    let opening = Opening {
+        name: &name,
+        mode: &mode,
+        epoch: u64::MAX,
+    };
+    let mut content = RosterContent {
+        left: vec![u32::MAX; 16],
+        members: Vec::new(),
+        leader: Some(LeaderHint {
+            agent: u32::MAX,
+            incarnation: Incarnation(u64::MAX),
+            term: Term(u64::MAX),
+        }),
+    };
+    let size = |content: &RosterContent| {
+        written(|out| Roster::encode(u64::MAX, u32::MAX, Some(opening), content, out)).len()
+    };
+    let rest = size(&content);
+    assert!(rest <= Roster::MAX_REST + 16 * 5, "{rest}");
+    content.members = vec![(u32::MAX, largest()); 10];
+    assert_eq!(size(&content) - rest, 10 * Roster::MAX_MEMBER);
+    let smallest = usize::try_from(Hello::MIN_FRAME).unwrap();
+    assert!(Roster::MAX_REST + 8 * Roster::MAX_MEMBER + 16 * 5 <= smallest);
+}
+
+#[test]
+fn a_roster_is_read_as_it_was_written() {
+    let content_written = RosterContent {
+        left: (0..20).collect(),
+        members: vec![(0, largest()), (u32::MAX, largest())],
+        leader: None,
+    };
+    let bytes = written(|out| Roster::encode(9, 8, None, &content_written, out));
+    assert_eq!(content(body(&bytes)), Ok(content_written));
+}
+
+#[test]
+fn a_roster_has_one_form() {
+    let with = |member: &str| format!("97 02 01 00 c0 90 91 {member} c0");
+    for (bad, why) in [
+        ("97 02 01 00 c0 90 90".to_owned(), WireError::Truncated),
+        ("97 02 01 00 c0 90 90 c0 c0".to_owned(), WireError::Trailing),
+        ("97 02 01 00 90 90 90 c0".to_owned(), WireError::Type),
+        (
+            "97 02 01 00 92 a167 a0 90 90 c0".to_owned(),
+            WireError::Type,
+        ),
+        ("97 02 01 00 c0 90 90 92 00 00".to_owned(), WireError::Type),
+        ("97 02 01 00 c0 c0 90 c0".to_owned(), WireError::Type),
+        (with("97 00 a0 00 c0 01 c0 c0"), WireError::Value),
+        (with("97 00 a16a 02 c0 01 c0 c0"), WireError::Value),
+        (with("97 00 a16a 00 c0 04 c0 c0"), WireError::Value),
+        (with("97 00 a120 00 c0 01 c0 c0"), WireError::Value),
+        (with("97 00 a16a 00 93 00 00 00 01 c0 c0"), WireError::Type),
+        (
+            with("97 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 c0"),
+            WireError::Value,
+        ),
+        (with("96 00 a16a 00 c0 01 c0"), WireError::Type),
+        (with("97 00 a16a 00 c0 01 c0 ff"), WireError::Value),
+    ] {
+        assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
+    }
+}

@@ -1,0 +1,287 @@
+//! A receiver as complete as bytes can see it, and one frame of each kind to spoil.
+
+use actix_bully::{
+    elections::message::{BullyMessage, Elect, Heartbeat, Resign},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
+    remote::{
+        Acquaintance, Closed, ClusterId, Established, Farewell, Handshake, Inbound, Introduction,
+        Letter, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights, Standing,
+        TermGuard, Verdict,
+        wire::{
+            Bounds, Frame, Frames, Hello, LeaderHint, Letters, LettersWriter, Opening, Receivers,
+            Roster, RosterContent, Targets, decode_payload, encode_goodbye, encode_payload,
+            encode_ping, encode_pong, encode_ready,
+        },
+    },
+};
+use bytes::{BufMut, BytesMut};
+
+const NOW: Time = Time::ZERO;
+
+fn introduction(name: &str) -> Introduction {
+    let node = NodeId::new(name).expect("a node's name");
+    let cluster = ClusterId::new("shop").expect("a cluster's name");
+    Introduction::new(node, cluster, NodeIncarnation(100))
+}
+
+fn greet(name: &str, nonce: u8, out: &mut BytesMut) -> Handshake {
+    let (me, nonce) = (introduction(name), Nonce([nonce; 8]));
+    Handshake::begin(me, nonce, None, &Limits::default(), NOW, out)
+}
+
+/// This side's end of one connection.
+pub(crate) struct Receiver {
+    frames: Frames,
+    limits: Limits,
+    state: State,
+    guard: TermGuard,
+    /// Letters that were delivered.
+    pub(crate) delivered: usize,
+}
+
+enum State {
+    Greeting(Handshake),
+    Ready(Box<Inbound>),
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        let limits = Limits::default();
+        Self {
+            frames: Frames::new(&limits),
+            limits,
+            state: State::Greeting(greet("host-a", 1, &mut BytesMut::new())),
+            guard: TermGuard::new(),
+            delivered: 0,
+        }
+    }
+
+    /// Takes bytes in pieces of that size, until they end or the link does.
+    pub(crate) fn take(&mut self, bytes: &[u8], piece: usize) -> Result<(), Closed> {
+        for bytes in bytes.chunks(piece) {
+            let taken = self.frames.feed(bytes);
+            assert_eq!(
+                taken,
+                bytes.len(),
+                "a piece is no longer than what is read ahead"
+            );
+            let most = self.limits.frame() + 4 + Limits::READ_AHEAD;
+            assert!(self.frames.capacity() <= most);
+            while let Some(body) = self.frames.next(NOW)? {
+                let ready = match &mut self.state {
+                    State::Greeting(handshake) => greeted(handshake, body)?,
+                    State::Ready(inbound) => {
+                        self.delivered += judged(inbound, &mut self.guard, body)?;
+                        None
+                    }
+                };
+                if let Some(link) = ready {
+                    self.frames.raise(&self.limits);
+                    let inbound = Inbound::new(&link, &self.limits, NOW);
+                    self.state = State::Ready(Box::new(inbound));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn greeted(handshake: &mut Handshake, body: &[u8]) -> Result<Option<Box<Established>>, Closed> {
+    let known = Some(Acquaintance {
+        rights: Rights::all(),
+        latest: None,
+    });
+    let progress = handshake.receive(NOW, body, |_| known, &mut BytesMut::new())?;
+    Ok(match progress {
+        Progress::Ready(link) => Some(link),
+        Progress::Waiting => None,
+    })
+}
+
+fn judged(inbound: &mut Inbound, guard: &mut TermGuard, body: &[u8]) -> Result<usize, Closed> {
+    match inbound.frame(NOW, body, |_| Standing::Carried(0))? {
+        Verdict::Letters(letters) => letters.into_iter().try_fold(0, |delivered, letter| {
+            let letter = letter?;
+            match inbound.letter(NOW, &letter)? {
+                Letter::Drop(_) => Ok(delivered),
+                Letter::Pass(_) => {
+                    let message: BullyMessage =
+                        decode_payload(letter.payload, Limits::default().bounds())?;
+                    guard.admit(message.term())?;
+                    Ok(delivered + 1)
+                }
+            }
+        }),
+        Verdict::News(news) => {
+            if let Some(leader) = news.leader {
+                guard.admit(leader.term)?;
+            }
+            Ok(0)
+        }
+        Verdict::Answer(_) | Verdict::Answered(_) | Verdict::Drop(_) => Ok(0),
+    }
+}
+
+fn framed(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    write(&mut out);
+    out.to_vec()
+}
+
+/// A length before a body.
+pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
+    framed(|out| {
+        out.put_u32(u32::try_from(body.len()).expect("a short body"));
+        out.put_slice(body);
+    })
+}
+
+/// What an honest peer sends before anything else.
+pub(crate) fn greetings() -> Vec<u8> {
+    let mut out = BytesMut::new();
+    let mut peer = greet("host-b", 2, &mut out);
+    let mut hello = BytesMut::new();
+    drop(greet("host-a", 1, &mut hello));
+    let known = Some(Acquaintance {
+        rights: Rights::all(),
+        latest: None,
+    });
+    let progress = peer.receive(NOW, &hello[4..], |_| known, &mut out);
+    assert_eq!(progress, Ok(Progress::Waiting));
+    out.to_vec()
+}
+
+fn content() -> RosterContent {
+    let member = |name: &str, score| {
+        let id = AgentId::new(name).expect("a name");
+        Member::up(id, MemberKind::Voter, score, Incarnation(9))
+    };
+    RosterContent {
+        left: Vec::new(),
+        members: vec![
+            (0, member("agent-1", Some(Score::from((30, -500))))),
+            (1, member("agent-2", None)),
+        ],
+        leader: Some(LeaderHint {
+            agent: 0,
+            incarnation: Incarnation(9),
+            term: Term(7),
+        }),
+    }
+}
+
+fn messages() -> Vec<BullyMessage> {
+    let round = Round {
+        incarnation: Incarnation(9),
+        counter: 300,
+    };
+    let (score, term) = (Score::from((30, -500)), Term(7));
+    let successor = AgentId::new("agent-2").ok();
+    vec![
+        Heartbeat {
+            term,
+            score,
+            sent_at: Some(Time::from_millis(5)),
+        }
+        .into(),
+        Elect {
+            round,
+            score,
+            seen: term,
+            takeover: None,
+        }
+        .into(),
+        Resign { term, successor }.into(),
+    ]
+}
+
+/// What an honest peer sends once the link is ready: a frame of each kind.
+pub(crate) fn conversation() -> Vec<Vec<u8>> {
+    let opening = Opening {
+        name: "shop",
+        mode: "available",
+        epoch: 0,
+    };
+    let left = RosterContent {
+        left: vec![1],
+        ..RosterContent::default()
+    };
+    vec![
+        framed(|out| Roster::encode(1, 0, Some(opening), &content(), out)),
+        framed(|out| {
+            let mut letters = LettersWriter::begin(2, out);
+            for (message, to) in messages().iter().zip([&[][..], &[5], &[1, 200, 70_000]]) {
+                let to = if to.is_empty() {
+                    Targets::All
+                } else {
+                    Targets::Some(to)
+                };
+                letters
+                    .push(0, 0, Incarnation(9), to, |out| encode_payload(message, out))
+                    .expect("a message can be encoded");
+            }
+            assert!(letters.end());
+        }),
+        framed(|out| encode_ping(3, 1 << 40, out)),
+        framed(|out| encode_pong(4, 300, out)),
+        framed(|out| Roster::encode(5, 0, None, &left, out)),
+    ]
+}
+
+/// A frame of each kind, without a connection around it.
+pub(crate) fn one_of_each() -> Vec<Vec<u8>> {
+    let mut all = conversation();
+    let mut hello = BytesMut::new();
+    drop(greet("host-b", 2, &mut hello));
+    all.push(hello.to_vec());
+    all.push(framed(|out| encode_ready(LinkId([7; 16]), out)));
+    all.push(framed(|out| encode_goodbye(Farewell::Auth, out)));
+    all
+}
+
+/// The frame that would be sent to say the same, messages included; `None` if the body is
+/// refused.
+pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
+    let frame = Frame::decode(body, Bounds::default()).ok()?;
+    let mut out = BytesMut::new();
+    match frame {
+        Frame::Hello(hello) => Hello::encode(&hello, &mut out),
+        Frame::Ready { link } => encode_ready(link, &mut out),
+        Frame::Roster(roster) => {
+            let content = roster.content().ok()?;
+            Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
+        }
+        Frame::Letters(letters) => letters_again(letters, &mut out)?,
+        Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
+        Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
+        Frame::Goodbye { why } => encode_goodbye(why, &mut out),
+        _ => return None,
+    }
+    Some(out.to_vec())
+}
+
+fn letters_again(letters: Letters<'_>, out: &mut BytesMut) -> Option<()> {
+    let mut again = LettersWriter::begin(letters.seq, out);
+    for letter in letters {
+        let letter = letter.ok()?;
+        let several: Vec<u32>;
+        let to = match letter.to {
+            Receivers::All => Targets::All,
+            Receivers::One(one) => {
+                several = vec![one];
+                Targets::Some(&several)
+            }
+            Receivers::Several(numbers) => {
+                several = numbers.into_iter().collect();
+                Targets::Some(&several)
+            }
+        };
+        let message: BullyMessage = decode_payload(letter.payload, Bounds::default()).ok()?;
+        again
+            .push(letter.group, letter.from, letter.incarnation, to, |out| {
+                encode_payload(&message, out)
+            })
+            .ok()?;
+    }
+    again.end().then_some(())
+}

@@ -1,0 +1,128 @@
+//! Hosts on a network in memory, each with its own group and bridge, in one System.
+
+use std::{future::Future, time::Duration};
+
+use actix::clock::{sleep, timeout};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, Inject},
+    protocol::{AgentId, Timings},
+    remote::{
+        BridgeBuilder, BridgeEvent, BridgeHandle, LinkStatus, NodeId, NodeIncarnation, Peer,
+        RemoteBridge, transport::Pipes,
+    },
+};
+use futures::{FutureExt, StreamExt};
+
+pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Plays a scene in virtual time; a scene that never ends fails.
+pub(crate) fn play(scene: impl Future<Output = ()>) {
+    super::common::virtual_system().block_on(async {
+        timeout(Duration::from_secs(3_600), scene).await.unwrap();
+    });
+}
+
+/// One process: a group, a bridge, and agents.
+pub(crate) struct Host {
+    pub(crate) group: Group,
+    pub(crate) bridge: BridgeHandle,
+    pub(crate) agents: Vec<BullyHandle>,
+}
+
+/// A bridge of the node `name`, with these peers, that is not started.
+pub(crate) fn builder(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilder {
+    let builder = RemoteBridge::builder(name)
+        .cluster("test")
+        .transport(pipes.host(name))
+        .listen(&address(name))
+        .incarnation(NodeIncarnation(1_000))
+        .seed(7);
+    let peer = |name: &&str| Peer::new(name, &address(name));
+    peers.iter().map(peer).fold(builder, BridgeBuilder::peer)
+}
+
+pub(crate) fn address(name: &str) -> String {
+    format!("{name}:1")
+}
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+pub(crate) fn node(name: &str) -> NodeId {
+    NodeId::new(name).unwrap()
+}
+
+pub(crate) fn group() -> Group {
+    Group::new("g").unwrap()
+}
+
+impl Host {
+    pub(crate) fn start(pipes: &Pipes, name: &str, peers: &[&str]) -> Self {
+        Self::with(|group| builder(pipes, name, peers).carry(group))
+    }
+
+    pub(crate) fn with(bridge: impl FnOnce(&Group) -> BridgeBuilder) -> Self {
+        let group = group();
+        let bridge = bridge(&group).start().unwrap();
+        Self {
+            group,
+            bridge,
+            agents: Vec::new(),
+        }
+    }
+
+    /// Starts an agent of this score.
+    pub(crate) fn agent(&mut self, name: &str, score: i32) -> BullyHandle {
+        let agent = BullyAgent::builder(name)
+            .score(score)
+            .timings(Timings::lan())
+            .join(&self.group)
+            .start()
+            .unwrap();
+        self.agents.push(agent.clone());
+        agent
+    }
+
+    /// Whether all agents here follow that leader.
+    pub(crate) fn follows(&self, leader: &str) -> bool {
+        let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == leader);
+        self.agents.iter().all(leads)
+    }
+
+    /// Ends the host as a kill does: its bridge closes everything, its agents are heard no more.
+    pub(crate) async fn stop(mut self) {
+        self.bridge.stop();
+        for agent in self.agents.drain(..) {
+            agent.addr().do_send(Inject::Stop);
+        }
+        sleep(MS(1)).await;
+    }
+
+    pub(crate) fn is_linked(&self, peer: &str) -> bool {
+        let peers = self.bridge.peers();
+        let linked = |link: &LinkStatus| matches!(link, LinkStatus::Linked { .. });
+        peers
+            .iter()
+            .any(|p| p.node.as_str() == peer && linked(&p.link))
+    }
+}
+
+/// Waits until it holds.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..100_000 {
+        if holds() {
+            return;
+        }
+        sleep(MS(1)).await;
+    }
+    assert!(holds(), "never: {what}");
+}
+
+/// The events that have come so far.
+pub(crate) fn told(
+    events: &mut (impl futures::Stream<Item = BridgeEvent> + Unpin),
+) -> Vec<BridgeEvent> {
+    std::iter::from_fn(|| events.next().now_or_never().flatten()).collect()
+}

@@ -1,0 +1,309 @@
+//! Many agents, full queues and slow peers: what crosses, how often, and what is given up.
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    Group,
+    elections::bully::{BullyMessage, Elect, Heartbeat},
+    protocol::{Incarnation, Round, Score, Term, Time, To},
+    remote::{BridgeHandle, Closed, Limits, NodeIncarnation, Peer, Traffic, transport::Pipes},
+};
+
+use super::kit::{Host, MS, address, builder, id, play, until};
+
+/// What crossed since.
+fn since(bridge: &BridgeHandle, before: Traffic) -> [u64; 3] {
+    let now = bridge.traffic();
+    [
+        now.letters_out - before.letters_out,
+        now.frames_out - before.frames_out,
+        now.writes - before.writes,
+    ]
+}
+
+fn heartbeat(term: u64, score: i32) -> BullyMessage {
+    let (term, score, sent_at) = (Term(term), Score::from(score), None::<Time>);
+    Heartbeat {
+        term,
+        score,
+        sent_at,
+    }
+    .into()
+}
+
+fn elect(counter: u64) -> BullyMessage {
+    let incarnation = Incarnation(1);
+    Elect {
+        round: Round {
+            incarnation,
+            counter,
+        },
+        score: 1.into(),
+        seen: Term(0),
+        takeover: None,
+    }
+    .into()
+}
+
+fn life(group: &Group, agent: &str) -> Incarnation {
+    group
+        .members()
+        .get(&id(agent))
+        .unwrap()
+        .incarnation
+        .unwrap()
+}
+
+#[test]
+fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        for k in 0..100 {
+            a.agent(&format!("a{k:02}"), k);
+            b.agent(&format!("b{k:02}"), k);
+        }
+        until("b99 leads", || a.follows("b99") && b.follows("b99")).await;
+        sleep(MS(1_000)).await;
+        assert_eq!(a.group.members().len(), 200);
+        for host in [&a, &b] {
+            let closed: u64 = host.bridge.counters().iter().map(|(_, n)| n).sum();
+            let replaced = host.bridge.counters().closed(Closed::Replaced);
+            let farewell = Closed::Goodbye(actix_bully::remote::Farewell::Replaced);
+            let expected = replaced + host.bridge.counters().closed(farewell);
+            assert_eq!(closed, expected, "{:?}", host.bridge.counters());
+            assert_eq!(host.bridge.peers()[0].lost, 0);
+        }
+
+        // A broadcast to a hundred crosses once.
+        let before = [&a, &b].map(|host| host.bridge.traffic());
+        let sent = a.group.counters().sent;
+        let from = id("b99");
+        let term = b.agents[99].leader().unwrap().term.0;
+        b.group
+            .deliver(&from, life(&b.group, "b99"), &To::All, heartbeat(term, 99));
+        sleep(MS(1)).await;
+        let [letters, frames, writes] = since(&b.bridge, before[1]);
+        assert!(
+            letters <= 2,
+            "{letters}: the leader's own heartbeat may come between"
+        );
+        assert!(frames <= 2 && writes <= 2, "{frames} {writes}");
+        let fanned = a.group.counters().sent - sent;
+        assert!(fanned >= 100, "{fanned} were told here");
+
+        // So does an election, after the leader's end, in a few frames and not in thousands.
+        let before = [&a, &b].map(|host| host.bridge.traffic());
+        b.agents[99].leave(MS(1_000)).await.unwrap();
+        until("a99 leads", || a.follows("a99")).await;
+        let crossed: u64 = [&a, &b]
+            .iter()
+            .zip(before)
+            .map(|(host, before)| since(&host.bridge, before)[0])
+            .sum();
+        assert!(crossed < 500, "{crossed} letters crossed");
+    });
+}
+
+#[test]
+fn everything_that_waits_crosses_in_one_frame() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, _b] = linked(&pipes, Limits::default()).await;
+        let before = a.bridge.traffic();
+        let (from, to) = (id("a1"), To::One(id("b1")));
+        for counter in 0..1_000 {
+            a.group
+                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+        }
+        sleep(MS(1)).await;
+        let [letters, frames, writes] = since(&a.bridge, before);
+        assert!((1_000..1_003).contains(&letters), "{letters}");
+        assert!(
+            frames <= 2 && writes <= 2,
+            "{frames} frames in {writes} writes"
+        );
+
+        // Beyond the limits of a frame there are more of them, and nothing is lost.
+        let before = a.bridge.traffic();
+        for counter in 0..5_000 {
+            a.group
+                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+        }
+        sleep(MS(1)).await;
+        let [letters, frames, _] = since(&a.bridge, before);
+        assert!((5_000..5_003).contains(&letters), "{letters}");
+        assert!((5..=9).contains(&frames), "{frames}");
+        assert_eq!(a.bridge.peers()[0].lost, 0);
+    });
+}
+
+/// Two linked hosts with an agent each; a1 does not lead.
+async fn linked(pipes: &Pipes, limits: Limits) -> [Host; 2] {
+    let host = |name: &'static str, peer: &'static str| {
+        Host::with(|group| builder(pipes, name, &[peer]).limits(limits).carry(group))
+    };
+    let (mut a, mut b) = (host("a", "b"), host("b", "a"));
+    a.agent("a1", 1);
+    b.agent("b1", 2);
+    until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+    sleep(MS(500)).await;
+    [a, b]
+}
+
+#[test]
+fn repeated_letters_wait_once_and_the_newest_counts() {
+    play(async {
+        let pipes = Pipes::new();
+        // The peer takes its time, and may.
+        let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
+        let [a, b] = linked(&pipes, limits.build().unwrap()).await;
+        let (from, to) = (id("a1"), To::One(id("b1")));
+        let before = b.bridge.traffic().letters_in;
+        for term in 0..20_000u64 {
+            let term = term / 1_000;
+            a.group
+                .deliver(&from, life(&a.group, "a1"), &to, heartbeat(term, 1));
+        }
+        sleep(MS(5)).await;
+        let arrived = b.bridge.traffic().letters_in - before;
+        assert!((1..4).contains(&arrived), "{arrived}");
+        assert_eq!(a.bridge.peers()[0].lost, 0);
+    });
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
+    play(async {
+        let pipes = Pipes::new();
+        let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
+        let [a, _b] = linked(&pipes, limits.build().unwrap()).await;
+        pipes.partition_one_way("a", "b");
+        let began = Instant::now();
+        let (from, to) = (id("a1"), To::One(id("b1")));
+        let mut counter = 0;
+        while a.bridge.counters().closed(Closed::SlowPeer) == 0 {
+            assert!(began.elapsed() < MS(4_000), "{:?}", began.elapsed());
+            for _ in 0..2 {
+                counter += 1;
+                a.group
+                    .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+            }
+            sleep(MS(1)).await;
+        }
+        assert!(began.elapsed() >= MS(2_000), "{:?}", began.elapsed());
+        assert!(began.elapsed() < MS(3_500), "{:?}", began.elapsed());
+    });
+}
+
+#[test]
+fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, _b] = linked(&pipes, Limits::default()).await;
+        pipes.partition_one_way("a", "b");
+        let (from, to) = (id("a1"), To::One(id("b1")));
+        let began = Instant::now();
+        let mut sent = 0;
+        while a.bridge.counters().closed(Closed::SlowPeer) == 0 {
+            for _ in 0..1_000 {
+                sent += 1;
+                a.group
+                    .deliver(&from, life(&a.group, "a1"), &to, elect(sent));
+            }
+            assert!(sent < 100_000, "1 MiB is not that much");
+            sleep(MS(1)).await;
+        }
+        assert!(began.elapsed() < MS(500), "at once: {:?}", began.elapsed());
+        assert!(a.bridge.peers()[0].lost > 0);
+    });
+}
+
+#[test]
+fn letters_outlast_a_cut_and_arrive_in_order() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = linked(&pipes, Limits::default()).await;
+        let before = b.bridge.traffic().letters_in;
+        pipes.cut("a", "b");
+        let (from, to) = (id("a1"), To::One(id("b1")));
+        for counter in 0..50 {
+            a.group
+                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+        }
+        sleep(MS(500)).await;
+        let arrived = b.bridge.traffic().letters_in - before;
+        assert!(arrived >= 49, "{arrived}");
+        assert_eq!(a.bridge.peers()[0].lost, 0);
+    });
+}
+
+#[test]
+fn two_groups_cross_one_bridge_and_know_nothing_of_each_other() {
+    play(async {
+        let pipes = Pipes::new();
+        let start = |name: &'static str, peer: &'static str| {
+            let groups: [Group; 2] = ["red", "blue"].map(|name| Group::new(name).unwrap());
+            // Each side counts its groups in its own order.
+            let [first, second] = if name == "a" { [0, 1] } else { [1, 0] };
+            let bridge = builder(&pipes, name, &[peer])
+                .carry(&groups[first])
+                .carry(&groups[second])
+                .incarnation(NodeIncarnation(5))
+                .start()
+                .unwrap();
+            (groups, bridge)
+        };
+        let (a, bridge) = start("a", "b");
+        let (b, _other) = start("b", "a");
+        let agent = |group: &Group, name: &str, score: i32| {
+            let agent = actix_bully::agent::BullyAgent::builder(name).score(score);
+            agent.join(group).start().unwrap()
+        };
+        let agents = [
+            agent(&a[0], "x", 1),
+            agent(&b[0], "y", 2),
+            agent(&a[1], "y", 2),
+            agent(&b[1], "x", 1),
+        ];
+        until("y leads both", || {
+            let leads = |agent: &actix_bully::agent::BullyHandle| {
+                agent.leader().is_some_and(|l| l.id.as_str() == "y")
+            };
+            agents.iter().all(leads)
+        })
+        .await;
+        sleep(MS(500)).await;
+        assert!(agents[1].is_leader() && agents[2].is_leader());
+        assert_eq!(bridge.traffic().links, bridge.traffic().links.min(2));
+    });
+}
+
+#[test]
+fn a_peer_with_other_rules_is_reported_and_kept_out() {
+    play(async {
+        let pipes = Pipes::new();
+        let with_epoch = |name: &'static str, peer: &'static str, epoch| {
+            Host::with(|group| {
+                let peer = Peer::new(peer, &address(peer));
+                builder(&pipes, name, &[])
+                    .peer(peer)
+                    .carry_epoch(group, epoch)
+            })
+        };
+        let (mut a, mut b) = (with_epoch("a", "b", 1), with_epoch("b", "a", 2));
+        let mut events = a.bridge.events();
+        a.agent("a1", 1);
+        b.agent("b1", 2);
+        until("each leads alone", || a.follows("a1") && b.follows("b1")).await;
+        sleep(MS(3_000)).await;
+        assert!(a.is_linked("b"), "the link stays");
+        assert_eq!(a.group.members().len(), 1);
+        let told = super::kit::told(&mut events);
+        let mismatch = |event: &actix_bully::remote::BridgeEvent| {
+            matches!(event, actix_bully::remote::BridgeEvent::Mismatch { group, theirs, .. }
+                if group.as_str() == "g" && *theirs == ("available".to_owned(), 2))
+        };
+        assert!(told.iter().any(mismatch), "{told:?}");
+    });
+}

@@ -1,0 +1,15 @@
+//! The bridge on real actors: over pipes in virtual time, and over sockets.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod kit;
+mod load;
+mod pipes;
+mod sockets;
+mod strangers;
+mod voters;

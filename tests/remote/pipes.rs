@@ -1,0 +1,329 @@
+//! Elections across hosts, and what broken links and hosts mean for them.
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    agent::Inject,
+    protocol::Presence,
+    remote::{BridgeEvent, Closed, Crash, NodeIncarnation, transport::Pipes},
+};
+
+use super::kit::{Host, MS, builder, id, node, play, told, until};
+
+fn presence(host: &Host, agent: &str) -> Option<Presence> {
+    host.group.members().get(&id(agent)).map(|m| m.presence)
+}
+
+/// Agents a1 and a2 on host a, b1 on host b, which leads.
+async fn two(pipes: &Pipes) -> [Host; 2] {
+    let mut a = Host::start(pipes, "a", &["b"]);
+    let mut b = Host::start(pipes, "b", &["a"]);
+    a.agent("a1", 1);
+    b.agent("b1", 3);
+    a.agent("a2", 2);
+    until("all follow b1", || a.follows("b1") && b.follows("b1")).await;
+    sleep(MS(500)).await; // until of two links one is left
+    [a, b]
+}
+
+#[test]
+fn agents_of_two_hosts_elect_the_most_important() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        assert!(b.agents[0].is_leader());
+        assert_eq!(a.group.members().len(), 3);
+        assert_eq!(b.group.members().len(), 3);
+        assert_eq!(pipes.connections("a", "b"), 1, "of two links one stays");
+        assert_eq!(a.bridge.peers()[0].agents, 1);
+        assert_eq!(b.bridge.peers()[0].agents, 2);
+    });
+}
+
+#[test]
+fn a_host_that_ends_is_noticed_by_the_redial_at_once() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = a.bridge.events();
+        let began = Instant::now();
+        b.stop().await;
+        until("a2 leads", || a.follows("a2")).await;
+        assert!(began.elapsed() < MS(50), "{:?}", began.elapsed());
+        assert_eq!(presence(&a, "b1"), Some(Presence::Suspect), "a guess");
+        assert_eq!(
+            told(&mut events),
+            [BridgeEvent::PeerLost { node: node("b") }]
+        );
+    });
+}
+
+#[test]
+fn a_cut_connection_is_redialled_and_nobody_hears_of_it() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = [a.bridge.events(), b.bridge.events()];
+        let version = [
+            a.group.snapshot(&id("-")).version(),
+            b.group.snapshot(&id("-")).version(),
+        ];
+        for _ in 0..3 {
+            pipes.cut("a", "b");
+            sleep(MS(5)).await;
+            until("linked", || a.is_linked("b") && b.is_linked("a")).await;
+            sleep(MS(20_000)).await;
+        }
+        assert!(events.iter_mut().all(|events| told(events).is_empty()));
+        let now = [
+            a.group.snapshot(&id("-")).version(),
+            b.group.snapshot(&id("-")).version(),
+        ];
+        assert_eq!(now, version, "the membership is as it was");
+        assert!(b.agents[0].is_leader() && a.follows("b1"));
+        assert_eq!(
+            b.agents[0].leader().unwrap().term.0,
+            1,
+            "no election was held"
+        );
+    });
+}
+
+#[test]
+fn a_partition_is_left_to_the_elections_and_heals() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = a.bridge.events();
+        pipes.partition("a", "b");
+        let began = Instant::now();
+        until("a2 leads on its side", || a.follows("a2")).await;
+        assert!(
+            began.elapsed() >= MS(180),
+            "the heartbeats decide: {:?}",
+            began.elapsed()
+        );
+        sleep(MS(10_000)).await;
+        assert!(b.agents[0].is_leader(), "each side has one");
+        let away = BridgeEvent::PeerUnreachable { node: node("b") };
+        assert_eq!(told(&mut events), [away]);
+        pipes.heal("a", "b");
+        until("b1 leads everywhere", || a.follows("b1") && b.follows("b1")).await;
+        assert_eq!(told(&mut events), [BridgeEvent::PeerUp { node: node("b") }]);
+    });
+}
+
+#[test]
+fn a_panic_on_another_host_is_certain() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let first = b.agents[0].leader().unwrap().incarnation;
+        let began = Instant::now();
+        b.agents[0].addr().do_send(Inject::Crash);
+        until("a2 leads", || a.follows("a2")).await;
+        assert!(began.elapsed() < MS(50), "{:?}", began.elapsed());
+        let members = a.group.members();
+        let ended = members.get(&id("b1")).unwrap();
+        assert!(ended.has_ended(first), "{ended:?}");
+        until("b1 is back, and leads", || {
+            a.follows("b1") && b.follows("b1")
+        })
+        .await;
+        let life = a.group.members().get(&id("b1")).unwrap().incarnation;
+        assert!(life > Some(first));
+    });
+}
+
+#[test]
+fn an_agent_that_leaves_is_no_member_elsewhere() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        b.agents[0].leave(MS(1_000)).await.unwrap();
+        until("a2 leads", || a.follows("a2")).await;
+        until("b1 is gone", || presence(&a, "b1").is_none()).await;
+    });
+}
+
+#[test]
+fn a_host_that_comes_back_is_another_life() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let first = a.group.members().get(&id("b1")).unwrap().incarnation;
+        let mut events = a.bridge.events();
+        b.stop().await;
+        until("a2 leads", || a.follows("a2")).await;
+        let again = builder(&pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
+        let mut b = Host::with(|group| again.carry(group));
+        b.agent("b1", 3);
+        b.agent("b2", 0);
+        until("b1 leads again", || a.follows("b1") && b.follows("b1")).await;
+        let life = a.group.members().get(&id("b1")).unwrap().incarnation;
+        assert!(life > first && life.unwrap().0 > 2_000);
+        let (lost, up) = (
+            BridgeEvent::PeerLost { node: node("b") },
+            BridgeEvent::PeerUp { node: node("b") },
+        );
+        assert_eq!(told(&mut events), [lost, up]);
+    });
+}
+
+#[test]
+fn a_host_that_was_replaced_by_another_life_loses_those_who_did_not_come_back() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, mut b] = two(&pipes).await;
+        b.agent("b2", 0);
+        until("b2 is known", || presence(&a, "b2").is_some()).await;
+        let mut events = a.bridge.events();
+        pipes.partition("a", "b"); // so that a does not notice the end
+        b.stop().await;
+        let again = builder(&pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
+        pipes.heal("a", "b");
+        let mut b = Host::with(|group| again.carry(group));
+        b.agent("b1", 3);
+        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        until("b2 is gone", || presence(&a, "b2").is_none()).await;
+        let events = told(&mut events);
+        assert!(
+            events.contains(&BridgeEvent::PeerRestarted { node: node("b") })
+                || events.contains(&BridgeEvent::PeerLost { node: node("b") }),
+            "{events:?}"
+        );
+    });
+}
+
+#[test]
+fn a_former_life_of_a_host_is_refused() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = a.bridge.events();
+        b.stop().await;
+        until("a2 leads", || a.follows("a2")).await;
+        let stale = builder(&pipes, "b", &[]).incarnation(NodeIncarnation(999));
+        let _b = Host::with(|group| stale.carry(group));
+        until("refused", || a.bridge.counters().closed(Closed::Stale) > 0).await;
+        let refused = |event: &BridgeEvent| {
+            matches!(
+                event,
+                BridgeEvent::Refused {
+                    why: Closed::Stale,
+                    ..
+                }
+            )
+        };
+        assert!(told(&mut events).iter().any(refused));
+        assert!(!a.is_linked("b"));
+    });
+}
+
+#[test]
+fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = [a.bridge.events(), b.bridge.events()];
+        a.bridge.addr().do_send(Crash);
+        sleep(MS(50)).await;
+        until("linked", || a.is_linked("b") && b.is_linked("a")).await;
+        sleep(MS(2_000)).await;
+        assert!(a.follows("b1") && b.agents[0].is_leader());
+        assert_eq!(
+            b.agents[0].leader().unwrap().term.0,
+            1,
+            "no election was held"
+        );
+        let [restarted, nothing] = events.each_mut().map(told);
+        assert!(restarted.contains(&BridgeEvent::Restarted), "{restarted:?}");
+        let lost = BridgeEvent::PeerLost { node: node("b") };
+        assert!(!restarted.contains(&lost), "{restarted:?}");
+        let lost = BridgeEvent::PeerLost { node: node("a") };
+        assert!(!nothing.contains(&lost), "{nothing:?}");
+        // And the election goes on across the new link.
+        b.agents[0].step_down(None);
+        until("a2 leads", || a.follows("a2") && b.follows("a2")).await;
+    });
+}
+
+#[test]
+fn a_name_belongs_to_who_announced_it_first() {
+    play(async {
+        let pipes = Pipes::new();
+        let [mut a, mut b] = two(&pipes).await;
+        let mut c = Host::start(&pipes, "c", &["a", "b"]);
+        for host in [&mut a, &mut b] {
+            host.bridge
+                .add_peer(actix_bully::remote::Peer::new("c", "c:1"))
+                .unwrap();
+        }
+        let mut events = a.bridge.events();
+        c.agent("a1", 0); // as one of a
+        c.agent("b1", 9); // as one of b
+        c.agent("c1", 5);
+        until("c1 is a member", || presence(&a, "c1").is_some()).await;
+        sleep(MS(500)).await;
+        assert!(a.is_linked("c") && b.is_linked("c"), "the links stay");
+        let taken: Vec<_> = told(&mut events)
+            .into_iter()
+            .filter_map(|event| match event {
+                BridgeEvent::NameTaken { node, agent, .. } => Some(format!("{node} {agent}")),
+                _ => None,
+            })
+            .collect();
+        assert!(taken.contains(&"c a1".to_owned()), "{taken:?}");
+        assert!(taken.contains(&"c b1".to_owned()), "{taken:?}");
+        assert_eq!(a.bridge.peers()[1].agents, 1, "c1 alone");
+
+        // When the name is free, its other owner gets it.
+        b.agents[0].leave(MS(2_000)).await.unwrap();
+        until("b1 of c is known at a", || a.bridge.peers()[1].agents == 2).await;
+        until("and leads", || a.follows("b1")).await;
+    });
+}
+
+#[test]
+fn peers_come_and_go_while_the_bridge_runs() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        assert!(a.bridge.remove_peer(&node("b")));
+        until("a2 leads alone", || a.follows("a2")).await;
+        assert_eq!(presence(&a, "b1"), None);
+        assert!(a.bridge.peers().is_empty());
+        sleep(MS(5_000)).await;
+        assert_eq!(pipes.connections("a", "b"), 0, "b is refused");
+        assert_eq!(presence(&b, "a2"), Some(Presence::Suspect));
+        assert!(
+            b.bridge
+                .counters()
+                .closed(Closed::Goodbye(actix_bully::remote::Farewell::Auth))
+                > 0
+        );
+
+        a.bridge
+            .add_peer(actix_bully::remote::Peer::new("b", "b:1"))
+            .unwrap();
+        until("b1 leads both", || a.follows("b1") && b.follows("b1")).await;
+        assert!(!a.bridge.remove_peer(&node("x")));
+    });
+}
+
+#[test]
+fn a_drained_bridge_says_goodbye() {
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b] = two(&pipes).await;
+        let mut events = a.bridge.events();
+        let began = Instant::now();
+        b.bridge.drain(MS(1_000)).await.unwrap();
+        assert!(began.elapsed() < MS(100), "{:?}", began.elapsed());
+        until("a2 leads", || a.follows("a2")).await;
+        assert!(began.elapsed() < MS(200), "{:?}", began.elapsed());
+        let lost = BridgeEvent::PeerLost { node: node("b") };
+        assert!(told(&mut events).contains(&lost));
+        assert_eq!(presence(&b, "a2"), None, "nobody elsewhere is a member");
+        assert_eq!(pipes.connections("a", "b"), 0);
+    });
+}
