@@ -7,13 +7,22 @@ use clap::{Parser, ValueEnum, value_parser};
 
 /// One process of a cluster: it elects a leader together with its peers on other hosts.
 #[derive(Debug, Parser)]
-#[command(name = "node", after_help = "Ctrl-C and SIGTERM hand the leadership over, then leave.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[command(
+    name = "node",
+    after_help = "Ctrl-C and SIGTERM hand the leadership over, then leave."
+)]
 pub(crate) struct Args {
     /// The name of this node and of its agent
     #[arg(long)]
     pub(crate) name: String,
     /// How important it is; the highest leads
-    #[arg(long, default_value_t = 0, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub(crate) score: i64,
     /// It votes and answers, but is never elected
     #[arg(long)]

@@ -18,7 +18,7 @@ pub(crate) async fn obey(agent: &BullyHandle, screen: &Screen) {
         match words.as_slice() {
             [] => {}
             ["leave"] => return,
-            ["panic"] => agent.addr().do_send(Inject::panic()),
+            ["panic"] => agent.addr().do_send(Inject::Crash),
             ["withdraw"] => agent.withdraw_score(),
             ["campaign"] => agent.campaign(),
             ["step-down"] => agent.step_down(None),
@@ -29,7 +29,8 @@ pub(crate) async fn obey(agent: &BullyHandle, screen: &Screen) {
             _ => screen.say(&Happening::Unknown { command: line }),
         }
     }
-    futures::future::pending().await
+    // Without standard input it goes on.
+    futures::future::pending::<()>().await;
 }
 
 /// The lines of standard input. Its reads block, so a thread does them.

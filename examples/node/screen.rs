@@ -65,9 +65,10 @@ impl Screen {
 
     /// Prints a line. Whoever no longer reads them does not want the node either.
     pub(crate) fn say(&self, what: &Happening) {
-        let at = match what {
-            Happening::Works { at, .. } => *at,
-            _ => self.now(),
+        let at = if let Happening::Works { at, .. } = what {
+            *at
+        } else {
+            self.now()
         };
         let line = if self.json {
             self.object(at, what).to_string()
