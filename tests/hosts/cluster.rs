@@ -61,6 +61,8 @@ struct Node {
 
 /// How long anything may take that has to happen.
 pub const SOON: Duration = Duration::from_secs(15);
+/// How long to wait before one looks again.
+const TURN: Duration = Duration::from_millis(100);
 /// How often a leader says that it leads, in milliseconds.
 const PULSE: &str = "2";
 
@@ -144,7 +146,7 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// What did not work, or that it did not end well.
     pub fn stop(&mut self, host: usize) -> Result<(), Wrong> {
-        self.signal(host, "TERM")?;
+        self.ask_to_stop(host)?;
         let Some(mut process) = self.nodes[host].process.take() else {
             return Ok(());
         };
@@ -219,6 +221,21 @@ impl<P: Place> Cluster<P> {
     pub fn agree(&mut self) -> Result<usize, Wrong> {
         let running = self.running();
         self.agree_among(&running)
+    }
+
+    /// Waits until all follow the most important one: nobody takes over from it any more.
+    ///
+    /// # Errors
+    /// As [`agree`](Self::agree).
+    pub fn highest_leads(&mut self) -> Result<usize, Wrong> {
+        let highest = self.setting.hosts - 1;
+        for _ in 0..50 {
+            if self.agree()? == highest {
+                return Ok(highest);
+            }
+            self.log.wait(TURN, |_| None::<()>);
+        }
+        Err(Wrong(format!("{} does not lead", name(highest))))
     }
 
     /// Waits until these say that the same one of them leads, and it does.

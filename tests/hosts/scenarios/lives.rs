@@ -16,7 +16,7 @@ pub fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
 }
 
 pub fn follower_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     let before = cluster.mark();
     let follower = cluster.others(leader)[0];
     cluster.kill(follower)?;
@@ -62,7 +62,7 @@ pub fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
 }
 
 pub fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     let before = cluster.mark();
     let follower = cluster.others(leader)[0];
     cluster.freeze(follower)?;
@@ -125,7 +125,7 @@ pub fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let follower = cluster.others(leader)[0];
     cluster.kill(follower)?;
     let said = cluster.restart_without_store(follower)?;
-    match said.contains("store") {
+    match said.contains("is missing") {
         true => Ok(()),
         false => Err(Wrong(format!("{} says only: {said}", name(follower)))),
     }

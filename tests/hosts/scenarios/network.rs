@@ -25,7 +25,7 @@ pub(super) fn reset(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 pub(super) fn slow_line(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     cluster.net.limit(leader, 64)?;
     cluster.log.wait(Duration::from_secs(3), |_| None::<()>);
     match cluster.agree()? == leader {

@@ -36,7 +36,7 @@ pub(super) fn even_split(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 pub(super) fn follower(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     let alone = cluster.others(leader)[0];
     cluster.isolate(alone)?;
     let rest: Vec<_> = cluster
@@ -48,7 +48,7 @@ pub(super) fn follower(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 pub(super) fn non_transitive(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     let others = cluster.others(leader);
     cluster.split(&others[..1], &others[1..])?;
     stays(cluster, leader, &cluster.all())
@@ -115,7 +115,7 @@ pub(super) fn mute(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 pub(super) fn follower_deaf(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
+    let leader = cluster.highest_leads()?;
     let deaf = cluster.others(leader)[0];
     for other in cluster.others(deaf) {
         cluster.net.cut_one_way(other, deaf)?;
