@@ -162,6 +162,8 @@ fn agreement<C: Contender>(
             break;
         }
     }
+    // Who breaks the driver's contract cannot be compared.
+    assert_eq!(world.violation(), None);
     let Some((at, with, mut measure)) = agreed else {
         return (None, watch.measure);
     };
