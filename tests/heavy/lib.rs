@@ -1,0 +1,12 @@
+//! Every interleaving of a few agents, under a model checker.
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a model that cannot be built fails its test"
+)]
+
+pub mod actors;
+pub mod books;
+pub mod quorum;
+pub mod relative;
+pub mod strict;
+pub mod timed;

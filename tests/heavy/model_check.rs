@@ -1,0 +1,1 @@
+//! Exact counts of every model, and the traces that must be found.
