@@ -1,5 +1,7 @@
-//! What a quorum election's invariants need to remember, as small as can be: it is part of every
-//! state.
+//! What a quorum election's invariants need to remember.
+//!
+//! Decided here: what each step adds, and which invariants it breaks at once; those that depend on
+//! the clocks are judged in [`crate::quorum`]. As small as can be: it is part of every state.
 
 use actix_bully::{
     elections::{
@@ -9,7 +11,7 @@ use actix_bully::{
     protocol::{Effect, Event, Term},
 };
 
-use crate::timed::Seen;
+use crate::rules::Seen;
 
 /// The highest term that the books have room for; the model looks no further.
 pub const ROOM: usize = 4;
@@ -51,6 +53,20 @@ impl Books {
     /// Whether `me` resigned that term (I9).
     pub fn has_resigned(&self, me: usize, term: u64) -> bool {
         self.resigned[index(term)] & (1 << me) != 0
+    }
+
+    /// What all of them say, each of one agent's deeds: the first invariant that does not hold.
+    pub fn judged_together(all: &[&Self], quorum: usize) -> Option<&'static str> {
+        if let Some(broken) = all.iter().find_map(|books| books.broken) {
+            return Some(broken);
+        }
+        let twice = (0..ROOM).any(|term| elected(all, term, quorum) > 1);
+        twice.then_some("I2 LeaderPerTerm")
+    }
+
+    /// Whether anybody has a quorum of votes.
+    pub fn has_elected(all: &[&Self], quorum: usize) -> bool {
+        (0..ROOM).any(|term| elected(all, term, quorum) > 0)
     }
 
     fn breaks(&mut self, invariant: &'static str) {
@@ -101,12 +117,12 @@ impl Books {
         match (message, seen.heard) {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(small(claim.term.0));
-                self.is_durable(claim.term, disk);
                 self.vote(me, me, claim.term, quorum);
+                self.is_durable(claim.term, disk);
             }
             (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
-                self.is_durable(reply.term, disk);
                 self.vote(me, from, reply.term, quorum);
+                self.is_durable(reply.term, disk);
             }
             (BullyMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
             (BullyMessage::Elected(elected), _) => {
@@ -132,6 +148,16 @@ impl Books {
             self.breaks("I10 DiskFirst");
         }
     }
+}
+
+/// How many have a quorum of votes for a term.
+fn elected(all: &[&Books], term: usize, quorum: usize) -> usize {
+    let votes = |who| {
+        all.iter()
+            .map(|books| count(&books.votes[term], who))
+            .sum::<usize>()
+    };
+    (0..MOST).filter(|who| votes(*who) >= quorum).count()
 }
 
 fn count(votes: &[u8; MOST], who: usize) -> usize {

@@ -6,7 +6,11 @@
 
 pub mod actors;
 pub mod books;
+pub mod bully;
+pub mod case;
 pub mod quorum;
 pub mod relative;
-pub mod strict;
+pub mod rules;
+pub mod story;
+pub mod suite;
 pub mod timed;

@@ -1,151 +1,187 @@
-//! Trial runs: prints counts and shortest traces. Not yet the table that the README is to name.
-use actix_bully::elections::{bully::BullyConfig, quorum::Defect};
-use actix_bully_heavy::{
-    actors::{self, *},
-    quorum::*,
-    strict::Strict,
-    timed::{self, *},
-};
-use stateright::{Checker, HasDiscoveries, Model};
+//! Prints what the searches show, and fails if that is not what is expected.
+//!
+//! ```text
+//!   models                       every group but the soak
+//!   models threshold planted     these groups
+//!   models --traces planted      with the shortest way to each thing that breaks
+//!   models --only D=2            the searches whose name says that
+//!   models --threads 1           so many at a time; 2 unless given, since each takes memory
+//! ```
 
-#[expect(clippy::disallowed_methods, reason = "it measures")]
-fn run<R: Rules>(label: &str, lab: Lab<R>) {
-    let start = std::time::Instant::now();
-    let c = lab
-        .checker()
-        .threads(1)
-        .finish_when(HasDiscoveries::AnyFailures)
-        .target_state_count(14_000_000)
-        .spawn_bfs()
-        .join();
-    let cut = if c.state_count() >= 14_000_000 {
-        " CUT"
-    } else {
-        ""
-    };
-    println!(
-        "{label}: unique {} depth {} in {:.1?}{cut}",
-        c.unique_state_count(),
-        c.max_depth(),
-        start.elapsed()
-    );
-    if let Some(p) = c.discovery(SOUND) {
-        println!(
-            "  FINDS {:?} in {} steps",
-            c.model().rules.broken(p.last_state()),
-            p.clone().into_actions().len()
-        );
-        if label.contains("T=") {
-            println!("{}", timed::trace(p));
+use std::{
+    collections::BTreeMap,
+    process::ExitCode,
+    sync::{Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully_heavy::{
+    case::{Case, Outcome},
+    suite::Group,
+};
+
+fn main() -> ExitCode {
+    let wishes = match Wishes::read(std::env::args().skip(1)) {
+        Ok(wishes) => wishes,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
         }
+    };
+    let start = now();
+    let mut sum = Sum::default();
+    for group in &wishes.groups {
+        print_group(*group, &wishes, &mut sum);
+    }
+    let seconds = (now() - start).as_secs();
+    println!(
+        "\n{} searches, {} unique states, {seconds} s",
+        sum.searches,
+        grouped(sum.unique)
+    );
+    if sum.faults == 0 {
+        return ExitCode::SUCCESS;
+    }
+    println!("{} of them are not as expected", sum.faults);
+    ExitCode::FAILURE
+}
+
+/// What the command line asks for.
+struct Wishes {
+    groups: Vec<Group>,
+    with_traces: bool,
+    only: Option<String>,
+    threads: usize,
+}
+
+impl Wishes {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut wishes = Self {
+            groups: Vec::new(),
+            with_traces: false,
+            only: None,
+            threads: 2,
+        };
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--traces" => wishes.with_traces = true,
+                "--only" => wishes.only = Some(words.next().ok_or("--only needs a text")?),
+                "--threads" => {
+                    let number = words.next().and_then(|number| number.parse().ok());
+                    wishes.threads = number.ok_or("--threads needs a number")?;
+                }
+                _ => wishes.groups.push(group(&word)?),
+            }
+        }
+        if wishes.groups.is_empty() {
+            wishes.groups.extend(Group::ALL);
+            wishes.groups.retain(|group| *group != Group::Soak);
+        }
+        Ok(wishes)
+    }
+
+    fn cases(&self, group: Group) -> Vec<Case> {
+        let is_meant = |case: &Case| {
+            self.only
+                .as_ref()
+                .is_none_or(|only| case.name.contains(only))
+        };
+        group.cases().into_iter().filter(is_meant).collect()
     }
 }
 
-fn main() {
-    for (n, strict) in [(2, true), (3, true), (2, false), (3, false)] {
-        let config = if strict {
-            BullyConfig::strict()
-        } else {
-            BullyConfig::default()
-        };
-        let c = actors::actors(n, config, Reach { rounds: 2 }, ONE)
-            .checker()
-            .threads(1)
-            .spawn_bfs()
-            .join();
-        let p = c.discovery(ONE).expect("two lead");
-        println!(
-            "asynchronous n={n} strict={strict}: unique {} FINDS in {} steps\n{}",
-            c.unique_state_count(),
-            p.clone().into_actions().len(),
-            actors::trace(p)
-        );
+fn group(name: &str) -> Result<Group, String> {
+    let found = Group::ALL.into_iter().find(|group| group.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = Group::ALL.iter().map(|group| group.name()).collect();
+        format!("no group '{name}'; there are: {}", names.join(" "))
+    })
+}
+
+#[derive(Default)]
+struct Sum {
+    searches: usize,
+    unique: usize,
+    faults: usize,
+}
+
+/// A line for each search as soon as it and those before it have ended.
+fn print_group(group: Group, wishes: &Wishes, sum: &mut Sum) {
+    let cases = wishes.cases(group);
+    if cases.is_empty() {
+        return;
     }
-    for (d, t, n, crashes, scores, fifo, wishes) in [
-        (1, 3, 2, 0, 0, false, 2),
-        (1, 3, 3, 0, 0, false, 3),
-        (2, 5, 3, 0, 0, false, 3),
-        (1, 3, 2, 1, 0, false, 2),
-        (1, 3, 3, 1, 0, false, 1),
-        (1, 3, 3, 0, 1, true, 3),
-        (1, 2, 2, 0, 0, false, 2),
-        (1, 2, 3, 0, 0, false, 3),
-        (2, 4, 3, 0, 0, false, 3),
-        (1, 3, 3, 0, 1, false, 3),
-    ] {
-        let mut b = Bounds::new(n);
-        b.delay = Some(d);
-        if fifo {
-            b.order = Order::Fifo;
+    println!("\n{} ({})", group.question(), group.name());
+    println!(
+        "{:<52} {:>10} {:>5} {:>7}  ends",
+        "", "unique", "depth", "seconds"
+    );
+    let (results, ended) = mpsc::channel();
+    let next = Mutex::new(0..cases.len());
+    thread::scope(|scope| {
+        for _ in 0..wishes.threads.clamp(1, cases.len()) {
+            let (results, next, cases) = (results.clone(), &next, &cases);
+            scope.spawn(move || {
+                while let Some(place) = take(next) {
+                    let start = now();
+                    let outcome = cases[place].run();
+                    let sent = results.send((place, outcome, now() - start));
+                    sent.expect("somebody prints");
+                }
+            });
         }
-        b.budget.wishes = wishes;
-        b.budget.crashes = crashes;
-        if scores > 0 {
-            b.budget.scores = vec![(0, 9)];
+        drop(results);
+        let mut early = BTreeMap::new();
+        let mut printed = 0;
+        for (place, outcome, took) in ended {
+            early.insert(place, (outcome, took));
+            while let Some((outcome, took)) = early.remove(&printed) {
+                print_case(&cases[printed], &outcome, took, wishes.with_traces, sum);
+                printed += 1;
+            }
         }
-        let aim = if t > 2 * d && (scores == 0 || fifo) {
-            Aim::Everything
-        } else {
-            Aim::Shortest
-        };
-        run(
-            &format!(
-                "strict D={d} T={t} n={n} crash {crashes} score {scores} fifo {fifo} wishes {wishes}"
-            ),
-            Lab {
-                rules: Strict::new(t),
-                bounds: b,
-                aim,
-            },
-        );
+    });
+}
+
+fn take(next: &Mutex<std::ops::Range<usize>>) -> Option<usize> {
+    next.lock().expect("nobody panics while it takes").next()
+}
+
+fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool, sum: &mut Sum) {
+    println!(
+        "{:<52} {:>10} {:>5} {:>7.1}  {}",
+        case.name,
+        grouped(outcome.unique),
+        outcome.depth,
+        took.as_secs_f64(),
+        outcome.end
+    );
+    if with_traces && !outcome.trace.is_empty() {
+        println!("{}", outcome.trace);
     }
-    for (wire, terms, slow, crash, resign, horizon) in [
-        (1, 3, 1, 0, 0, None),
-        (1, 2, 1, 1, 0, None),
-        (1, 2, 1, 0, 1, None),
-        (2, 2, 0, 0, 0, Some(3)),
-        (2, 2, 1, 0, 1, Some(3)),
-    ] {
-        let mut b = Bounds::new(3);
-        (b.wire, b.horizon, b.crash) = (wire, horizon, Crash::Unseen);
-        (b.budget.slow, b.budget.crashes, b.budget.resigns) = (slow, crash, resign);
-        let mut rules = Quorum::new(3, None);
-        (rules.terms, rules.witnesses) = (terms, 1);
-        run(
-            &format!(
-                "quorum wire {wire} terms {terms} slow {slow} crash {crash} resign {resign} horizon {horizon:?}"
-            ),
-            Lab {
-                rules,
-                bounds: b,
-                aim: Aim::Everything,
-            },
-        );
+    sum.searches += 1;
+    sum.unique += outcome.unique;
+    if let Some(fault) = case.fault(outcome, false) {
+        sum.faults += 1;
+        println!("    {fault}");
     }
-    for defect in Defect::ALL {
-        let mut b = Bounds::new(if defect == Defect::HalfIsAQuorum {
-            2
-        } else {
-            3
-        });
-        (b.wire, b.crash) = (2, Crash::Unseen);
-        match defect {
-            Defect::PromiseOfOneLease | Defect::PromiseOfHalfALease => b.budget.slow = 1,
-            Defect::NoQuarantine | Defect::VolatileVote => b.budget.crashes = 1,
-            Defect::BeliefAfterResign | Defect::ResignVoidsAny => b.budget.resigns = 1,
-            Defect::EndOfAnyLife => (b.budget.crashes, b.crash, b.wire) = (1, Crash::Reported, 3),
-            Defect::GuessIsCertain => b.budget.doubts = 1,
-            _ => {}
+}
+
+#[expect(clippy::disallowed_methods, reason = "it measures")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A number with its thousands apart.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
         }
-        let mut rules = Quorum::new(b.n, Some(defect));
-        rules.witnesses = usize::from(b.n == 3);
-        run(
-            &format!("{defect:?}"),
-            Lab {
-                rules,
-                bounds: b,
-                aim: Aim::Shortest,
-            },
-        );
+        text.push(digit);
     }
+    text
 }

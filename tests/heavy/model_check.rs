@@ -1,1 +1,65 @@
-//! Exact counts of every model, and the traces that must be found.
+//! Every search but the soak ends as expected: to the last state, and step by step where a way to
+//! break something is kept as a text. `BLESS=1` rewrites those texts.
+
+use std::{env, fs};
+
+use actix_bully_heavy::{
+    case::{Case, End, Outcome},
+    suite::Group,
+};
+
+#[test]
+fn without_synchrony_two_bullies_lead_and_votes_are_safe() {
+    check(Group::WithoutTime);
+}
+
+#[test]
+fn one_bully_leads_if_and_only_if_the_deadline_exceeds_two_delays() {
+    check(Group::Threshold);
+}
+
+#[test]
+fn the_quorum_election_keeps_its_invariants() {
+    check(Group::Quorum);
+}
+
+#[test]
+fn every_planted_defect_is_found() {
+    check(Group::Planted);
+}
+
+#[test]
+fn the_readme_says_what_the_planted_defects_break() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md"))
+        .expect("tests/README.md");
+    for case in Group::Planted.cases() {
+        let End::Breaks(invariant, steps) = case.end else {
+            panic!("{} is to break something", case.name);
+        };
+        let cells = format!("| {invariant} | {steps} | {} |", case.unique);
+        let row = readme
+            .lines()
+            .find(|line| line.starts_with(&format!("| {} ", case.name)));
+        let row = row.unwrap_or_else(|| panic!("no row for: {}", case.name));
+        assert!(row.ends_with(&cells), "{row}\ndoes not end with {cells}");
+    }
+}
+
+#[track_caller]
+fn check(group: Group) {
+    let faults: Vec<String> = group.cases().iter().filter_map(fault).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn fault(case: &Case) -> Option<String> {
+    let outcome = case.run();
+    let fault = case.fault(&outcome, env::var_os("BLESS").is_some())?;
+    Some(format!("{}: {}\n{fault}", case.name, numbers(&outcome)))
+}
+
+fn numbers(outcome: &Outcome) -> String {
+    format!(
+        "{} unique, depth {}, {}",
+        outcome.unique, outcome.depth, outcome.end
+    )
+}

@@ -1,4 +1,5 @@
-//! The quorum election with a lease of two ticks and a promise of three, as the clocks count them.
+//! The quorum election, with a lease that covers so many readings of the holder's clock, and a
+//! promise that covers one more.
 //!
 //! Held against it: I1, I2, I3, I4, I5, I8, I9 and I10 of the crate's `elections::quorum::proof`.
 //!
@@ -14,19 +15,22 @@ use actix_bully::{
         policy::Preemption,
         quorum::{Defect, QuorumBully, QuorumConfig},
     },
-    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Score, Term, Time, Timings},
+    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
 };
 
 use crate::{
     books::Books,
     relative::ticks,
-    timed::{Owner, Rules, Seen, World, name},
+    rules::{Owner, Rules, Seen, name},
+    timed::World,
 };
 
 /// A quorum election, and how it is judged.
 #[derive(Clone, Debug)]
 pub struct Quorum {
     config: Arc<QuorumConfig>,
+    /// How many readings of its clock a lease covers.
+    lease: u8,
     /// How many votes elect in truth, whatever is planted.
     quorum: usize,
     /// The model looks no further than this term, and this many rounds of questions in a life.
@@ -39,6 +43,11 @@ pub struct Quorum {
     pub witnesses: usize,
     /// What becomes of questions.
     pub questions: Questions,
+    /// Whether nothing but questions and votes travels: for models without time, where no lease
+    /// means anything.
+    pub votes_only: bool,
+    /// An invariant that nobody looks at, so that others are seen to break.
+    pub tolerated: Option<&'static str>,
 }
 
 /// What becomes of questions.
@@ -51,8 +60,9 @@ pub enum Questions {
 }
 
 impl Quorum {
-    /// `n` voters, perhaps with a rule broken; terms up to 3, questions granted.
-    pub fn new(n: usize, defect: Option<Defect>) -> Self {
+    /// `n` voters, a lease of so many readings, perhaps a rule broken; terms up to 3, questions
+    /// granted.
+    pub fn new(n: usize, lease: u8, defect: Option<Defect>) -> Self {
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.001))
@@ -60,13 +70,16 @@ impl Quorum {
             .step(ticks(0.01))
             .jitter(Duration::ZERO)
             .round(ticks(0.01))
-            .lease(ticks(0.99), ticks(1.5))
+            .lease(
+                ticks(f64::from(lease) - 0.01),
+                ticks(f64::from(lease) + 0.5),
+            )
             .build()
             .expect("every relation holds");
         let config = QuorumConfig::builder((0..n).map(name))
             .timings(timings)
             .preemption(Preemption::Never)
-            .rest(ticks(1.5))
+            .rest(ticks(f64::from(lease) + 0.5))
             .build()
             .expect("a sound configuration");
         let quorum = config.vote_quorum();
@@ -76,13 +89,32 @@ impl Quorum {
         };
         Self {
             config: Arc::new(config),
+            lease,
             quorum,
             terms: 3,
             rounds: u8::MAX,
             mute: true,
             witnesses: 0,
             questions: Questions::Granted,
+            votes_only: false,
+            tolerated: None,
         }
+    }
+}
+
+impl Quorum {
+    /// Everybody would consent to this.
+    fn consents(&self, round: Round) -> Vec<InputOf<QuorumBully>> {
+        let consent = |from| Input::Received {
+            from,
+            incarnation: Incarnation(1),
+            message: BullyMessage::Yield(Yield {
+                round,
+                seen: Term::ZERO,
+                released: None,
+            }),
+        };
+        self.config.voters().iter().cloned().map(consent).collect()
     }
 }
 
@@ -94,10 +126,10 @@ impl Rules for Quorum {
         &self.config
     }
 
-    /// A promise is the longest span that a reading is compared over; what an agent rests after it
-    /// stepped down lies ahead.
+    /// A lease is the longest span that is counted from the past; promises, and what an agent rests
+    /// after it stepped down, lie ahead.
     fn memory(&self) -> Duration {
-        Duration::ZERO
+        ticks(f64::from(self.lease - 1))
     }
 
     /// How important the others are, in a message that means nothing else. Who learns it when makes
@@ -128,39 +160,26 @@ impl Rules for Quorum {
     }
 
     fn shortcut(&self, effect: &EffectOf<QuorumBully>) -> Option<Vec<InputOf<QuorumBully>>> {
-        if let Effect::Send {
-            message: BullyMessage::ClaimReply(reply),
-            ..
-        } = effect
-            && !reply.granted
-            && self.mute
-        {
-            return Some(Vec::new());
-        }
-        let Effect::Send {
-            message: BullyMessage::Elect(elect),
-            ..
-        } = effect
-        else {
+        let Effect::Send { message, .. } = effect else {
             return None;
         };
-        if self.questions == Questions::Asked {
-            return None;
+        match message {
+            BullyMessage::ClaimReply(reply) if !reply.granted && self.mute => Some(Vec::new()),
+            BullyMessage::Elect(elect) if self.questions == Questions::Granted => {
+                Some(self.consents(elect.round))
+            }
+            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) if self.votes_only => {
+                Some(Vec::new())
+            }
+            _ => None,
         }
-        let consent = |from| Input::Received {
-            from,
-            incarnation: Incarnation(1),
-            message: BullyMessage::Yield(Yield {
-                round: elect.round,
-                seen: Term::ZERO,
-                released: None,
-            }),
-        };
-        Some(self.config.voters().iter().cloned().map(consent).collect())
     }
 
     fn note(&self, books: &mut Books, seen: &Seen<'_, QuorumBully>) {
         books.note(seen, self.quorum);
+        books.broken = books
+            .broken
+            .filter(|broken| Some(*broken) != self.tolerated);
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
@@ -176,6 +195,18 @@ impl Rules for Quorum {
         }
         let resigned = world.books.has_resigned(me, term);
         resigned.then_some("I9 ResignFinal")
+    }
+
+    fn broken_without_time(
+        &self,
+        _believers: &[(usize, u64)],
+        books: &[&Books],
+    ) -> Option<&'static str> {
+        Books::judged_together(books, self.quorum)
+    }
+
+    fn is_telling_without_time(&self, _believers: &[(usize, u64)], books: &[&Books]) -> bool {
+        Books::has_elected(books, self.quorum)
     }
 
     /// A second leader, after another one.

@@ -12,14 +12,14 @@
 //! a tick, and the rules' spans are no whole numbers of ticks.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     time::Duration,
 };
 
 use actix_bully::protocol::Time;
 
 /// What every clock shows at the beginning, in nanoseconds.
-pub const EPOCH: u64 = 1 << 60;
+pub const EPOCH: u64 = 1_000_000_000_000_000_000;
 
 /// One tick of a model, in nanoseconds: a millisecond.
 pub const TICK: u64 = 1_000_000;
@@ -37,7 +37,7 @@ pub fn ticks(n: f64) -> Duration {
 /// A digest of `what`, in which readings count from `now`, and those before `memory` are old.
 pub fn digest(what: &impl Hash, now: Time, memory: Duration) -> u64 {
     let mut hasher = Relative {
-        inner: DefaultHasher::new(),
+        inner: Mixer::default(),
         now: now.as_nanos(),
         oldest: now.as_nanos().saturating_sub(nanos(memory)),
     };
@@ -50,7 +50,7 @@ fn nanos(span: Duration) -> u64 {
 }
 
 struct Relative {
-    inner: DefaultHasher,
+    inner: Mixer,
     now: u64,
     oldest: u64,
 }
@@ -72,6 +72,39 @@ impl Hasher for Relative {
 
     fn finish(&self) -> u64 {
         self.inner.finish()
+    }
+}
+
+/// A fast hash of trusted values: each word is multiplied in, and both halves of the product count.
+#[derive(Debug, Default)]
+pub struct Mixer(u64);
+
+impl Mixer {
+    fn mix(&mut self, word: u64) {
+        let factor = 0x9E37_79B9_7F4A_7C15_u64;
+        let product = u128::from(self.0 ^ word ^ 0xD6E8_FEB8_6659_FD93) * u128::from(factor);
+        let halves = (product as u64) ^ ((product >> 64) as u64);
+        self.0 = halves.wrapping_add(self.0.rotate_left(23)).wrapping_add(1);
+    }
+}
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.mix(number);
+    }
+
+    fn finish(&self) -> u64 {
+        let mut last = Self(self.0);
+        last.mix(0);
+        last.0
     }
 }
 

@@ -5,11 +5,11 @@ use std::{collections::VecDeque, sync::Arc};
 use actix_bully::protocol::{Effect, EffectsOf, Election, Input, InputOf, Members, Time, To};
 
 use super::{
-    Action, Crash, Lab, Rules, Seen,
-    world::{Armed, Content, Host, Letter, World, handle, name, place},
+    Action, Crash, Lab,
+    world::{Armed, Content, Host, Letter, World, handle},
 };
 
-type MessageOf<R> = <<R as Rules>::Election as Election>::Message;
+use crate::rules::{MessageOf, Rules, Seen, name, place};
 
 /// Who was heard, and what it said.
 type Heard<R> = Option<(usize, Arc<MessageOf<R>>)>;

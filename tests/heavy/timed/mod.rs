@@ -1,7 +1,8 @@
 //! A group with clocks: a model of our own, in which time passes in ticks.
 //!
 //! Decided here: what may happen next. What a machine makes of it is the machine's business
-//! ([`Rules`] says which one plays, and what may never be); how a step is carried out is in `act.rs`.
+//! ([`Rules`] says which one plays,
+//! and what may never be); how a step is carried out is in `act.rs`.
 //!
 //! ```text
 //!   Deliver  a letter arrives, in any order          Tick     every clock moves on, or all but one
@@ -18,97 +19,21 @@ mod act;
 mod trace;
 mod world;
 
-use std::{fmt::Debug, hash::Hash, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use actix_bully::protocol::{EffectOf, Election, Input, InputOf, PeerMessage, Score, Time};
+use actix_bully::protocol::{Input, InputOf, Time};
 use stateright::{Model, Property};
 
-pub use trace::{belief, trace};
-pub use world::{Budget, World, name, place};
+pub use trace::trace;
+pub use world::{Budget, World};
 
-use crate::relative::at;
+use crate::{
+    relative::at,
+    rules::{MessageOf, Rules, name},
+};
 use world::Content;
 
-type LetterOf<R> = world::Letter<<<R as Rules>::Election as Election>::Message>;
-
-/// Whose clock a message quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// It says what time it is.
-    Sender,
-    /// It echoes what it was told.
-    Receiver,
-}
-
-/// Which election is played, and what is held against it.
-pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
-    /// The machine.
-    type Election: Election<
-            Message: PeerMessage + Eq + Hash + Sync,
-            Timer: Hash + Send + Sync,
-            Durable: Hash + Sync,
-        > + Clone
-        + Hash
-        + Send
-        + Sync;
-    /// What has to be remembered of the past to judge the present.
-    type Books: Clone + Debug + Default + Hash + Send + Sync;
-
-    /// The machine's parameters.
-    fn config(&self) -> &<Self::Election as Election>::Config;
-
-    /// How important the k-th agent is at first: the later in the alphabet, the more.
-    fn score(&self, k: usize) -> Option<Score> {
-        Some(Score::from(u32::try_from(k).unwrap_or(0)))
-    }
-
-    /// A reading older than this is old: at least the longest span of the rules.
-    fn memory(&self) -> Duration;
-
-    /// What a life is told at its beginning, after `Start`.
-    fn taught(&self, _who: usize) -> Vec<InputOf<Self::Election>> {
-        Vec::new()
-    }
-
-    /// Whose clock a message quotes, if it quotes one.
-    fn clock_in(_message: &<Self::Election as Election>::Message) -> Owner {
-        Owner::Sender
-    }
-
-    /// What the world does about an effect at once, instead of carrying it out.
-    fn shortcut(&self, _effect: &EffectOf<Self::Election>) -> Option<Vec<InputOf<Self::Election>>> {
-        None
-    }
-
-    /// Books what a node did; says which invariant that broke.
-    fn note(&self, _books: &mut Self::Books, _seen: &Seen<'_, Self::Election>) {}
-
-    /// Which invariant does not hold in this world.
-    fn broken(&self, world: &World<Self>) -> Option<&'static str>;
-
-    /// Whether this world shows that the model is not vacuous: somebody was elected, as a rule.
-    fn is_telling(&self, world: &World<Self>) -> bool {
-        world.believers().next().is_some()
-    }
-
-    /// Whether the model looks any further.
-    fn is_within(&self, _books: &Self::Books) -> bool {
-        true
-    }
-}
-
-/// One effect of one step, and what led to it.
-#[derive(Debug)]
-pub struct Seen<'a, E: Election> {
-    /// Whose step.
-    pub who: usize,
-    /// What it was told, and by whom, if that was the cause.
-    pub heard: Option<(usize, &'a E::Message)>,
-    /// What is durable just before the effect.
-    pub disk: Option<&'a E::Durable>,
-    /// The effect.
-    pub effect: &'a EffectOf<E>,
-}
+type LetterOf<R> = world::Letter<MessageOf<R>>;
 
 /// How far a model goes.
 #[derive(Clone, Debug)]
@@ -176,7 +101,7 @@ impl Bounds {
 }
 
 /// A model: rules and bounds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lab<R> {
     /// Which election is played.
     pub rules: R,

@@ -1,35 +1,31 @@
 //! A path as text: what happened, when, and what everybody believed then.
 
-use std::fmt::Write;
-
-use actix_bully::protocol::{AgentId, Role, View};
 use stateright::Path;
 
-use super::{Action, Rules, World, name, world::Content};
+use super::{
+    Action,
+    world::{Content, World},
+};
+use crate::{
+    rules::{Rules, name},
+    story::{Story, belief},
+};
 
 /// One line for each step.
 pub fn trace<R: Rules>(path: Path<World<R>, Action>) -> String {
     let steps: Vec<_> = path.into();
-    let mut text = String::new();
-    let mut before = None;
+    let Some((first, _)) = steps.first() else {
+        return String::new();
+    };
+    let mut story = Story::new(beliefs(first));
     for pair in steps.windows(2) {
         let [(world, Some(action)), (next, _)] = pair else {
             continue;
         };
-        let believed = before.get_or_insert_with(|| beliefs(world)).clone();
-        let now = beliefs(next);
-        let changes: Vec<&str> = now
-            .iter()
-            .zip(&believed)
-            .filter(|(now, before)| now != before)
-            .map(|(now, _)| now.as_str())
-            .collect();
-        let line = format!("{:>2}  {}", world.now, told(world, action));
-        let line = format!("{line:<54}  {}", changes.join("; "));
-        writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
-        before = Some(now);
+        let what = format!("{:>2}  {}", world.now, told(world, action));
+        story.tell(&what, beliefs(next));
     }
-    text
+    story.text()
 }
 
 fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
@@ -41,18 +37,6 @@ fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
         }
     };
     (0..world.nodes.len()).map(of).collect()
-}
-
-/// What somebody believes, in a few words.
-pub fn belief(me: &AgentId, view: &View) -> String {
-    match (&view.leading, &view.leader, view.role) {
-        (Some(term), _, _) => format!("{me} LEADS in term {term}"),
-        (None, Some(leader), Role::Follower) => format!("{me} follows {}", leader.id),
-        (None, Some(leader), _) => format!("{me} asks, and follows {}", leader.id),
-        (None, None, Role::Candidate) => format!("{me} asks"),
-        (None, None, Role::Waiting) => format!("{me} stands back"),
-        (None, None, Role::Leader | Role::Follower) => format!("{me} has no leader"),
-    }
 }
 
 fn told<R: Rules>(world: &World<R>, action: &Action) -> String {

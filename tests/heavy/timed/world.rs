@@ -1,24 +1,27 @@
 //! One moment of a group: its machines, its clocks, the mail on its way, and what may still happen.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     sync::Arc,
     time::Duration,
 };
 
 use actix_bully::protocol::{
-    AgentId, Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score,
-    Time, View,
+    Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, Time,
+    View,
 };
 
-use super::{Bounds, Owner, Rules};
-use crate::relative::{at, digest};
+use super::Bounds;
+use crate::{
+    relative::{Mixer, at, digest},
+    rules::{MessageOf, Owner, Rules, name},
+};
 
 /// What the machine `R` plays against; the same [digest](Hash) means the same future.
 #[derive(Clone, Debug)]
 pub struct World<R: Rules> {
     pub(super) nodes: Vec<Slot<R::Election>>,
-    pub(super) wire: Vec<Letter<<R::Election as Election>::Message>>,
+    pub(super) wire: Vec<Letter<MessageOf<R>>>,
     /// How many ticks have passed.
     pub now: u16,
     /// Who takes part, as the supervisors know it.
@@ -220,19 +223,6 @@ impl<R: Rules> World<R> {
     }
 }
 
-/// The name of the k-th agent.
-///
-/// # Panics
-/// Never: the names are valid.
-pub fn name(who: usize) -> AgentId {
-    AgentId::new(["a", "b", "c", "d", "e"][who]).expect("a valid name")
-}
-
-/// Which agent has that name.
-pub fn place(id: &AgentId) -> usize {
-    usize::from(id.as_str().as_bytes()[0] - b'a')
-}
-
 /// What belongs to one name, as far as it decides the future: a timer that is due is due.
 struct Dated<'a, E: Election>(&'a Host<E>, Time);
 
@@ -273,7 +263,7 @@ impl<R: Rules> Hash for World<R> {
 
 impl<R: Rules> World<R> {
     /// Order does not count among letters, and their readings belong to one clock.
-    fn digest_of(&self, letter: &Letter<<R::Election as Election>::Message>) -> u64 {
+    fn digest_of(&self, letter: &Letter<MessageOf<R>>) -> u64 {
         let clock = match &letter.content {
             Content::Said(message) => match R::clock_in(message) {
                 Owner::Sender => self.clock(letter.from),
@@ -282,7 +272,7 @@ impl<R: Rules> World<R> {
             Content::Members => Time::ZERO,
         };
         let content = digest(&letter.content, clock, self.memory);
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Mixer::default();
         (
             letter.from,
             letter.to,
@@ -298,7 +288,7 @@ impl<R: Rules> World<R> {
 impl<R: Rules> PartialEq for World<R> {
     fn eq(&self, other: &Self) -> bool {
         let sum = |world: &Self| {
-            let mut hasher = DefaultHasher::new();
+            let mut hasher = Mixer::default();
             world.hash(&mut hasher);
             hasher.finish()
         };
