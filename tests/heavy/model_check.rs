@@ -29,20 +29,32 @@ fn every_planted_defect_is_found() {
 }
 
 #[test]
-fn the_readme_says_what_the_planted_defects_break() {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md"))
-        .expect("tests/README.md");
+fn the_readme_says_what_is_found() {
     for case in Group::Planted.cases() {
-        let End::Breaks(invariant, steps) = case.end else {
+        let (End::Breaks(invariant, steps), Some((unique, _))) = (case.end, case.size) else {
             panic!("{} is to break something", case.name);
         };
-        let cells = format!("| {invariant} | {steps} | {} |", case.unique);
-        let row = readme
-            .lines()
-            .find(|line| line.starts_with(&format!("| {} ", case.name)));
-        let row = row.unwrap_or_else(|| panic!("no row for: {}", case.name));
-        assert!(row.ends_with(&cells), "{row}\ndoes not end with {cells}");
+        is_in_readme(&case.name, &format!("| {invariant} | {steps} | {unique} |"));
     }
+    for case in Group::Threshold.cases() {
+        let (unique, _) = case.size.expect("a number of states");
+        let end = match case.end {
+            End::Breaks(_, steps) => format!("two lead after {steps} steps"),
+            _ => "at most one leads".into(),
+        };
+        is_in_readme(&case.name, &format!("| {end} | {unique} |"));
+    }
+}
+
+#[track_caller]
+fn is_in_readme(name: &str, cells: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = fs::read_to_string(path).expect("tests/README.md");
+    let row = readme
+        .lines()
+        .find(|line| line.starts_with(&format!("| {name} |")));
+    let row = row.unwrap_or_else(|| panic!("no row for: {name}"));
+    assert!(row.ends_with(cells), "{row}\ndoes not end with {cells}");
 }
 
 #[track_caller]

@@ -158,6 +158,11 @@ impl<R: Rules> World<R> {
         Some(machine.view(self.clock(who)))
     }
 
+    /// The machine of `who`; `None` while it is down.
+    pub fn machine(&self, who: usize) -> Option<&R::Election> {
+        self.nodes[who].host.machine.as_ref()
+    }
+
     /// How many agents there are, dead or alive.
     pub fn len(&self) -> usize {
         self.nodes.len()
