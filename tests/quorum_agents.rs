@@ -1,7 +1,7 @@
 //! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use actix::clock::{sleep, timeout};
 use actix_bully::{
@@ -9,7 +9,10 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, Inject, StartError},
     clock::{RuntimeClock, VirtualClock},
     cluster::Cluster,
-    elections::{policy::Preemption, quorum::QuorumError},
+    elections::{
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumError},
+    },
     group::JoinError,
     protocol::{AgentId, Misfit, Term, Timings},
     store::{FaultyStore, MemoryStore},
@@ -110,6 +113,52 @@ fn all_members_of_a_group_follow_the_same_rules() {
             other,
             StartError::Join(JoinError::Mode {
                 theirs: "quorum",
+                ..
+            })
+        ));
+    });
+}
+
+/// 81, in one process: see `quorum::epoch` for the order.
+#[test]
+fn all_members_of_a_group_are_of_one_epoch() {
+    virtual_system().block_on(async {
+        let group = group();
+        let of = |name: &str, epoch| {
+            let voters = VOTERS.map(|name| AgentId::new(name).unwrap());
+            let config = QuorumConfig::builder(voters)
+                .timings(Timings::lan())
+                .epoch(epoch);
+            builder(name).quorum_config(Arc::new(config.build().unwrap()))
+        };
+        let store = MemoryStore::new();
+        let first = of("a", 1).store(store.clone()).join(&group).start();
+        let first = first.unwrap();
+        let other = of("b", 2).store(MemoryStore::new()).join(&group).start();
+        let StartError::Join(refused) = other.unwrap_err() else {
+            panic!("the group refuses it");
+        };
+        assert!(matches!(
+            refused,
+            JoinError::Epoch {
+                theirs: 1,
+                mine: 2,
+                ..
+            }
+        ));
+        let what = refused.to_string();
+        assert!(what.ends_with("stop all members of an epoch before those of the next one start"));
+        assert_eq!((group.demands().epoch, group.members().len()), (1, 1));
+        first.leave(MS(100)).await.unwrap();
+        let next = of("a", 2).store(store.clone()).join(&group).start();
+        next.unwrap().leave(MS(100)).await.unwrap();
+        assert_eq!(group.demands().epoch, 2);
+        let back = of("a", 1).store(store).join(&group).start().unwrap_err();
+        assert!(matches!(
+            back,
+            StartError::Misfit(Misfit::LaterEpoch {
+                found: 2,
+                epoch: 1,
                 ..
             })
         ));

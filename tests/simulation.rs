@@ -19,7 +19,7 @@ use actix_bully::{
 use clap::Parser;
 
 use args::Args;
-use history::{Plan, Protocol, size};
+use history::{Plan, Preset, Protocol, size};
 
 #[allow(dead_code, reason = "the example uses the rest")]
 #[path = "../examples/simulate/args.rs"]
@@ -70,10 +70,11 @@ fn what_was_found_once_is_not_found_again() {
 #[test]
 fn the_printed_command_means_the_same_history() {
     let some = vec![Fault::OneWayCut, Fault::Crash];
-    for (protocol, nodes, faults) in [
-        (Protocol::Bully, 1, Vec::new()),
-        (Protocol::Strict, 4, some),
-        (Protocol::Quorum, 100, Fault::ALL.to_vec()),
+    for (protocol, nodes, faults, timings) in [
+        (Protocol::Bully, 1, Vec::new(), Preset::Drawn),
+        (Protocol::Strict, 4, some, Preset::Drawn),
+        (Protocol::Quorum, 100, Fault::ALL.to_vec(), Preset::Drawn),
+        (Protocol::Quorum, 5, vec![Fault::Forgery], Preset::InProcess),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
         let made = Plan {
@@ -82,6 +83,7 @@ fn the_printed_command_means_the_same_history() {
             nodes,
             faults,
             seconds,
+            timings,
         };
         assert_eq!(plan(&made.to_string()), made);
     }

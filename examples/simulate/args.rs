@@ -5,7 +5,7 @@ use std::{ops::Range, path::PathBuf, str::FromStr};
 use actix_bully::sim::chaos::{Fault, UnknownFault};
 use clap::{Parser, value_parser};
 
-use crate::history::{Plan, Protocol, size};
+use crate::history::{Plan, Preset, Protocol, size};
 
 /// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
 #[derive(Clone, Debug, Parser)]
@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// How long everything goes wrong, in seconds of virtual time
     #[arg(long, value_name = "S", default_value_t = 20)]
     pub(crate) seconds: u32,
+    /// How long the quorum election waits for what
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) timings: Preset,
     /// Says it as JSON: a history with its trace, or the summary
     #[arg(long)]
     pub(crate) json: bool,
@@ -56,6 +59,7 @@ impl Args {
             nodes: self.nodes.map_or_else(|| size(seed), usize::from),
             faults: self.faults.0.clone(),
             seconds: self.seconds,
+            timings: self.timings,
         }
     }
 }

@@ -4,8 +4,9 @@ use std::{fmt, time::Duration};
 
 use actix_bully::{
     elections::{bully::BullyConfig, quorum::QuorumError},
+    protocol::Timings,
     sim::{
-        BullyScenario, QuorumScenario,
+        BullyScenario, QuorumScenario, Situation,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -24,6 +25,16 @@ pub(crate) enum Protocol {
     Quorum,
 }
 
+impl Protocol {
+    /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
+    pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
+        match self {
+            Self::Quorum => QuorumScenario::is_reachable(fault, situation),
+            Self::Bully | Self::Strict => false,
+        }
+    }
+}
+
 /// What a history is made of. The same plan gives the same history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
@@ -32,6 +43,35 @@ pub(crate) struct Plan {
     pub(crate) nodes: usize,
     pub(crate) faults: Vec<Fault>,
     pub(crate) seconds: u32,
+    pub(crate) timings: Preset,
+}
+
+/// By which timings the quorum election runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Each history its own, mostly those in process
+    #[default]
+    Drawn,
+    /// One process; a promise of 125 ms
+    InProcess,
+    /// One data centre; 300 ms
+    Lan,
+    /// As they are by default; 900 ms
+    Default,
+    /// Across regions; 5 s
+    Wan,
+}
+
+impl Preset {
+    fn timings(self) -> Option<Timings> {
+        match self {
+            Self::Drawn => None,
+            Self::InProcess => Some(Timings::in_process()),
+            Self::Lan => Some(Timings::lan()),
+            Self::Default => Some(Timings::default()),
+            Self::Wan => Some(Timings::wan()),
+        }
+    }
 }
 
 /// What came of a history.
@@ -66,7 +106,11 @@ impl Plan {
                 Ok(self.run_in(trace, &mut scenario))
             }
             Protocol::Quorum => {
-                let mut scenario = QuorumScenario::drawn(self.seed, self.nodes)?;
+                let (seed, nodes) = (self.seed, self.nodes);
+                let mut scenario = match self.timings.timings() {
+                    None => QuorumScenario::drawn(seed, nodes)?,
+                    Some(timings) => QuorumScenario::with_timings(seed, nodes, timings)?,
+                };
                 let outcome = self.run_in(trace, &mut scenario);
                 Ok(Outcome {
                     elections: scenario.elections(),
@@ -112,7 +156,13 @@ impl fmt::Display for Plan {
             "cargo run --release --example simulate -- --protocol {protocol} --seed {seed} \
              --nodes {nodes} --seconds {seconds} --faults {}",
             names(&self.faults)
-        )
+        )?;
+        match self.timings.to_possible_value() {
+            Some(timings) if self.timings != Preset::Drawn => {
+                write!(f, " --timings {}", timings.get_name())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

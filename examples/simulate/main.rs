@@ -62,7 +62,10 @@ fn one(args: &Args) -> Result<bool, Box<dyn Error>> {
 fn many(args: &Args, seeds: &std::ops::Range<u64>) -> bool {
     let run = many::run(args, seeds);
     screen::summary(args, seeds, &run);
-    run.summary.violations == 0 && run.summary.missing(&args.faults.0).is_empty()
+    let summary = &run.summary;
+    let missing = summary.missing(&args.faults.0);
+    let unmet = summary.unmet(args.protocol, &args.faults.0);
+    summary.violations == 0 && missing.is_empty() && unmet.is_empty()
 }
 
 fn draw(file: &Path, trace: &Trace) -> Result<(), Box<dyn Error>> {

@@ -3,7 +3,10 @@
 
 use std::{error::Error, fmt, ops::Range};
 
-use actix_bully::sim::chaos::{Coverage, Fault};
+use actix_bully::sim::{
+    Situation,
+    chaos::{Coverage, Fault},
+};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
@@ -69,6 +72,9 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
     if !missing.is_empty() {
         println!("\nNever happened: {}.", names(&missing));
     }
+    for (fault, situation) in summary.unmet(args.protocol, faults) {
+        println!("Never met a {situation}: {fault}.");
+    }
 }
 
 /// What is wrong with the command.
@@ -127,6 +133,22 @@ fn counts(coverage: &Coverage) -> Value {
     counts.into()
 }
 
+/// How often each fault met agents in each situation.
+fn situations(coverage: &Coverage) -> Value {
+    let of = |fault| {
+        let all = Situation::ALL.into_iter();
+        let met = all.map(|situation| (situation.to_string(), coverage.met(fault, situation)));
+        let met = met.filter(|(_, count)| *count > 0);
+        met.map(|(name, count)| (name, count.into()))
+            .collect::<Map<String, Value>>()
+    };
+    let all = Fault::ALL.into_iter();
+    let all: Map<String, Value> = all
+        .map(|fault| (fault.hyphenated(), of(fault).into()))
+        .collect();
+    all.into()
+}
+
 fn history_as_json(plan: &Plan, outcome: &Outcome) -> Value {
     let report = &outcome.report;
     json!({
@@ -178,6 +200,7 @@ fn summary_as_json(args: &Args, seeds: &Range<u64>, run: &Run) -> Value {
         "violations": summary.violations,
         "broken": broken,
         "faults": counts(&summary.coverage),
+        "situations": situations(&summary.coverage),
         "hash": args.hash.then(|| format!("{:016x}", summary.hash)),
     })
 }

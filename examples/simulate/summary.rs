@@ -4,10 +4,13 @@ use std::{collections::BTreeMap, time::Duration};
 
 use actix_bully::{
     faults::Tally,
-    sim::chaos::{Coverage, Fault},
+    sim::{
+        Situation,
+        chaos::{Coverage, Fault},
+    },
 };
 
-use crate::history::{Outcome, Plan};
+use crate::history::{Outcome, Plan, Protocol};
 
 /// Everything that is counted.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +52,9 @@ pub(crate) struct Healing {
     pub(crate) took: Duration,
     pub(crate) bound: Duration,
 }
+
+/// In so many histories every fault meets agents in every situation.
+const MANY: u64 = 5_000;
 
 /// How many violations are shown.
 const SHOWN: usize = 10;
@@ -109,6 +115,20 @@ impl Summary {
     pub(crate) fn missing(&self, faults: &[Fault]) -> Vec<Fault> {
         let never = |fault: &Fault| self.coverage.of(*fault) == 0;
         faults.iter().copied().filter(never).collect()
+    }
+
+    /// Which faults met nobody in a situation that can be met, in a run that is long enough for all.
+    pub(crate) fn unmet(&self, protocol: Protocol, faults: &[Fault]) -> Vec<(Fault, Situation)> {
+        if self.histories < MANY {
+            return Vec::new();
+        }
+        let all = faults.iter().flat_map(|fault| {
+            let owed = |situation: &Situation| protocol.owes(*fault, *situation);
+            let situations = Situation::ALL.into_iter().filter(owed);
+            situations.map(|situation| (*fault, situation))
+        });
+        all.filter(|(fault, situation)| self.coverage.met(*fault, *situation) == 0)
+            .collect()
     }
 
     fn show_the_lowest(&mut self) {

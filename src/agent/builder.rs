@@ -200,6 +200,7 @@ impl<E: Election> AgentBuilder<E> {
             }
             None => None,
         };
+        E::admits(&self.config, &id, durable.as_ref())?;
         let incarnation = group.reserve(&id, demands)?;
         // Asked again: a bridge may have opened the group in between, and must not from now on.
         let is_volatile = match &self.store {

@@ -39,6 +39,20 @@ pub enum JoinError {
         /// The mode asked for.
         mine: &'static str,
     },
+    /// The members are of another epoch: they have other voters.
+    #[error(
+        "group {group} is in epoch {theirs} and {id} in epoch {mine}: stop all members of an epoch before those of the next one start"
+    )]
+    Epoch {
+        /// The name asked for.
+        id: AgentId,
+        /// The group's name.
+        group: AgentId,
+        /// The epoch of the members.
+        theirs: u64,
+        /// The epoch asked for.
+        mine: u64,
+    },
 }
 
 /// Why a group is not opened to other hosts. Nothing was changed.

@@ -112,10 +112,15 @@ impl<M: PeerMessage> Group<M> {
     ///
     /// # Errors
     /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
-    /// not: its next holder begins a later life. [`JoinError::Mode`] when other names are kept for
-    /// those who follow other rules.
+    /// not: its next holder begins a later life. [`JoinError::Mode`] and [`JoinError::Epoch`] when
+    /// other names are kept for those who follow other rules, or have other voters.
     pub fn reserve(&self, id: &AgentId, demands: Demands) -> Result<Incarnation, JoinError> {
         self.registry().reserve(id, &self.0.name, demands)
+    }
+
+    /// The rules that those with a name here follow; those of the last who had one, if nobody has.
+    pub fn demands(&self) -> Demands {
+        self.registry().demands()
     }
 
     /// Makes the holder of a reserved name a member that is up; says whether this was the call

@@ -9,6 +9,9 @@ pub struct Demands {
     pub mode: &'static str,
     /// What the rules rest on.
     pub needs: Needs,
+    /// Which choice of voters the configuration is: only members of the same hear each other. 0
+    /// where there are none to choose.
+    pub epoch: u64,
 }
 
 impl Default for Demands {
@@ -16,6 +19,7 @@ impl Default for Demands {
         Self {
             mode: "available",
             needs: Needs::Nothing,
+            epoch: 0,
         }
     }
 }
@@ -49,5 +53,17 @@ pub enum Misfit {
     ListedObserver {
         /// Its name.
         id: AgentId,
+    },
+    /// A voter that took part in a later epoch, by its record.
+    #[error(
+        "{id} has taken part in epoch {found} and cannot go back to {epoch}: start it with the configuration of epoch {found} or later"
+    )]
+    LaterEpoch {
+        /// Its name.
+        id: AgentId,
+        /// The epoch of its record.
+        found: u64,
+        /// The epoch of the configuration.
+        epoch: u64,
     },
 }

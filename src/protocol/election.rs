@@ -67,6 +67,19 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     ) -> Result<Demands, Misfit> {
         Ok(Demands::default())
     }
+
+    /// Whether this participant's record fits the configuration; asked when the record was loaded,
+    /// before a life begins. Default: any does.
+    ///
+    /// # Errors
+    /// [`Misfit`] when it must not take part with this record.
+    fn admits(
+        _config: &Self::Config,
+        _who: &AgentId,
+        _durable: Option<&Self::Durable>,
+    ) -> Result<(), Misfit> {
+        Ok(())
+    }
 }
 
 /// What one participant says to another.

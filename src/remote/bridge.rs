@@ -15,12 +15,13 @@ use actix::{
     ResponseActFuture, Supervised, WrapFuture,
 };
 use tokio::sync::oneshot;
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
 use super::{
     BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
     accept::accept,
     connection::{Call, Connection},
+    expiry,
     message::{AddPeer, CameIn, Crash, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
     peer::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
     shared::{Account, Shared, lock},
@@ -129,17 +130,6 @@ impl RemoteBridge {
             let event = BridgeEvent::NeverSeen { node, address };
             self.shared.events.tell(event);
         }
-    }
-
-    fn check_expiry(&mut self, ctx: &mut Context<Self>) {
-        let Some(security) = &self.shared.security else {
-            return;
-        };
-        if let Some(at) = security.expires_soon() {
-            warn!(node = %self.shared.me.node, "own certificate expires soon: renew and reload it");
-            self.shared.events.tell(BridgeEvent::Expires { at });
-        }
-        ctx.run_later(EXPIRY_CHECK, Self::check_expiry);
     }
 
     /// One step of a peer's machine, and all that follows from it. Says what is to become of the
@@ -259,7 +249,7 @@ impl Actor for RemoteBridge {
             self.shared.events.tell(BridgeEvent::Restarted);
         }
         self.listen(ctx);
-        self.check_expiry(ctx);
+        expiry::watch(Arc::clone(&self.shared), ctx);
         for account in self.shared.accounts() {
             self.watch(account, ctx);
         }
@@ -431,5 +421,3 @@ fn loss(why: Closed) -> Loss {
 
 /// After so long it is told that a configured peer was never seen.
 const NEVER_SEEN: Duration = Duration::from_secs(10);
-/// So often it is looked whether what this side shows of itself expires.
-const EXPIRY_CHECK: Duration = Duration::from_secs(60 * 60);

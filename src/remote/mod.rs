@@ -53,6 +53,7 @@ mod connection;
 mod counters;
 mod error;
 mod event;
+mod expiry;
 mod gate;
 mod handle;
 mod handshake;

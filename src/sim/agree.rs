@@ -2,11 +2,8 @@
 
 use std::{fmt, time::Duration};
 
-use super::{
-    World,
-    node::{Node, Place},
-};
-use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, View};
+use super::{World, node::Place};
+use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
     /// Those who believe right now that they lead, hanging ones included: they will believe it
@@ -27,16 +24,20 @@ impl<E: Election> World<E> {
         self.driver.published > 1 && self.believing().nth(1).is_some()
     }
 
-    /// A belief begins with a step and may end with time: only those who published one are asked.
+    /// What the applications may read: the belief that was published, as long as it was said to be
+    /// valid.
     fn believing(&self) -> impl Iterator<Item = (Place, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
         } else {
             self.nodes.as_slice()
         };
-        let published = |(at, node): (usize, &Node<E>)| node.published.map(|_| Place(at));
-        let published = nodes.iter().enumerate().filter_map(published);
-        published.filter_map(|at| Some((at, self.view_at(at)?.leading?)))
+        nodes.iter().enumerate().filter_map(|(at, node)| {
+            let term = node.published?;
+            let always = node.valid_until == Time::MAX;
+            let valid = always || node.clock.read(self.now) < node.valid_until;
+            valid.then_some((Place(at), term))
+        })
     }
 
     /// The one leader that every member who runs follows, who believes so, and is the only one who

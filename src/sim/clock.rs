@@ -14,7 +14,7 @@ pub(super) struct Clock {
     ppm: i32,
 }
 
-const MILLION: u128 = 1_000_000;
+const MILLION: u64 = 1_000_000;
 const FASTEST: i32 = 9_000_000;
 const STOPPED: i32 = -1_000_000;
 
@@ -42,8 +42,12 @@ impl Clock {
         if self.ppm == 0 {
             return self.set_to.after(passed);
         }
-        let nanos = passed.as_nanos().saturating_mul(self.speed()) / MILLION;
-        self.set_to.after(span(nanos))
+        // Nearly always there is room in 64 bits, where a division costs little.
+        let short = nanos(passed).and_then(|nanos| nanos.checked_mul(self.speed()));
+        self.set_to.after(match short {
+            Some(product) => Duration::from_nanos(product / MILLION),
+            None => span(passed.as_nanos() * u128::from(self.speed()) / u128::from(MILLION)),
+        })
     }
 
     /// The first moment at which it reads `reading` or later; never, if it stands still.
@@ -52,16 +56,24 @@ impl Clock {
         if self.ppm == 0 || missing.is_zero() {
             return self.set_at.after(missing);
         }
-        let nanos = missing.as_nanos().saturating_mul(MILLION);
-        match self.speed() {
-            0 => Time::MAX,
-            speed => self.set_at.after(span(nanos.div_ceil(speed))),
+        let speed = self.speed();
+        if speed == 0 {
+            return Time::MAX;
         }
+        let short = nanos(missing).and_then(|nanos| nanos.checked_mul(MILLION));
+        self.set_at.after(match short {
+            Some(product) => Duration::from_nanos(product.div_ceil(speed)),
+            None => span((missing.as_nanos() * u128::from(MILLION)).div_ceil(speed.into())),
+        })
     }
 
-    fn speed(&self) -> u128 {
-        u128::try_from(i64::from(self.ppm) + 1_000_000).unwrap_or(0)
+    fn speed(&self) -> u64 {
+        u64::try_from(i64::from(self.ppm) + 1_000_000).unwrap_or(0)
     }
+}
+
+fn nanos(span: Duration) -> Option<u64> {
+    u64::try_from(span.as_nanos()).ok()
 }
 
 fn span(nanos: u128) -> Duration {
@@ -83,6 +95,19 @@ mod tests {
                 assert!(clock.read(at) >= due, "{ppm} {due}");
             }
         }
+    }
+
+    #[test]
+    fn centuries_are_read_as_exactly_as_moments() {
+        let clock = Clock::new(Time::ZERO, Duration::ZERO, 110_000);
+        let (century, late) = (3_155_760_000, 10_000_000_000);
+        let at = Time::from_millis(century * 1_000);
+        assert_eq!(clock.read(at), Time::from_millis(century * 1_110));
+        assert_eq!(clock.when(Time::from_millis(century * 1_110)), at);
+        assert_eq!(
+            clock.when(Time::from_millis(late * 1_110)),
+            Time::from_millis(late * 1_000)
+        );
     }
 
     #[test]

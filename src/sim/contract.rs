@@ -21,6 +21,8 @@ pub(super) struct Contract {
     leads: Option<Term>,
     followed: Term,
     order: TermOrder,
+    /// What is known of the members is newer than the last look at it.
+    news: bool,
 }
 
 impl Contract {
@@ -28,8 +30,19 @@ impl Contract {
     pub(super) fn new(order: TermOrder) -> Self {
         Self {
             order,
+            news: true,
             ..Self::default()
         }
+    }
+
+    /// Notes that other members are known from now on.
+    pub(super) const fn is_told(&mut self) {
+        self.news = true;
+    }
+
+    /// Whether there was news since this was asked last.
+    pub(super) const fn has_news(&mut self) -> bool {
+        std::mem::replace(&mut self.news, false)
     }
 
     /// Notes an event.
@@ -71,18 +84,18 @@ impl Contract {
     }
 
     /// Looks at the view after a step.
-    pub(super) fn sees(
-        &self,
-        me: &AgentId,
-        view: &View,
-        known: &Members,
-    ) -> Result<(), &'static str> {
+    pub(super) fn sees(&self, view: &View) -> Result<(), &'static str> {
         if view.leading != self.leads {
             return Err("view and events differ about who leads");
         }
         if view.leading.is_some() && view.role != Role::Leader {
             return Err("believes that it leads in another role");
         }
+        Ok(())
+    }
+
+    /// Looks at whom the view names: whenever that, or what is known of the members, has changed.
+    pub(super) fn follows(me: &AgentId, view: &View, known: &Members) -> Result<(), &'static str> {
         let Some(leader) = &view.leader else {
             return Ok(());
         };

@@ -8,9 +8,10 @@ use std::{mem, time::Duration};
 use super::{
     World,
     contract::{Contract, TermOrder},
-    node::{Place, Running},
+    node::{Known, Place, Running},
+    situation::Situation,
     trap::Reaction,
-    wire::{Letter, Wire},
+    wire::{Drop, Letter, Sender, Wire},
     world::Due,
 };
 use crate::protocol::{
@@ -23,7 +24,6 @@ use crate::trace::Happening;
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
-    settings: u64,
     /// How late timers are.
     pub(super) lateness: After,
     /// How long the work of a leader who steps down takes to end; `None`: for ever.
@@ -31,6 +31,9 @@ pub(super) struct Driver<E: Election> {
     /// How often a machine moved, and whose moved last.
     pub(super) moves: u64,
     pub(super) last: Option<Place>,
+    /// How often somebody began or ceased to run, believed something else, or was worth something
+    /// else.
+    pub(super) shifts: u64,
     /// How many published beliefs there are.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
@@ -43,11 +46,11 @@ impl<E: Election> Driver<E> {
         Self {
             term_order,
             effects: Effects::new(),
-            settings: 0,
             lateness,
             drains_in,
             moves: 0,
             last: None,
+            shifts: 0,
             published: 0,
             broken: None,
         }
@@ -64,9 +67,9 @@ impl<E: Election> Driver<E> {
         self.published += usize::from(to.is_some());
     }
 
-    pub(super) fn next_setting(&mut self) -> u64 {
-        self.settings += 1;
-        self.settings
+    /// Somebody begins or ceases to run, believes something else, or is worth something else.
+    pub(super) fn shifted(&mut self) {
+        self.shifts = self.shifts.saturating_add(1);
     }
 }
 
@@ -125,6 +128,8 @@ impl<E: Election> World<E> {
         node.known = known.clone();
         node.has_started = true;
         node.role = Role::default();
+        node.leader = None;
+        self.driver.shifted();
         node.contract = Contract::new(self.driver.term_order);
         self.wire.trace.happened(self.now, &id, how);
         self.feed(at, Input::Start(known.members));
@@ -136,7 +141,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// A message arrives. What came from a life that has ended, or from a stranger, is dropped.
+    /// A message arrives. What came from a life that has ended, from another epoch, or from a
+    /// stranger, is dropped.
     fn receive(&mut self, letter: Letter<E::Message>) {
         let to = letter.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
@@ -152,13 +158,15 @@ impl<E: Election> World<E> {
             self.wire.directory.name(to),
         );
         let (Some(from), Some(me)) = names else {
+            self.wire.dropped.count(Drop::Stranger);
             return;
         };
         let sender = node.known.members.get(from);
         let refusal = match sender {
-            _ if node.machine.is_none() => Some("nobody is there"),
-            None => Some("from a stranger"),
-            Some(sender) if sender.is_stale(letter.incarnation) => Some("from an ended life"),
+            _ if node.machine.is_none() => Some(Drop::Absent),
+            None => Some(Drop::Stranger),
+            Some(_) if node.demands.epoch != letter.epoch => Some(Drop::Epoch),
+            Some(sender) if sender.is_stale(letter.incarnation) => Some(Drop::Ended),
             Some(_) => None,
         };
         let Letter {
@@ -167,6 +175,7 @@ impl<E: Election> World<E> {
             ..
         } = letter;
         if let Some(why) = refusal {
+            self.wire.dropped.count(why);
             self.wire.trace.dropped(self.now, from, me, &message, why);
             return;
         }
@@ -190,14 +199,21 @@ impl<E: Election> World<E> {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        let Some(running) = node.timers.iter().position(|t| t.setting == setting) else {
+        let mut running = node.timers.iter_mut().enumerate();
+        let Some((place, running)) = running.find(|(_, t)| t.queued == setting) else {
             return; // replaced, cancelled, or of a former life
         };
+        if running.setting != setting {
+            let (fires, setting) = (running.fires, running.setting);
+            (running.queued_at, running.queued) = (fires, setting);
+            let moved = Due::Timer { at, timer, setting };
+            return self.wire.queue.push_as(fires, setting, moved);
+        }
         if let Some(waiting) = &mut node.hanging {
             waiting.push(Due::Timer { at, timer, setting });
             return;
         }
-        node.timers.swap_remove(running);
+        node.timers.swap_remove(place);
         self.feed(at, Input::TimedOut(timer));
     }
 
@@ -238,12 +254,22 @@ impl<E: Election> World<E> {
         if old != view.leading {
             self.driver.shrinks(&mut node.published); // before the first effect
         }
-        let suffers = self.execute(at, &me, clock);
+        let suffers = self.execute(at, &me, clock, Situation::of(&view));
         let node = self.nodes.get_mut(at.0);
         if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
-            let kept = node.contract.sees(&me, &view, &node.known.members);
+            let mut kept = node.contract.sees(&view);
+            let shifts = node.leader != view.leader || old != view.leading;
+            if shifts {
+                node.leader.clone_from(&view.leader);
+                self.driver.shifted();
+            }
+            if node.contract.has_news() || shifts {
+                let followed = Contract::follows(&me, &view, &node.known.members);
+                kept = kept.and(followed);
+            }
             self.driver.broken = kept.err().or(self.driver.broken);
             self.driver.grows(&mut node.published, view.leading); // after the last effect
+            node.valid_until = view.valid_until;
         }
         if old != view.leading {
             self.note_leader(&me, life, view.leading);
@@ -257,35 +283,49 @@ impl<E: Election> World<E> {
     }
 
     /// Executes the effects of one step, in order.
-    fn execute(&mut self, at: Place, me: &AgentId, clock: Time) -> Option<Reaction> {
+    fn execute(
+        &mut self,
+        at: Place,
+        me: &AgentId,
+        clock: Time,
+        situation: Situation,
+    ) -> Option<Reaction> {
         let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
         let life = node.incarnation;
+        let sender = Sender {
+            place: at,
+            incarnation: life,
+            epoch: node.demands.epoch,
+            situation,
+        };
         let mut effects = mem::take(&mut driver.effects);
         let mut suffers = None;
         for effect in effects.drain() {
             match effect {
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
-                    let places = &node.known.places;
-                    let reaction = wire.send_to(now, (at, life), places, &to, message);
+                    let reaction = wire.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {
                         break; // the rest of the step is not done
                     }
                 }
                 Effect::SetTimer { timer, after } => {
-                    node.timers.retain(|t| t.timer != timer);
-                    let setting = driver.next_setting();
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
-                    wire.queue.push(fires, Due::Timer { at, timer, setting });
-                    let running = Running {
-                        timer,
-                        setting,
-                        due,
-                    };
+                    let setting = wire.queue.reserve();
+                    let mut running = Running::new(timer, due, fires, setting);
+                    let before = node.timers.iter().position(|t| t.timer == timer);
+                    let before = before.map(|place| node.timers.remove(place));
+                    if let Some(before) = before.filter(|before| before.queued_at <= fires) {
+                        running.queued_at = before.queued_at;
+                        running.queued = before.queued;
+                    } else {
+                        let due = Due::Timer { at, timer, setting };
+                        wire.queue.push_as(fires, setting, due);
+                    }
                     node.timers.push(running);
                 }
                 Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
@@ -326,23 +366,25 @@ impl<E: Election> Wire<E> {
     fn send_to(
         &mut self,
         now: Time,
-        (from, incarnation): (Place, Incarnation),
-        all: &[Place],
+        sender: Sender,
+        known: &Known,
         to: &To,
         message: E::Message,
     ) -> Option<Reaction> {
+        let from = sender.place;
+        let letter = |to, message| Letter {
+            from,
+            to,
+            incarnation: sender.incarnation,
+            epoch: sender.epoch,
+            message,
+        };
         let mut suffers = None;
         let mut send = |wire: &mut Self, to: Place, message: E::Message| {
             if to == from || suffers == Some(Reaction::Crash) {
                 return;
             }
-            let letter = Letter {
-                from,
-                to,
-                incarnation,
-                message,
-            };
-            let reaction = wire.send(now, letter);
+            let reaction = wire.send(now, &sender, letter(to, message));
             if reaction == Some(Reaction::Isolate) {
                 wire.network.isolate(&from);
             }
@@ -350,24 +392,31 @@ impl<E: Election> Wire<E> {
         };
         match to {
             To::One(id) => {
-                if let Some(place) = self.directory.find(id.as_str()) {
+                if let Some(place) = self.place_of(known, id) {
                     send(self, place, message);
                 }
             }
             To::All => {
-                for place in all {
+                for place in &*known.places {
                     send(self, *place, message.clone());
                 }
             }
             To::Set(some) => {
                 for id in some.iter() {
-                    if let Some(place) = self.directory.find(id.as_str()) {
+                    if let Some(place) = self.place_of(known, id) {
                         send(self, place, message.clone());
                     }
                 }
             }
         }
         suffers
+    }
+
+    /// Where that agent stands; mostly it is a member, and those are found quickly.
+    fn place_of(&self, known: &Known, id: &AgentId) -> Option<Place> {
+        let member = known.members.index_of(id);
+        let place = member.and_then(|at| known.places.get(at).copied());
+        place.or_else(|| self.directory.find(id.as_str()))
     }
 
     /// A message is not under way any more.

@@ -72,10 +72,12 @@ mod bully;
 mod clock;
 mod contract;
 mod drive;
+mod frames;
 mod news;
 mod node;
 mod queue;
 mod quorum;
+mod situation;
 mod trap;
 mod verbs;
 mod wire;
@@ -88,7 +90,9 @@ pub use contract::TermOrder;
 pub use news::Detection;
 pub use node::Participant;
 pub use quorum::{QuorumScenario, Watch, Watched};
+pub use situation::{Situation, Situations};
 pub use trap::{Reaction, Trap};
+pub use wire::Dropped;
 pub use world::{Violation, World};
 
 #[cfg(test)]

@@ -249,6 +249,7 @@ impl<E: Election> World<E> {
         if let Some(node) = self.nodes.get_mut(at.0) {
             let members = Arc::clone(&known.members);
             node.known = known;
+            node.contract.is_told();
             self.feed(at, Input::Members(members));
         }
     }

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
 use crate::protocol::{
-    AgentId, Election, Event, Incarnation, MemberKind, Members, Role, Score, Term, Time,
+    AgentId, Demands, Election, Event, Incarnation, Leader, MemberKind, Members, Needs, Role,
+    Score, Term, Time,
 };
 
 /// Who takes part, and by which parameters.
@@ -62,6 +63,10 @@ pub(super) struct Known {
 pub(super) struct Node<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
+    /// What it takes to take part, and which epoch its letters carry.
+    pub(super) demands: Demands,
+    /// Whether its disk was lost, record and all.
+    pub(super) is_wiped: bool,
     /// The importance when a life begins, and now.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
@@ -77,28 +82,58 @@ pub(super) struct Node<E: Election> {
     /// What waits while the agent hangs.
     pub(super) hanging: Option<Vec<Due<E>>>,
     pub(super) role: Role,
+    /// Whom it follows or leads as, by its last step.
+    pub(super) leader: Option<Leader>,
     /// What the application may read of the belief.
     pub(super) published: Option<Term>,
+    /// Until when, by the agent's own clock.
+    pub(super) valid_until: Time,
     pub(super) contract: Contract,
     pub(super) events: Vec<(Time, Event)>,
 }
 
 /// A timer that was set.
+///
+/// One that is set again before it fires, to fire later, stays in the queue where it is: what comes
+/// due there moves on to where it belongs by now. A failure detector sets its timer many times, and
+/// lets it fire once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running<T> {
     pub(super) timer: T,
-    /// Tells it from one of the same name that was replaced.
-    pub(super) setting: u64,
     /// By the agent's own clock.
     pub(super) due: Time,
+    /// When it fires, and its turn among what is due then: tells it from one of the same name that
+    /// was replaced.
+    pub(super) fires: Time,
+    pub(super) setting: u64,
+    /// What stands for it in the queue: when, and under which setting.
+    pub(super) queued_at: Time,
+    pub(super) queued: u64,
+}
+
+impl<T> Running<T> {
+    /// A timer that has no place in the queue yet.
+    pub(super) const fn new(timer: T, due: Time, fires: Time, setting: u64) -> Self {
+        Self {
+            timer,
+            due,
+            fires,
+            setting,
+            queued_at: fires,
+            queued: setting,
+        }
+    }
 }
 
 impl<E: Election> Node<E> {
     pub(super) fn new(participant: Participant<E>, now: Time, known: Known) -> Self {
         let clock = Clock::new(now, participant.clock_offset, participant.clock_ppm);
+        let demands = E::demands(&participant.config, &participant.id, participant.kind);
         Self {
             kind: participant.kind,
             config: participant.config,
+            demands: demands.unwrap_or_default(),
+            is_wiped: false,
             first_score: participant.score,
             score: participant.score,
             is_member: true,
@@ -111,10 +146,23 @@ impl<E: Election> Node<E> {
             known,
             hanging: None,
             role: Role::default(),
+            leader: None,
             published: None,
+            valid_until: Time::ZERO,
             contract: Contract::default(),
             events: Vec::new(),
         }
+    }
+
+    /// Why no life may begin with what is on its disk.
+    pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
+        if self.is_wiped && self.demands.needs != Needs::Nothing {
+            return Some("its record is lost: let it come back under a new name");
+        }
+        let admitted = E::admits(&self.config, id, self.durable.as_ref());
+        admitted
+            .is_err()
+            .then_some("its record does not fit its configuration")
     }
 
     /// Whether it runs, be it that it hangs.

@@ -37,8 +37,19 @@ impl<T> Default for Queue<T> {
 
 impl<T> Queue<T> {
     pub(super) fn push(&mut self, at: Time, what: T) {
+        let sequence = self.reserve();
+        self.push_as(at, sequence, what);
+    }
+
+    /// A turn among those of one time, for who will be pushed later.
+    pub(super) fn reserve(&mut self) -> u64 {
         let sequence = self.next;
         self.next += 1;
+        sequence
+    }
+
+    /// Pushes what had its turn reserved.
+    pub(super) fn push_as(&mut self, at: Time, sequence: u64, what: T) {
         let place = self.free.pop().unwrap_or(self.waiting.len());
         match self.waiting.get_mut(place) {
             Some(free) => *free = Some(what),
@@ -96,5 +107,14 @@ mod tests {
         }
         let order: String = std::iter::from_fn(|| queue.pop()).map(|(_, w)| w).collect();
         assert_eq!(order, "abcd");
+    }
+
+    #[test]
+    fn who_reserved_a_turn_takes_it_however_late_it_is_pushed() {
+        let (mut queue, at) = (Queue::default(), Time::from_millis(1));
+        let turn = queue.reserve();
+        queue.push(at, 'b');
+        queue.push_as(at, turn, 'a');
+        assert_eq!(queue.pop().zip(queue.pop()), Some(((at, 'a'), (at, 'b'))));
     }
 }

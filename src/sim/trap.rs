@@ -3,7 +3,10 @@
 //! Elections break at such moments: a leader that dies in the middle of its announcement, or right
 //! after it told everybody else to stand back. Blind chance seldom hits them.
 
-use super::node::Place;
+use super::{
+    node::Place,
+    situation::{Situation, Situations},
+};
 use crate::protocol::AgentId;
 
 /// Something that happens to whoever sends a certain message; see [`World::arm`](super::World::arm).
@@ -35,7 +38,7 @@ pub enum Reaction {
 #[derive(Debug, Default)]
 pub(super) struct Traps {
     armed: Vec<Armed>,
-    sprung: [u64; 3],
+    sprung: [Situations; 3],
 }
 
 #[derive(Debug)]
@@ -60,12 +63,19 @@ impl Traps {
         self.armed.clear();
     }
 
-    pub(super) fn sprung(&self, reaction: Reaction) -> u64 {
-        self.sprung.get(place(reaction)).copied().unwrap_or(0)
+    /// By what the agent was doing.
+    pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
+        let sprung = self.sprung.get(place(reaction));
+        sprung.copied().unwrap_or_default()
     }
 
     /// A message leaves: does a trap spring?
-    pub(super) fn springs(&mut self, from: Place, kind: &str) -> Option<Reaction> {
+    pub(super) fn springs(
+        &mut self,
+        from: Place,
+        kind: &str,
+        situation: Situation,
+    ) -> Option<Reaction> {
         let mut sprung = None;
         for (at, trap) in self.armed.iter_mut().enumerate() {
             if trap.kind != kind || trap.by.is_some_and(|by| by != from) {
@@ -79,7 +89,7 @@ impl Traps {
         }
         let trap = self.armed.swap_remove(sprung?);
         if let Some(count) = self.sprung.get_mut(place(trap.then)) {
-            *count += 1;
+            count.add(situation);
         }
         Some(trap.then)
     }

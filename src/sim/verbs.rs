@@ -6,7 +6,7 @@
 use super::{
     Detection, Participant, Trap, World,
     news::Report,
-    node::{Node, Place},
+    node::{Node, Place, Running},
     world::Due,
 };
 use crate::{
@@ -23,7 +23,7 @@ impl<E: Election> World<E> {
         alive.map(|at| self.crash_at(at)).is_some()
     }
 
-    /// A crashed agent begins its next life.
+    /// A crashed agent begins its next life, if what is on its disk allows it.
     pub fn restart(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.wire.directory.find(agent.as_ref()) else {
             return false;
@@ -34,17 +34,24 @@ impl<E: Election> World<E> {
         if node.is_alive() || !node.is_member || !node.has_started {
             return false;
         }
+        if let Some(why) = self.wire.directory.name(at).and_then(|id| node.refusal(id)) {
+            return self.refuse(at, why);
+        }
         node.incarnation = node.incarnation.next();
         self.start(at, Happening::Restarted);
         true
     }
 
-    /// A crashed agent's durable record is lost.
+    /// A crashed agent's disk is lost; says whether it held a record. Where the rules rest on that, no
+    /// further life begins under its name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
         let at = self.wire.directory.find(agent.as_ref());
         let node = at.and_then(|at| self.nodes.get_mut(at.0));
-        let node = node.filter(|node| !node.is_alive());
-        node.and_then(|node| node.durable.take()).is_some()
+        let Some(node) = node.filter(|node| !node.is_alive()) else {
+            return false;
+        };
+        node.is_wiped = true;
+        node.durable.take().is_some()
     }
 
     /// An agent hangs: it processes nothing, and nobody is told.
@@ -69,6 +76,7 @@ impl<E: Election> World<E> {
         if self.random.chance(500) {
             waiting.sort_by_key(|due| matches!(due, Due::Timer { .. }));
         }
+        self.driver.shifted();
         self.happened(at, Happening::Resumed);
         for due in waiting {
             self.wire.queue.push(self.now, due);
@@ -76,7 +84,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Somebody new takes part, or who left takes part again.
+    /// Somebody new takes part, or who left takes part again, with its record, if its configuration
+    /// fits that.
     pub fn join(&mut self, participant: Participant<E>) -> bool {
         let id = participant.id.clone();
         let at = self.wire.directory.enter(&id);
@@ -86,6 +95,11 @@ impl<E: Election> World<E> {
             Some(old) => {
                 node.incarnation = old.incarnation.next();
                 (node.durable, node.clock) = (old.durable.take(), old.clock);
+                node.is_wiped = old.is_wiped;
+                if let Some(why) = node.refusal(&id) {
+                    (old.durable, old.clock) = (node.durable.take(), node.clock);
+                    return self.refuse(at, why);
+                }
                 node.events = std::mem::take(&mut old.events);
                 *old = node;
             }
@@ -130,6 +144,7 @@ impl<E: Election> World<E> {
         };
         if let Some(node) = self.nodes.get_mut(at.0) {
             node.score = score;
+            self.driver.shifted();
         }
         self.wire.trace.mark(self.now, || match score {
             Some(score) => format!("score of {} is {score}", agent.as_ref()),
@@ -171,12 +186,11 @@ impl<E: Election> World<E> {
         };
         node.clock.set_rate(self.now, ppm);
         for running in &mut node.timers {
-            running.setting = self.driver.next_setting();
-            let (timer, setting) = (running.timer, running.setting);
             let fires = node.clock.when(running.due).max(self.now);
-            self.wire
-                .queue
-                .push(fires, Due::Timer { at, timer, setting });
+            let (timer, setting) = (running.timer, self.wire.queue.reserve());
+            *running = Running::new(timer, running.due, fires, setting);
+            let due = Due::Timer { at, timer, setting };
+            self.wire.queue.push_as(fires, setting, due);
         }
         true
     }
@@ -221,6 +235,7 @@ impl<E: Election> World<E> {
     pub(super) fn pause_at(&mut self, at: Place) {
         if let Some(node) = self.nodes.get_mut(at.0).filter(|n| n.is_running()) {
             node.hanging = Some(Vec::new());
+            self.driver.shifted();
             self.happened(at, Happening::Paused);
         }
     }
@@ -233,11 +248,22 @@ impl<E: Election> World<E> {
         }
     }
 
+    /// A life does not begin.
+    fn refuse(&mut self, at: Place, why: &str) -> bool {
+        let directory = &self.wire.directory;
+        self.wire.trace.mark(self.now, || {
+            let name = directory.name(at).map_or("", AgentId::as_str);
+            format!("{name} does not start: {why}")
+        });
+        false
+    }
+
     fn end(&mut self, at: Place) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
         node.machine = None;
+        self.driver.shifted();
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
         for due in node.hanging.take().into_iter().flatten() {

@@ -11,12 +11,13 @@ use super::{
     drive::Driver,
     news::{Detection, News},
     node::{Node, Place},
+    situation::{Situation, Situations},
     trap::Reaction,
-    wire::{Letter, Wire},
+    wire::{Dropped, Hits, Letter, Wire},
 };
 use crate::{
     faults::{SplitMix64, Tally},
-    protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View},
+    protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Needs, Score, Time, View},
     trace::Trace,
 };
 
@@ -240,6 +241,11 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map_or(&[], |node| &node.events)
     }
 
+    /// By which parameters it takes part.
+    pub fn config(&self, agent: impl AsRef<str>) -> Option<&E::Config> {
+        self.node(agent.as_ref()).map(|node| &node.config)
+    }
+
     /// What it made durable last.
     pub fn durable(&self, agent: impl AsRef<str>) -> Option<&E::Durable> {
         self.node(agent.as_ref())?.durable.as_ref()
@@ -280,14 +286,52 @@ impl<E: Election> World<E> {
         self.wire.network.tally()
     }
 
+    /// How many letters arrived and were dropped.
+    pub fn dropped(&self) -> Dropped {
+        self.wire.dropped
+    }
+
     /// How many traps that end like this have sprung.
     pub fn sprung(&self, reaction: Reaction) -> u64 {
+        self.wire.traps.sprung(reaction).total()
+    }
+
+    /// What the network did to messages, by what their senders were doing.
+    pub(super) fn hits(&self) -> &Hits {
+        &self.wire.hits
+    }
+
+    /// What those were doing whom a trap made do this.
+    pub(super) fn trapped(&self, reaction: Reaction) -> Situations {
         self.wire.traps.sprung(reaction)
+    }
+
+    /// What an agent is doing; `None` if it does not run.
+    pub fn situation(&self, agent: impl AsRef<str>) -> Option<Situation> {
+        self.view(agent).as_ref().map(Situation::of)
+    }
+
+    /// Whether an agent rests on a record that must not be lost.
+    pub fn rests_on_a_record(&self, agent: impl AsRef<str>) -> bool {
+        let node = self.node(agent.as_ref());
+        node.is_some_and(|node| node.demands.needs != Needs::Nothing)
+    }
+
+    /// What an agent's own clock reads; `None` if it does not run.
+    pub fn reading(&self, agent: impl AsRef<str>) -> Option<Time> {
+        let node = self.node(agent.as_ref()).filter(|node| node.is_alive());
+        node.map(|node| node.clock.read(self.now))
     }
 
     /// How often a machine moved; nobody's view changes in between, but for the time that passes.
     pub fn moves(&self) -> u64 {
         self.driver.moves
+    }
+
+    /// Changes whenever somebody begins or ceases to run, believes something else, or is worth
+    /// something else: until then, [`agreed`](Self::agreed) says what it said.
+    pub(super) fn shape(&self) -> (u64, usize) {
+        (self.driver.shifts, self.beliefs().count())
     }
 
     /// When the last message that is under way arrives.

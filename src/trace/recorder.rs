@@ -249,7 +249,8 @@ impl Trace {
         lines::lines(&self.entries)
     }
 
-    fn counts(&self) -> bool {
+    /// Whether messages are counted at all, kept or not.
+    pub(crate) fn counts(&self) -> bool {
         self.detail >= Detail::Counts
     }
 

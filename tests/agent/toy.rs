@@ -221,8 +221,8 @@ impl Election for Toy {
 
     fn demands(_: &Self::Config, _: &AgentId, _: MemberKind) -> Result<Demands, Misfit> {
         Ok(Demands {
-            mode: Demands::default().mode,
             needs: Needs::Record,
+            ..Demands::default()
         })
     }
 

@@ -7,7 +7,10 @@ use actix_bully::{
     elections::{policy::Preemption, quorum::QuorumConfig},
     faults::Conditions,
     protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
-    sim::{Detection, Participant, QuorumScenario, Watched, World, WorldBuilder, chaos::Scenario},
+    sim::{
+        Detection, Participant, QuorumScenario, Watch, Watched, World, WorldBuilder,
+        chaos::Scenario,
+    },
 };
 
 /// The preset `in_process`, by its letters; `AFTER` is a leader's patience.
@@ -34,6 +37,16 @@ pub(crate) struct Group {
     /// Parts in a million, by agent.
     pub(crate) clocks: Vec<i32>,
     pub(crate) planted: fn(QuorumConfig) -> QuorumConfig,
+}
+
+/// Other voters for the next epoch, by the usual timings.
+pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
+    QuorumConfig::builder(names.iter().map(|name| id(name)))
+        .timings(Timings::in_process())
+        .preemption(Preemption::After(ms(AFTER)))
+        .epoch(epoch)
+        .build()
+        .unwrap()
 }
 
 impl Group {
@@ -110,12 +123,23 @@ impl Group {
 /// A world, and what its agents may not do.
 pub(crate) struct Net {
     pub(crate) world: World<Watched>,
+    watch: Watch,
 }
 
 impl Net {
     pub(crate) fn new(mut world: World<Watched>, mut scenario: QuorumScenario) -> Self {
+        let watch = scenario.watch().clone();
         world.set_invariant(move |world| scenario.check(world));
-        Self { world }
+        Self { world, watch }
+    }
+
+    /// The parameters and the books of its agents.
+    pub(crate) fn watch(&self) -> Watch {
+        self.watch.clone()
+    }
+
+    pub(crate) fn voter(&self, name: &str, score: i32) -> Participant<Watched> {
+        Participant::voter(id(name), Some(score.into()), self.watch())
     }
 
     #[track_caller]

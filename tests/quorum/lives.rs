@@ -4,7 +4,7 @@ use actix_bully::{
     elections::policy::Preemption,
     faults::Conditions,
     protocol::{Event, LostReason, Term},
-    sim::Detection,
+    sim::{Detection, Participant},
 };
 
 use crate::kit::{AFTER, D, Group, Net, P, id, ms};
@@ -175,6 +175,24 @@ pub(crate) fn forgetful(group: &Group, seed: u64) -> Net {
     net
 }
 
+/// A store that is lost is not replaced: the voter stays away, also if it joins again.
+#[test]
+fn a_voter_that_lost_its_store_does_not_start() {
+    let mut net = Group::of(3).led(18);
+    net.world.crash("b");
+    assert!(net.world.wipe("b"), "it held a record");
+    assert!(!net.world.restart("b") && !net.world.is_running("b"));
+    net.run(500);
+    net.follows("c");
+    net.world.leave("b");
+    let again = net.voter("b", 2);
+    assert!(!net.world.join(again));
+    let other = Participant::observer(id("b-2"), net.watch());
+    assert!(net.world.join(other), "under another name it may observe");
+    net.run(500);
+    net.follows("c");
+}
+
 /// 61
 #[test]
 fn clocks_within_their_bound_break_nothing() {
@@ -222,7 +240,10 @@ fn a_clock_that_stops_with_its_host_is_not_safe() {
         .world
         .violation()
         .expect("this is why suspend must count");
-    assert!(broken.what.starts_with("I8"), "{broken}");
+    assert!(
+        broken.what.starts_with("I6"),
+        "its promises are over: {broken}"
+    );
 }
 
 /// 67

@@ -7,6 +7,7 @@
 )]
 
 mod chaos;
+mod epochs;
 mod faults;
 mod kit;
 mod lives;

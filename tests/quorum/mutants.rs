@@ -1,6 +1,7 @@
 //! Rules broken on purpose: each defect must be found. Needs the feature `planted`.
 //!
-//! With `SEEDS=1000` (or more) it counts in how many histories, and by which invariant.
+//! With `SEEDS=1000` (or another number) it counts in how many histories, and by which invariant;
+//! with `DEFECT=Vote` only for those whose name has that.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +19,18 @@ use crate::{
 #[test]
 fn every_planted_defect_is_found() -> Result<(), QuorumError> {
     let mut missed = Vec::new();
-    for defect in Defect::ALL {
+    let only = std::env::var("DEFECT").unwrap_or_default();
+    let all = Defect::ALL.into_iter();
+    for defect in all.filter(|defect| format!("{defect:?}").contains(&only)) {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let mut first = None;
-        let seeds = seeds(400);
-        let many = seeds.end - seeds.start > 400;
+        // Some are rare: a report has to be late for a life that led again.
+        let seeds = seeds(if defect == Defect::EndOfAnyLife {
+            1_000
+        } else {
+            400
+        });
+        let many = std::env::var("SEEDS").is_ok();
         for seed in seeds {
             let n = size(seed);
             let mut scenario = QuorumScenario::planted(seed, n, defect)?;

@@ -73,6 +73,13 @@ impl Election for AnyBully {
         }
     }
 
+    fn admits(config: &AnyConfig, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+        match config {
+            AnyConfig::Available(config) => Bully::admits(config, who, vote),
+            AnyConfig::Quorum(config) => QuorumBully::admits(config, who, vote),
+        }
+    }
+
     fn view(&self, now: Time) -> View {
         match self {
             Self::Available(machine) => machine.view(now),

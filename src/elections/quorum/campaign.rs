@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    Claim, Elect, Elected, LAST_TERM, Ok, Out, QuorumBully, Refusal, Timer, Vote, Yield,
+    Claim, Elect, Elected, Ok, Out, QuorumBully, Refusal, Timer, Vote, Yield,
     lease::LeaseBook,
     state::{Belief, Claiming, Probe, Reign, Seat, State},
 };
@@ -29,7 +29,7 @@ impl QuorumBully {
             return self.take_turn(now, Duration::ZERO, last, out);
         }
         let above = self.seen.max(self.vote.term).next();
-        let Some(term) = above.filter(|term| *term <= LAST_TERM) else {
+        let Some(term) = above.filter(|term| *term <= self.config.last_term()) else {
             return self.ignore("the terms have come to their end");
         };
         let round = self.next_round();
@@ -138,7 +138,7 @@ impl QuorumBully {
         let Some(score) = self.standing().filter(|_| blocked.is_zero()) else {
             return self.try_again(now, blocked, last, out);
         };
-        if term <= self.vote.term || term > LAST_TERM {
+        if term <= self.vote.term || term > self.config.last_term() {
             return self.try_again(now, Duration::ZERO, last, out);
         }
         let wait = self.config.timings().round();

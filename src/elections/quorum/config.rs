@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::Defect;
+use super::{Defect, epoch::LAST_EPOCH};
 use crate::elections::policy::Preemption;
 use crate::protocol::{AgentId, MemberKind, Misfit, Score, Timings};
 
@@ -149,8 +149,8 @@ impl QuorumConfig {
         self.wait.unwrap_or_else(|| least_wait(&self.timings))
     }
 
-    /// Which choice of voters this is. It travels beside every message, and nobody listens to
-    /// another epoch.
+    /// Which choice of voters this is: nobody listens to another [epoch](super::epoch), whose page
+    /// says how to change the voters.
     pub const fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -240,7 +240,8 @@ impl QuorumConfigBuilder {
         self
     }
 
-    /// Which choice of voters this is. Default: 0.
+    /// Which choice of voters this is; see [how to change them](super::epoch). Default: 0; at most
+    /// 16,777,215. Every change of voters, quorums or promise takes a higher one.
     pub const fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = epoch;
         self
@@ -267,6 +268,10 @@ impl QuorumConfigBuilder {
             return Err(QuorumError::Wait { wait, least });
         }
         check_patience(self.preemption, t.promise())?;
+        if self.epoch > LAST_EPOCH {
+            let (epoch, most) = (self.epoch, LAST_EPOCH);
+            return Err(QuorumError::Epoch { epoch, most });
+        }
         Ok(QuorumConfig {
             voters: voters.into(),
             vote_quorum: quorums.votes,
@@ -397,5 +402,13 @@ pub enum QuorumError {
         after: Duration,
         /// P.
         promise: Duration,
+    },
+    /// Terms have no room for such an epoch.
+    #[error("epoch {epoch} exceeds the limit of {most}: count the changes of the voters, from 0")]
+    Epoch {
+        /// The epoch asked for.
+        epoch: u64,
+        /// The highest.
+        most: u64,
     },
 }

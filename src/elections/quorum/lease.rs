@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    Ack, Claim, Defect, Elected, Heartbeat, LAST_TERM, Nack, Out, QuorumBully, Timer,
+    Ack, Claim, Defect, Elected, Heartbeat, Nack, Out, QuorumBully, Timer,
     state::{Belief, Bump, State},
 };
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
@@ -142,7 +142,7 @@ impl QuorumBully {
     /// A4, continued: claims a term above `seen`. Those who support this leader may vote for it.
     pub(super) fn bump(&mut self, now: Time, seen: Term, out: &mut Out) {
         let above = self.seen.max(seen).max(self.vote.term).next();
-        let Some(term) = above.filter(|term| *term <= LAST_TERM) else {
+        let Some(term) = above.filter(|term| *term <= self.config.last_term()) else {
             return self.ignore("the terms have come to their end");
         };
         self.vote_for_myself(term, out);

@@ -14,6 +14,8 @@
 //! - Once messages take no longer than the delay bound and a majority of the voters can reach each
 //!   other, one leader; with preemption, in the end, the most important voter that reaches a majority.
 //!
+//! Another list of voters is another [`epoch`]; its page says how to change them.
+//!
 //! A minority has no leader. Who was the leader stops itself before another can start. See [`proof`] for
 //! assumptions, timing, invariants and the argument.
 //!
@@ -67,6 +69,7 @@ mod command;
 mod config;
 mod defect;
 mod elect;
+pub mod epoch;
 mod lease;
 mod membership;
 pub mod proof;
@@ -104,10 +107,6 @@ use crate::protocol::{
 };
 
 type Out = EffectsOf<QuorumBully>;
-
-/// No election is held for a term above this one, and nobody is believed who names one: a term
-/// this high is nonsense, and adopting it would use up the numbers.
-const LAST_TERM: Term = Term(u64::MAX - (1 << 32));
 
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -152,13 +151,14 @@ impl Election for QuorumBully {
             identity.kind = MemberKind::Observer;
         }
         let vote = durable.unwrap_or_default();
+        let seen = vote.term.max(config.first_term());
         let peers = config.voters().iter().filter(|id| **id != identity.id);
         Self {
             peers: peers.cloned().collect(),
             me: identity,
             config: Arc::clone(config),
             members: Arc::new(Members::default()),
-            seen: vote.term,
+            seen,
             vote,
             state: State::Follower(Seat::Vacant(Vacancy::NONE)),
             promise: None,
@@ -204,7 +204,12 @@ impl Election for QuorumBully {
         Ok(Demands {
             mode: "quorum",
             needs,
+            epoch: config.epoch(),
         })
+    }
+
+    fn admits(config: &Self::Config, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+        vote.map_or(Ok(()), |vote| config.check_term(who, vote.term))
     }
 
     fn view(&self, now: Time) -> View {
@@ -270,7 +275,7 @@ impl QuorumBully {
         if !self.config.is_voter(from) || *from == self.me.id {
             return self.ignore("not from another voter");
         }
-        if message.term() > LAST_TERM {
+        if message.term() > self.config.last_term() {
             return self.ignore("a term out of all measure");
         }
         let is_told = matches!(

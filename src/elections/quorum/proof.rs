@@ -8,7 +8,7 @@
 //! | I3 `VoteOnce` | a voter votes for at most one candidate in a term, over all its lives |
 //! | I4 `TermMonotone` | a durable term never decreases |
 //! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
-//! | I6 `LeaseBacked` | who believes has a quorum of voters that are bound to it, itself included |
+//! | I6 `LeaseBacked` | who believes has a quorum of voters, itself included, that are bound to it, abstain, or do not live |
 //! | I7 `PromiseKept` | a vote is only given by who is not bound to another leader |
 //! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
 //! | I9 `ResignFinal` | who sent `Resign` for a term never again believes in it |
@@ -16,7 +16,7 @@
 //! | I11 `NoDisrupt` | a question, or a claim that is refused, changes nothing durable |
 //! | I12 `Observers` | an observer never consents, votes or acknowledges |
 //!
-//! All but I6 are checked after every step of every simulated history ([`sim`](crate::sim)).
+//! All are checked after every step of every simulated history ([`sim`](crate::sim)).
 //!
 //! # Assumptions
 //! Messages may be lost, doubled, reordered, delayed without bound; links may work one way only.

@@ -132,7 +132,8 @@ impl<M: PeerMessage> Registry<M> {
         group: &AgentId,
         demands: Demands,
     ) -> Result<Incarnation, JoinError> {
-        if self.names.is_empty() {
+        let nobody = || self.names.values().all(|seat| seat.holder == Holder::Gone);
+        if self.names.is_empty() || !self.is_like(demands) && nobody() {
             self.demands = demands;
         }
         if self.demands.mode != demands.mode {
@@ -142,6 +143,15 @@ impl<M: PeerMessage> Registry<M> {
                 group,
                 theirs,
                 mine: demands.mode,
+            });
+        }
+        if self.demands.epoch != demands.epoch {
+            let (id, group, theirs) = (id.clone(), group.clone(), self.demands.epoch);
+            return Err(JoinError::Epoch {
+                id,
+                group,
+                theirs,
+                mine: demands.epoch,
             });
         }
         let seat = self.names.get(id);
@@ -157,6 +167,15 @@ impl<M: PeerMessage> Registry<M> {
         self.names.insert(id.clone(), seat);
         self.demands.needs = self.demands.needs.max(demands.needs);
         Ok(seat.incarnation)
+    }
+
+    /// What all of them follow.
+    pub(super) const fn demands(&self) -> Demands {
+        self.demands
+    }
+
+    fn is_like(&self, demands: Demands) -> bool {
+        (self.demands.mode, self.demands.epoch) == (demands.mode, demands.epoch)
     }
 
     /// Fills a place that was kept; says whether it was.

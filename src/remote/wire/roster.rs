@@ -114,7 +114,11 @@ impl<'a> Roster<'a> {
         for _ in 0..reader.array()? {
             content.left.push(reader.small()?);
         }
-        for _ in 0..reader.array()? {
+        let members = reader.array()?;
+        if members > Self::MAX_MEMBERS {
+            return Err(WireError::Items);
+        }
+        for _ in 0..members {
             content.members.push(member(&mut reader)?);
         }
         if !reader.nil() {
@@ -131,8 +135,9 @@ impl<'a> Roster<'a> {
 
     /// Appends a roster frame.
     ///
-    /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says: 10 in
-    /// the shortest that a peer may ask for. Send the others in rosters without an opening.
+    /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says, but no
+    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 10 in the shortest that a peer may ask for.
+    /// Send the others in rosters without an opening.
     pub fn encode(
         seq: u64,
         group: u32,
@@ -158,6 +163,8 @@ impl<'a> Roster<'a> {
         });
     }
 
+    /// The most members in one roster: what is made of them is larger than their bytes.
+    pub const MAX_MEMBERS: usize = 512;
     /// The most bytes that one member takes.
     pub const MAX_MEMBER: usize = 322;
     /// The most bytes that a roster takes beside its members and the numbers that left (5 each).

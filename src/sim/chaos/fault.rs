@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use crate::sim::{Situation, Situations};
+
 /// One kind of fault, or of trouble that users make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -48,11 +50,19 @@ pub enum Fault {
     Campaign,
     /// An agent is told to hand the leadership over.
     StepDown,
+    /// An agent crashes, and its disk is lost. Where the rules rest on it, no further life begins.
+    LostStorage,
+    /// A message of before arrives once more.
+    Replay,
+    /// A message of a life that has ended arrives once more.
+    OldLife,
+    /// A message arrives from a stranger, or from another epoch.
+    Forgery,
 }
 
 impl Fault {
     /// Every kind.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -74,6 +84,10 @@ impl Fault {
         Self::IsolateAfterSend,
         Self::Campaign,
         Self::StepDown,
+        Self::LostStorage,
+        Self::Replay,
+        Self::OldLife,
+        Self::Forgery,
     ];
 
     /// Its name as one word, as it is read: `one-way-cut`.
@@ -107,6 +121,10 @@ impl fmt::Display for Fault {
             Self::IsolateAfterSend => "isolation after send",
             Self::Campaign => "campaign",
             Self::StepDown => "step down",
+            Self::LostStorage => "lost storage",
+            Self::Replay => "replay",
+            Self::OldLife => "old life",
+            Self::Forgery => "forgery",
         })
     }
 }
@@ -139,40 +157,69 @@ fn all_names() -> String {
     Fault::ALL.map(Fault::hyphenated).join(", ")
 }
 
-/// How often each kind of fault happened.
+/// How often each kind of fault happened, and what whom it met was doing.
 ///
 /// A cut counts when it ended and at least one message was lost to it; loss, duplication,
-/// reordering and long delays count messages.
+/// reordering and long delays count messages. They meet the senders of these messages; who returns
+/// or joins is met right after, who gets a false message when it does, everybody else right before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage([u64; Fault::ALL.len()]);
+pub struct Coverage {
+    counts: [u64; Fault::ALL.len()],
+    met: [Situations; Fault::ALL.len()],
+}
 
 impl Coverage {
     /// How often this one happened.
     pub fn of(&self, fault: Fault) -> u64 {
-        let found = Fault::ALL.iter().zip(self.0).find(|(f, _)| **f == fault);
-        found.map_or(0, |(_, count)| count)
+        let mut all = self.iter();
+        all.find(|(f, _)| *f == fault).map_or(0, |(_, count)| count)
+    }
+
+    /// How often it met an agent in that situation.
+    pub fn met(&self, fault: Fault, situation: Situation) -> u64 {
+        let found = Fault::ALL.iter().zip(&self.met).find(|(f, _)| **f == fault);
+        found.map_or(0, |(_, met)| met.of(situation))
     }
 
     /// Each kind of fault, and how often it happened.
     pub fn iter(&self) -> impl Iterator<Item = (Fault, u64)> {
-        Fault::ALL.into_iter().zip(self.0)
+        Fault::ALL.into_iter().zip(self.counts)
     }
 
     /// Adds what happened in another history.
     pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine = mine.saturating_add(theirs);
+        }
+        for (mine, theirs) in self.met.iter_mut().zip(&other.met) {
+            mine.add_all(theirs);
         }
     }
 
     pub(super) fn count(&mut self, fault: Fault, times: u64) {
         let found = Fault::ALL
             .iter()
-            .zip(&mut self.0)
+            .zip(&mut self.counts)
             .find(|(f, _)| **f == fault);
         if let Some((_, count)) = found {
             *count = count.saturating_add(times);
         }
+    }
+
+    /// It met agents in these situations.
+    pub(super) fn meets(&mut self, fault: Fault, whom: &Situations) {
+        let met = Fault::ALL.iter().zip(&mut self.met);
+        if let Some((_, met)) = met.into_iter().find(|(f, _)| **f == fault) {
+            met.add_all(whom);
+        }
+    }
+
+    /// It happened to an agent in that situation.
+    pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
+        let mut whom = Situations::default();
+        whom.add(situation);
+        self.count(fault, 1);
+        self.meets(fault, &whom);
     }
 }
 
@@ -209,6 +256,19 @@ mod tests {
             (coverage.of(Fault::Loss), coverage.of(Fault::StepDown)),
             (2, 6)
         );
-        assert!(coverage.to_string().ends_with("campaign 2, step down 6"));
+        assert!(coverage.to_string().contains("campaign 2, step down 6, "));
+    }
+
+    #[test]
+    fn whom_it_met_is_told_apart() {
+        let mut coverage = Coverage::default();
+        let [here, there, ..] = Situation::ALL;
+        coverage.hit(Fault::Crash, here);
+        coverage.hit(Fault::Crash, there);
+        coverage.hit(Fault::Pause, there);
+        coverage.add(&coverage.clone());
+        assert_eq!(coverage.of(Fault::Crash), 4);
+        assert_eq!(coverage.met(Fault::Crash, here), 2);
+        assert_eq!(coverage.met(Fault::Pause, here), 0);
     }
 }

@@ -31,7 +31,7 @@ use crate::{
 pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario: &mut S) -> Report {
     let mut random = SplitMix64::new(seed);
     let world = world(seed, n, options, scenario, &mut random);
-    let nemesis = Nemesis::new(n, options, &mut random);
+    let nemesis = Nemesis::new(n, options, scenario.stretch(), &mut random);
     let mut run = Run {
         world,
         scenario,
@@ -41,7 +41,12 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
         since: None,
     };
     let mut calm = Calm::default();
-    if run.faults(Time::ZERO.after(options.faults_for)) {
+    let stretch = run.scenario.stretch();
+    let forged = [Fault::Replay, Fault::OldLife, Fault::Forgery];
+    if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
+        run.world.remember_letters();
+    }
+    if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
         let healed = run.world.all_told_at();
         if run.advance(healed) {
@@ -213,9 +218,9 @@ impl<S: Scenario> Run<'_, S> {
     fn agreement(&mut self, end: Time, limit: Duration) -> Result<Option<Leader>, Late> {
         let mut seen = None;
         loop {
-            let moves = Some(self.world.moves());
-            if self.world.is_calm() && seen != moves {
-                seen = moves;
+            let shape = Some(self.world.shape());
+            if self.world.is_calm() && seen != shape {
+                seen = shape;
                 let agreed = self.world.agreed();
                 if self.is_expected(agreed.as_ref()) {
                     return Ok(agreed);
@@ -234,13 +239,13 @@ impl<S: Scenario> Run<'_, S> {
 
     /// Whether this agreement holds until then; ends when it does not, or a promise is broken.
     fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
-        let mut seen = self.world.moves();
+        let mut seen = self.world.shape();
         while self.world.next_at().is_some_and(|at| at <= end) {
             if !self.advance_one() {
                 return false;
             }
-            let moves = self.world.moves();
-            if std::mem::replace(&mut seen, moves) == moves {
+            let shape = self.world.shape();
+            if std::mem::replace(&mut seen, shape) == shape {
                 continue;
             }
             if self.world.agreed().as_ref() != agreed || !self.is_expected(agreed) {

@@ -9,7 +9,7 @@ use super::{ChaosOptions, Coverage, Fault, Scenario, name};
 use crate::{
     faults::{Conditions, SplitMix64},
     protocol::{After, AgentId, Election},
-    sim::{Reaction, Trap, World},
+    sim::{Reaction, Situation, Situations, Trap, World},
 };
 
 /// The source of all evil in one history.
@@ -22,20 +22,27 @@ pub(super) struct Nemesis {
     most: usize,
     taken: usize,
     skew: u32,
-    /// A cut in force, and how many messages had been lost to cuts before.
-    cut: Option<(Fault, u64)>,
+    /// A cut in force, and what messages had been lost to cuts before.
+    cut: Option<(Fault, Situations)>,
+    /// How many have lost what they rest on, for good.
+    lost: usize,
     pub(super) coverage: Coverage,
 }
 
 impl Nemesis {
     /// Draws the circumstances: each kind of fault is in with an even chance.
-    pub(super) fn new(n: usize, options: &ChaosOptions, random: &mut SplitMix64) -> Self {
+    pub(super) fn new(
+        n: usize,
+        options: &ChaosOptions,
+        stretch: u32,
+        random: &mut SplitMix64,
+    ) -> Self {
         let mut faults = options.faults.clone();
         faults.retain(|_| random.chance(500));
         if faults.is_empty() {
             faults.clone_from(&options.faults);
         }
-        let shortest = Duration::from_millis(random.between(1, 200));
+        let shortest = Duration::from_millis(random.between(1, 200)) * stretch;
         Self {
             faults,
             gap: After {
@@ -46,8 +53,14 @@ impl Nemesis {
             taken: n,
             skew: options.skew,
             cut: None,
+            lost: 0,
             coverage: Coverage::default(),
         }
+    }
+
+    /// Whether this history has such faults.
+    pub(super) fn takes(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
     }
 
     /// How long to wait for the next strike.
@@ -69,7 +82,7 @@ impl Nemesis {
         let Some(fault) = random.pick(&self.faults).copied() else {
             return;
         };
-        let done = match fault {
+        let met = match fault {
             Fault::Loss | Fault::Duplication | Fault::Reordering | Fault::LongDelay => {
                 return self.worsen(world, fault, scenario.delay_bound(), random);
             }
@@ -85,37 +98,76 @@ impl Nemesis {
             Fault::IsolateAfterSend => {
                 return set_trap(world, Reaction::Isolate, scenario.decisive(), random);
             }
+            Fault::LateTimers => return self.delay_timers(world, scenario.delay_bound()),
             Fault::Join => self.join(world, scenario, random),
             Fault::Leave => {
                 let few = world.views().count() < 2;
-                let leaver = somebody(world, random).filter(|_| !few);
-                leaver.is_some_and(|agent| world.leave(agent))
-            }
-            Fault::LateTimers => {
-                let most = scenario.delay_bound() * 10;
-                world.set_lateness(After::jittered(Duration::ZERO, most));
-                true
+                strikes(world, random, |world, agent| !few && world.leave(agent))
             }
             Fault::ScoreChange => {
                 let score = scenario.score(random);
-                somebody(world, random).is_some_and(|agent| world.set_score(agent, score))
+                strikes(world, random, |world, agent| world.set_score(agent, score))
             }
-            Fault::Crash => somebody(world, random).is_some_and(|agent| world.crash(agent)),
+            Fault::Crash => strikes(world, random, |world, agent| world.crash(agent)),
             Fault::Restart => restart(world, random),
-            Fault::Pause => somebody(world, random).is_some_and(|agent| world.pause(agent)),
+            Fault::Pause => strikes(world, random, |world, agent| world.pause(agent)),
             Fault::ClockRate => {
-                let ppm = random.below(u64::from(self.skew) * 2 + 1);
-                let ppm = i32::try_from(i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew));
-                let agent = somebody(world, random).zip(ppm.ok());
-                agent.is_some_and(|(agent, ppm)| world.set_clock_rate(agent, ppm))
+                let ppm = self.rate(random);
+                strikes(world, random, |world, agent| {
+                    world.set_clock_rate(agent, ppm)
+                })
             }
-            Fault::Campaign => somebody(world, random).is_some_and(|agent| world.campaign(agent)),
+            Fault::Campaign => strikes(world, random, |world, agent| world.campaign(agent)),
             Fault::StepDown => {
                 let to = somebody(world, random).filter(|_| random.chance(500));
-                somebody(world, random).is_some_and(|agent| world.step_down(agent, to))
+                strikes(world, random, |world, agent| world.step_down(agent, to))
             }
+            Fault::LostStorage => self.lose_storage(world, scenario.may_lose_storage(), random),
+            Fault::Replay => met_at(world, random, World::replay),
+            Fault::OldLife => met_at(world, random, World::replay_from_the_dead),
+            Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
+            Fault::Forgery => met_at(world, random, World::forge_epoch),
         };
-        self.coverage.count(fault, u64::from(done));
+        if let Some(situation) = met {
+            self.coverage.hit(fault, situation);
+        }
+    }
+
+    /// From now on timers are late.
+    fn delay_timers<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
+        world.set_lateness(After::jittered(Duration::ZERO, bound * 10));
+        self.coverage.count(Fault::LateTimers, 1);
+        self.coverage.meets(Fault::LateTimers, &everybody(world));
+    }
+
+    /// How fast a clock runs, in parts per million of deviation.
+    fn rate(&self, random: &mut SplitMix64) -> i32 {
+        let ppm = random.below(u64::from(self.skew) * 2 + 1);
+        let ppm = i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew);
+        i32::try_from(ppm).unwrap_or(0)
+    }
+
+    /// A crash takes the disk with it. Where the rules rest on it, no further life may begin.
+    fn lose_storage<E: Election>(
+        &mut self,
+        world: &mut World<E>,
+        most: usize,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let (mut lost, room) = (None, self.lost < most);
+        let met = strikes(world, random, |world, agent| {
+            let rests = world.rests_on_a_record(agent);
+            let done = (room || !rests) && world.crash(agent);
+            lost = done.then(|| (agent.clone(), rests));
+            done
+        })?;
+        let (whom, rests) = lost?;
+        world.wipe(&whom);
+        self.lost = self.lost.saturating_add(usize::from(rests));
+        if world.restart(&whom) && rests {
+            world.violate(format!("{whom} starts without the record that it lost"));
+        }
+        Some(met)
     }
 
     /// Counts what can only be counted at the end.
@@ -126,12 +178,22 @@ impl Nemesis {
         self.coverage.count(Fault::Duplication, tally.duplicated);
         self.coverage.count(Fault::Reordering, tally.reordered);
         self.coverage.count(Fault::LongDelay, tally.slow);
+        let hits = world.hits();
+        for (fault, whom) in [
+            (Fault::Loss, &hits.lost),
+            (Fault::Duplication, &hits.duplicated),
+            (Fault::Reordering, &hits.reordered),
+            (Fault::LongDelay, &hits.slow),
+        ] {
+            self.coverage.meets(fault, whom);
+        }
         for (reaction, fault) in [
             (Reaction::Crash, Fault::CrashAfterSend),
             (Reaction::Pause, Fault::PauseAfterSend),
             (Reaction::Isolate, Fault::IsolateAfterSend),
         ] {
             self.coverage.count(fault, world.sprung(reaction));
+            self.coverage.meets(fault, &world.trapped(reaction));
         }
     }
 
@@ -154,8 +216,9 @@ impl Nemesis {
                 }
             }
             _ => {
-                let done = restart(world, random);
-                self.coverage.count(Fault::Restart, u64::from(done));
+                if let Some(met) = restart(world, random) {
+                    self.coverage.hit(Fault::Restart, met);
+                }
             }
         }
     }
@@ -216,7 +279,7 @@ impl Nemesis {
             (_, _, [one, other, ..]) => world.cut(one, other),
             (_, _, _) => {}
         }
-        self.cut = Some((fault, world.tally().separated()));
+        self.cut = Some((fault, world.hits().separated()));
     }
 
     /// Somebody new, as long as there is room; then somebody who left.
@@ -225,22 +288,25 @@ impl Nemesis {
         world: &mut World<S::Election>,
         scenario: &mut S,
         random: &mut SplitMix64,
-    ) -> bool {
+    ) -> Option<Situation> {
         let number = if self.taken < self.most {
             self.taken
         } else {
             usize::try_from(random.below(u64::try_from(self.most).unwrap_or(1))).unwrap_or(0)
         };
         self.taken = self.taken.max(number.saturating_add(1));
-        let participant = name(number).map(|id| scenario.participant(id, random));
-        participant.is_some_and(|participant| world.join(participant))
+        let id = name(number)?;
+        let participant = scenario.participant(id.clone(), random);
+        let joins = world.join(participant);
+        world.situation(&id).filter(|_| joins)
     }
 
     /// A cut ends: did it hurt anybody?
     fn end_cut<E: Election>(&mut self, world: &World<E>) {
         if let Some((fault, before)) = self.cut.take() {
-            let hurt = world.tally().separated() > before;
-            self.coverage.count(fault, u64::from(hurt));
+            let hurt = world.hits().separated().since(&before);
+            self.coverage.count(fault, u64::from(hurt.total() > 0));
+            self.coverage.meets(fault, &hurt);
         }
     }
 }
@@ -258,10 +324,44 @@ pub(super) fn somebody<E: Election>(world: &World<E>, random: &mut SplitMix64) -
 }
 
 /// One of the dead begins its next life.
-fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> bool {
+fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let dead = world.agents().filter(|id| world.view(id).is_none());
     let dead: Vec<AgentId> = dead.cloned().collect();
-    random.pick(&dead).is_some_and(|agent| world.restart(agent))
+    let agent = random.pick(&dead)?;
+    let begins = world.restart(agent);
+    world.situation(agent).filter(|_| begins)
+}
+
+/// Does this to somebody; what that one was doing before, if it was done.
+fn strikes<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+    does: impl FnOnce(&mut World<E>, &AgentId) -> bool,
+) -> Option<Situation> {
+    let whom = somebody(world, random)?;
+    let situation = world.situation(&whom);
+    situation.filter(|_| does(world, &whom))
+}
+
+/// Slips some letter in; what its receiver is doing.
+fn met_at<E: Election>(
+    world: &mut World<E>,
+    random: &mut SplitMix64,
+    slip_in: impl FnOnce(&mut World<E>, u64) -> Option<AgentId>,
+) -> Option<Situation> {
+    let at = slip_in(world, random.next_u64())?;
+    world.situation(at)
+}
+
+/// What those who run are doing.
+fn everybody<E: Election>(world: &World<E>) -> Situations {
+    let mut all = Situations::default();
+    for agent in world.agents() {
+        if let Some(situation) = world.situation(agent) {
+            all.add(situation);
+        }
+    }
+    all
 }
 
 /// Something shall happen to whoever sends a decisive message next, or in the midst of it.

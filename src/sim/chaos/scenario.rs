@@ -36,8 +36,21 @@ pub trait Scenario {
         TermOrder::Rising
     }
 
-    /// What must come of it in the end.
+    /// What must come of it in the end. Asked again whenever somebody begins or ceases to run,
+    /// believes something else, or is worth something else.
     fn expected(&self, world: &World<Self::Election>) -> Expected;
+
+    /// How many agents may lose the record that they rest on, so that the rest still owes what is
+    /// expected. Default: any number.
+    fn may_lose_storage(&self) -> usize {
+        usize::MAX
+    }
+
+    /// How many times as long as others' its histories take, by its timings: faults last so much
+    /// longer, and follow so much slower. Default: 1.
+    fn stretch(&self) -> u32 {
+        1
+    }
 
     /// What a user does when everything is healed and old messages are gone; nothing, by default.
     fn healed(&mut self, world: &mut World<Self::Election>) {

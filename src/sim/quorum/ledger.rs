@@ -26,27 +26,31 @@ pub(super) struct Ledger {
     grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
     /// I8: who has a quorum of votes in a term.
     elected: BTreeMap<Term, AgentId>,
+    last_elected: Term,
     /// I2: who announced itself in a term.
     announced: BTreeMap<Term, AgentId>,
     /// I5: the last token.
     token: Term,
     /// I9: who resigned which term.
     resigned: BTreeSet<(AgentId, Term)>,
-    /// I4, I10: each voter's durable record.
-    disks: BTreeMap<AgentId, Vote>,
-    /// I7: what each voter promised.
-    promises: BTreeMap<AgentId, Promised>,
+    last_resigned: Term,
+    /// What each voter wrote and promised.
+    voters: Vec<Voter>,
     /// The first broken invariant.
     pub(super) broken: Option<String>,
     /// How many leaderships began.
     pub(super) elections: u64,
 }
 
-/// What binds one voter, by its own clock.
-#[derive(Debug, Default)]
-struct Promised {
+/// One voter, in all its lives.
+#[derive(Debug)]
+struct Voter {
+    id: AgentId,
+    /// I4, I10: its durable record.
+    disk: Vote,
+    /// I6, I7: what binds it, by its own clock.
     quarantine: Time,
-    to: Option<Promise>,
+    promise: Option<Promise>,
 }
 
 #[derive(Debug)]
@@ -58,6 +62,15 @@ struct Promise {
 }
 
 impl Ledger {
+    /// There are few voters, and their names are told apart by their hashes: a walk is quick.
+    fn voter(&self, id: &AgentId) -> Option<&Voter> {
+        self.voters.iter().find(|voter| voter.id == *id)
+    }
+
+    fn voter_mut(&mut self, id: &AgentId) -> Option<&mut Voter> {
+        self.voters.iter_mut().find(|voter| voter.id == *id)
+    }
+
     fn breaks(&mut self, invariant: &str, what: &str) {
         self.broken
             .get_or_insert_with(|| format!("{invariant}: {what}"));
@@ -65,27 +78,40 @@ impl Ledger {
 
     /// A life begins with this record.
     pub(super) fn begins(&mut self, me: &AgentId, vote: Vote) {
-        self.disks.insert(me.clone(), vote);
+        match self.voter_mut(me) {
+            Some(voter) => voter.disk = vote,
+            None => self.voters.push(Voter {
+                id: me.clone(),
+                disk: vote,
+                quarantine: Time::ZERO,
+                promise: None,
+            }),
+        }
     }
 
     /// S1, seen from outside: who may have promised something is bound for P.
     pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
-        let used = self.disks.get(me).is_some_and(|v| v.term > Term::ZERO);
-        let bound = used && config.lease_quorum() > 1;
+        let Some(voter) = self.voter_mut(me) else {
+            return;
+        };
+        let record = voter.disk.term;
+        let used = record > Term::ZERO && config.lease_quorum() > 1;
+        let bound = used || config.is_arrival(record);
         let span = if bound {
             config.timings().promise()
         } else {
             Duration::ZERO
         };
-        let quarantine = now.after(span);
-        let to = None;
-        self.promises
-            .insert(me.clone(), Promised { quarantine, to });
+        voter.quarantine = now.after(span);
+        voter.promise = None;
     }
 
     pub(super) fn persists(&mut self, me: &AgentId, vote: &Vote) {
-        let before = self.disks.insert(me.clone(), vote.clone());
-        if before.is_some_and(|before| before.term > vote.term) {
+        let Some(voter) = self.voter_mut(me) else {
+            return;
+        };
+        let before = std::mem::replace(&mut voter.disk, vote.clone());
+        if before.term > vote.term {
             self.breaks(
                 "I4 TermMonotone",
                 &format!("{me} goes back to {}", vote.term),
@@ -95,7 +121,7 @@ impl Ledger {
 
     /// I10: what is said of a term is said after it is durable.
     pub(super) fn speaks(&mut self, me: &AgentId, term: Term, kind: &str) {
-        if self.disks.get(me).is_none_or(|disk| disk.term < term) {
+        if self.voter(me).is_none_or(|voter| voter.disk.term < term) {
             self.breaks(
                 "I10 DiskFirst",
                 &format!("{me} sends {kind} of term {term}"),
@@ -122,13 +148,14 @@ impl Ledger {
             let what = format!("{me} votes for {candidate} in term {term}");
             self.breaks("I7 PromiseKept", &what);
         }
-        if let Some(bound) = self.promises.get_mut(me) {
-            bound.to.take_if(|p| p.holder != *candidate); // it was free, or was released
+        if let Some(voter) = self.voter_mut(me) {
+            voter.promise.take_if(|p| p.holder != *candidate); // it was free, or was released
         }
         let grants = self.grants.entry((term, candidate.clone())).or_default();
         grants.insert(me.clone());
         // By the configuration as it ought to be: a majority at least.
         if grants.len() >= config.vote_quorum() {
+            self.last_elected = self.last_elected.max(term);
             let first = self
                 .elected
                 .entry(term)
@@ -147,14 +174,14 @@ impl Ledger {
         candidate: &AgentId,
         released: Option<&Leadership>,
     ) -> bool {
-        let Some(bound) = self.promises.get(me) else {
+        let Some(voter) = self.voter(me) else {
             return false;
         };
-        let promised = bound.to.as_ref().is_some_and(|p| {
+        let promised = voter.promise.as_ref().is_some_and(|p| {
             let free = |l: &Leadership| l.id == p.holder && l.term >= p.term;
             now < p.until && p.holder != *candidate && !released.is_some_and(free)
         });
-        promised || now < bound.quarantine
+        promised || now < voter.quarantine
     }
 
     /// `me` acknowledges a leader, which is a promise to it.
@@ -169,18 +196,21 @@ impl Ledger {
         self.speaks(me, term, "an acknowledgement");
         let until = now.after(config.timings().promise());
         let (holder, incarnation) = (leader.0.clone(), leader.1);
-        self.promises.entry(me.clone()).or_default().to = Some(Promise {
-            holder,
-            incarnation,
-            term,
-            until,
-        });
+        if let Some(voter) = self.voter_mut(me) {
+            voter.promise = Some(Promise {
+                holder,
+                incarnation,
+                term,
+                until,
+            });
+        }
     }
 
     /// `me` hears that somebody resigned.
     pub(super) fn hears_resign(&mut self, me: &AgentId, from: &AgentId, term: Term) {
-        if let Some(bound) = self.promises.get_mut(me) {
-            bound.to.take_if(|p| p.holder == *from && p.term <= term);
+        if let Some(voter) = self.voter_mut(me) {
+            let released = |p: &mut Promise| p.holder == *from && p.term <= term;
+            voter.promise.take_if(released);
         }
     }
 
@@ -190,8 +220,8 @@ impl Ledger {
             let holder = members.get(&p.holder);
             holder.is_some_and(|m| m.has_ended(p.incarnation))
         };
-        if let Some(bound) = self.promises.get_mut(me) {
-            bound.to.take_if(ended);
+        if let Some(voter) = self.voter_mut(me) {
+            voter.promise.take_if(ended);
         }
     }
 
@@ -205,6 +235,7 @@ impl Ledger {
 
     pub(super) fn resigns(&mut self, me: &AgentId, term: Term) {
         self.resigned.insert((me.clone(), term));
+        self.last_resigned = self.last_resigned.max(term);
     }
 
     pub(super) fn acquires(&mut self, me: &AgentId, term: Term) {
@@ -227,30 +258,67 @@ impl Ledger {
         self.breaks("I12 Observers", &format!("the observer {me} sends {kind}"));
     }
 
+    /// I6: whether a quorum for the lease supports this leader; `reading` is a voter's own clock, if
+    /// it lives. Who does not live supports nobody else.
+    ///
+    /// # Errors
+    /// Says what is wrong.
+    pub(super) fn check_lease(
+        &self,
+        me: &AgentId,
+        config: &QuorumConfig,
+        reading: impl Fn(&AgentId) -> Option<Time>,
+    ) -> Result<(), String> {
+        let supports = |voter: &&Voter| {
+            let to_me = voter.promise.as_ref().filter(|p| p.holder == *me);
+            let bound = to_me.map_or(voter.quarantine, |p| p.until.max(voter.quarantine));
+            reading(&voter.id).is_none_or(|now| now < bound)
+        };
+        // Of those who never lived there is no page.
+        let others = config.voters().iter().filter(|id| *id != me);
+        let voters = others.map(|id| self.voter(id));
+        let support = voters.filter(|v| v.as_ref().is_none_or(supports)).count() + 1;
+        if support >= config.lease_quorum() {
+            return Ok(());
+        }
+        Err(format!(
+            "I6 LeaseBacked: {me} believes by the support of {support} of {}",
+            config.voters().len()
+        ))
+    }
+
     /// I1, I8, I9, at this instant.
     ///
     /// # Errors
     /// Says what is wrong.
-    pub(super) fn check(&self, believers: &[(AgentId, Term)]) -> Result<(), String> {
+    pub(super) fn check<'a>(
+        &self,
+        mut believers: impl Iterator<Item = (&'a AgentId, Term)>,
+    ) -> Result<(), String> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        if let [(one, t), (other, u), ..] = believers {
+        let Some((me, term)) = believers.next() else {
+            return Ok(());
+        };
+        if let Some((other, u)) = believers.next() {
             return Err(format!(
-                "I1 OneBeliever: {one} in term {t} and {other} in term {u}"
+                "I1 OneBeliever: {me} in term {term} and {other} in term {u}"
             ));
         }
-        for (me, term) in believers {
-            if self.resigned.contains(&(me.clone(), *term)) {
-                return Err(format!("I9 ResignFinal: {me} in term {term}"));
-            }
-            let later = self.elected.range(*term..).skip_while(|(t, _)| *t == term);
-            if let Some((above, rival)) = later.into_iter().find(|(_, id)| *id != me) {
-                return Err(format!(
-                    "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
-                ));
-            }
+        // Mostly neither anything was resigned nor anybody elected in this term or above.
+        if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {
+            return Err(format!("I9 ResignFinal: {me} in term {term}"));
         }
-        Ok(())
+        if self.last_elected <= term {
+            return Ok(());
+        }
+        let mut later = self.elected.range(term..).skip_while(|(t, _)| **t == term);
+        match later.find(|(_, id)| *id != me) {
+            Some((above, rival)) => Err(format!(
+                "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
+            )),
+            None => Ok(()),
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! | I3 `VoteOnce` | a voter votes once in a term, in all its lives |
 //! | I4 `TermMonotone` | a durable term never decreases |
 //! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
+//! | I6 `LeaseBacked` | who believes has a quorum of voters that are bound to it, abstain, or do not live |
 //! | I7 `PromiseKept` | a vote is only given by who is not bound |
 //! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
 //! | I9 `ResignFinal` | nobody believes in a term that it resigned |
@@ -29,8 +30,8 @@ use std::{
 pub use watch::{Watch, Watched};
 
 use super::{
-    Participant, World,
-    chaos::{Expected, Scenario, name},
+    Participant, Situation, World,
+    chaos::{Expected, Fault, Scenario, name},
 };
 use crate::{
     elections::{
@@ -38,7 +39,7 @@ use crate::{
         quorum::{QuorumConfig, QuorumError},
     },
     faults::SplitMix64,
-    protocol::{AgentId, Rank, Score, Term, Timings},
+    protocol::{AgentId, Role, Score, Timings},
 };
 
 /// The voters of one configuration, and observers who join.
@@ -52,6 +53,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 impl QuorumScenario {
@@ -68,6 +71,7 @@ impl QuorumScenario {
                 sound: Arc::new(sound),
                 ledger: Arc::new(Mutex::default()),
             },
+            checked: None,
         }
     }
 
@@ -76,7 +80,15 @@ impl QuorumScenario {
     /// # Errors
     /// [`QuorumError::NoVoters`] when `n` is zero.
     pub fn drawn(seed: u64, n: usize) -> Result<Self, QuorumError> {
-        draw(seed, n).map(Self::new)
+        draw(seed, n, timings_of(seed)).map(Self::new)
+    }
+
+    /// The same with these timings.
+    ///
+    /// # Errors
+    /// As [`drawn`](Self::drawn).
+    pub fn with_timings(seed: u64, n: usize, timings: Timings) -> Result<Self, QuorumError> {
+        draw(seed, n, timings).map(Self::new)
     }
 
     /// The same with a rule broken on purpose.
@@ -90,8 +102,22 @@ impl QuorumScenario {
         n: usize,
         defect: crate::elections::quorum::Defect,
     ) -> Result<Self, QuorumError> {
-        let sound = draw(seed, n)?;
+        let sound = draw(seed, n, timings_of(seed))?;
         Ok(Self::unsound(sound.clone().planted(defect), sound))
+    }
+
+    /// Whether such a fault can meet a voter in such a situation. Who asks or stands back knows no
+    /// leader, and who leads knows itself.
+    pub fn is_reachable(fault: Fault, situation: Situation) -> bool {
+        let Situation { role, has_leader } = situation;
+        if matches!(fault, Fault::Restart | Fault::Join) {
+            return role == Role::Follower && !has_leader; // as a life begins
+        }
+        match role {
+            Role::Follower => true,
+            Role::Candidate | Role::Waiting => !has_leader,
+            Role::Leader => has_leader,
+        }
     }
 
     /// The rules' parameters, and the books.
@@ -105,15 +131,21 @@ impl QuorumScenario {
     }
 }
 
-/// Mostly in-process timings; every fifth history has other quorums than majorities, every third
-/// leaves its leaders alone.
-fn draw(seed: u64, n: usize) -> Result<QuorumConfig, QuorumError> {
+/// Mostly in-process timings, all others now and then.
+fn timings_of(seed: u64) -> Timings {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
-    let timings = match random.below(8) {
+    match random.below(8) {
+        0 if random.chance(500) => Timings::wan(),
         0 => Timings::default(),
         1 | 2 => Timings::lan(),
         _ => Timings::in_process(),
-    };
+    }
+}
+
+/// Every fifth history has other quorums than majorities, every third leaves its leaders alone.
+fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumError> {
+    let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
+    random.next_u64(); // the timings' draw
     let short = timings.promise().saturating_mul(2);
     let preemption = if random.chance(333) {
         Preemption::Never
@@ -174,6 +206,16 @@ impl Scenario for QuorumScenario {
         all + all * skew / 1_000_000 * 2
     }
 
+    fn may_lose_storage(&self) -> usize {
+        self.watch.sound.tolerated()
+    }
+
+    /// A promise of one second is what others' faults are made for.
+    fn stretch(&self) -> u32 {
+        let seconds = self.watch.sound.timings().promise().as_secs();
+        u32::try_from(seconds).unwrap_or(1).max(1)
+    }
+
     fn decisive(&self) -> &[&'static str] {
         &[
             "claim",
@@ -188,17 +230,17 @@ impl Scenario for QuorumScenario {
 
     fn expected(&self, world: &World<Watched>) -> Expected {
         let config = &self.watch.sound;
-        let running = || config.voters().iter().filter(|id| world.is_running(id));
-        if running().count() < config.vote_quorum().max(config.lease_quorum()) {
+        let (mut running, mut highest) = (0, None);
+        for id in config.voters().iter().filter(|id| world.is_running(id)) {
+            running += 1;
+            highest = highest.max(world.score(id).map(|score| (score, id)));
+        }
+        if running < config.vote_quorum().max(config.lease_quorum()) {
             return Expected::Nobody;
         }
-        let rank = |id: &AgentId| {
-            let (score, id) = (world.score(id)?, id.clone());
-            Some(Rank { score, id })
-        };
-        match (running().filter_map(rank).max(), config.preemption()) {
+        match (highest, config.preemption()) {
             (None, _) => Expected::Nobody,
-            (Some(highest), Preemption::After(_)) => Expected::Only(highest.id),
+            (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
             (Some(_), _) => Expected::Somebody,
         }
     }
@@ -217,11 +259,18 @@ impl Scenario for QuorumScenario {
         }
     }
 
+    /// What is believed or booked changes only with a step of a machine: time alone ends a belief,
+    /// and breaks nothing.
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
-        let believers: Vec<(AgentId, Term)> = world
-            .beliefs()
-            .map(|(id, term)| (id.clone(), term))
-            .collect();
-        self.watch.ledger().check(&believers)
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        let ledger = self.watch.ledger();
+        ledger.check(world.beliefs())?;
+        world.beliefs().try_for_each(|(me, _)| {
+            let config = world.config(me).map_or(&self.watch.sound, |w| &w.sound);
+            ledger.check_lease(me, config, |voter| world.reading(voter))
+        })
     }
 }

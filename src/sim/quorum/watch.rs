@@ -11,8 +11,8 @@ use crate::{
         quorum::{QuorumBully, QuorumConfig, Timer, Vote},
     },
     protocol::{
-        AgentId, Effect, EffectOf, Effects, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, Time, View,
+        AgentId, Demands, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
+        Input, InputOf, MemberKind, Misfit, Time, View,
     },
 };
 
@@ -22,7 +22,6 @@ pub struct Watched {
     id: AgentId,
     kind: MemberKind,
     machine: QuorumBully,
-    effects: EffectsOf<QuorumBully>,
     watch: Watch,
 }
 
@@ -36,6 +35,17 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Other voters, in the same books: what one epoch may not do while another goes on.
+    #[must_use]
+    pub fn epoch(&self, config: QuorumConfig) -> Self {
+        let config = Arc::new(config);
+        Self {
+            sound: Arc::clone(&config),
+            config,
+            ledger: Arc::clone(&self.ledger),
+        }
+    }
+
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,26 +72,27 @@ impl Election for Watched {
             id,
             kind,
             machine: QuorumBully::new(identity, &watch.config, durable),
-            effects: Effects::new(),
             watch: watch.clone(),
         }
     }
 
+    /// The machine writes straight into `out`; what it wrote is read there.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
-        let asked = self.note_input(now, &input);
-        self.machine.handle(now, inside(input), &mut self.effects);
-        let mut effects = std::mem::take(&mut self.effects);
-        for effect in effects.drain() {
-            self.note_effect(now, &asked, &effect);
-            match effect {
-                Effect::Persist(vote) => out.persist(vote),
-                Effect::Send { to, message } => out.send_to(to, message),
-                Effect::SetTimer { timer, after } => out.set_timer(timer, after),
-                Effect::CancelTimer(timer) => out.cancel_timer(timer),
-                Effect::Notify(event) => out.notify(event),
-            }
+        let mut ledger = self.watch.ledger();
+        let asked = self.note_input(now, &input, &mut ledger);
+        let before = out.as_slice().len();
+        self.machine.handle(now, input, out);
+        for effect in out.as_slice().iter().skip(before) {
+            self.note_effect(now, &asked, effect, &mut ledger);
         }
-        self.effects = effects;
+    }
+
+    fn demands(watch: &Watch, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+        QuorumBully::demands(&watch.config, who, kind)
+    }
+
+    fn admits(watch: &Watch, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+        QuorumBully::admits(&watch.config, who, vote)
     }
 
     fn view(&self, now: Time) -> View {
@@ -98,8 +109,7 @@ enum Asked {
 }
 
 impl Watched {
-    fn note_input(&self, now: Time, input: &InputOf<Self>) -> Asked {
-        let mut ledger = self.watch.ledger();
+    fn note_input(&self, now: Time, input: &InputOf<Self>, ledger: &mut Ledger) -> Asked {
         match input {
             Input::Start(_) => ledger.starts(now, &self.id, &self.watch.sound),
             Input::Members(members) => ledger.hears_members(&self.id, members),
@@ -130,8 +140,13 @@ impl Watched {
         Asked::Other
     }
 
-    fn note_effect(&self, now: Time, asked: &Asked, effect: &EffectOf<QuorumBully>) {
-        let mut ledger = self.watch.ledger();
+    fn note_effect(
+        &self,
+        now: Time,
+        asked: &Asked,
+        effect: &EffectOf<QuorumBully>,
+        ledger: &mut Ledger,
+    ) {
         let alone = self.watch.sound.voters().len() == 1;
         match effect {
             Effect::Persist(vote) => {
@@ -145,8 +160,7 @@ impl Watched {
                 ledger.persists(&self.id, vote);
             }
             Effect::Send { message, .. } => {
-                drop(ledger);
-                self.note_message(now, asked, message);
+                self.note_message(now, asked, message, ledger);
             }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
                 ledger.acquires(&self.id, *term);
@@ -155,8 +169,8 @@ impl Watched {
         }
     }
 
-    fn note_message(&self, now: Time, asked: &Asked, message: &BullyMessage) {
-        let (mut ledger, sound) = (self.watch.ledger(), &self.watch.sound);
+    fn note_message(&self, now: Time, asked: &Asked, message: &BullyMessage, ledger: &mut Ledger) {
+        let sound = &self.watch.sound;
         if self.kind == MemberKind::Observer {
             ledger.meddles(&self.id, "anything");
         }
@@ -175,26 +189,5 @@ impl Watched {
             (BullyMessage::Resign(resign), _) => ledger.resigns(&self.id, resign.term),
             (_, _) => {}
         }
-    }
-}
-
-fn inside(input: InputOf<Watched>) -> InputOf<QuorumBully> {
-    match input {
-        Input::Start(members) => Input::Start(members),
-        Input::Received {
-            from,
-            incarnation,
-            message,
-        } => Input::Received {
-            from,
-            incarnation,
-            message,
-        },
-        Input::TimedOut(timer) => Input::TimedOut(timer),
-        Input::Members(members) => Input::Members(members),
-        Input::Campaign => Input::Campaign,
-        Input::SetScore(score) => Input::SetScore(score),
-        Input::StepDown { to } => Input::StepDown { to },
-        Input::Drained => Input::Drained,
     }
 }

@@ -1,6 +1,7 @@
 //! The world, tried with a toy election: time, order, the driver's contract, the verbs.
 
 mod driver;
+mod frames;
 mod news;
 mod runs;
 mod toy;

@@ -35,6 +35,7 @@ fn each_broken_relation_is_named() {
     };
     let cases = [
         (of(&[]), "NoVoters"),
+        (three().epoch(1 << 24), "Epoch"),
         (of(&["a", "b", "a"]), "DuplicateVoter"),
         (of(&["a", "b", "c", "d"]).quorums(2, 3), "VoteQuorum"), // an even split
         (three().quorums(4, 2), "VoteQuorum"),

@@ -8,6 +8,7 @@ mod announce;
 mod command;
 mod config;
 mod elect;
+mod epoch;
 mod lease;
 mod members;
 mod net;
@@ -22,9 +23,9 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use say::*;
 
 use super::{
-    Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, LAST_TERM, Leadership,
-    Nack, Ok, QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer,
-    Vote, Yield, state::State,
+    Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
+    QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer, Vote, Yield,
+    state::State,
 };
 use crate::elections::policy::Preemption;
 use crate::protocol::{
@@ -41,6 +42,9 @@ const LOW: &str = "low";
 const HIGH: &str = "high";
 /// An observer.
 const EYE: &str = "eye";
+
+/// The last term of the first epoch.
+const LAST_TERM: Term = Term(super::epoch::TERMS);
 
 /// The term of the leader in [`Kit::following`].
 const OLD: u64 = 3;

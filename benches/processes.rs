@@ -1,0 +1,247 @@
+//! How long a leader's end goes on between real processes on loopback: until every survivor has
+//! been told who is next.
+//!
+//! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release.
+//! Three processes of the node example. Fails when a row exceeds its formula.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "nodes are counted from 0 to n, and live in real time"
+)]
+
+#[path = "../tests/hosts/check.rs"]
+#[expect(dead_code, reason = "other programs ask more")]
+mod check;
+#[path = "../tests/hosts/cluster.rs"]
+#[expect(dead_code, reason = "other programs do more to their nodes")]
+mod cluster;
+#[path = "../tests/hosts/log.rs"]
+mod log;
+#[path = "../tests/hosts/loopback.rs"]
+mod loopback;
+
+use std::{env, fmt, io, path::PathBuf, process::Command, time::Duration};
+
+use actix_bully::{
+    clock::{BootClock, Clock},
+    protocol::Timings,
+};
+
+use cluster::{Cluster, SOON, Setting, name};
+use log::Line;
+use loopback::Loopback;
+
+const NODES: usize = 3;
+
+/// What did not work.
+#[derive(Debug)]
+pub struct Wrong(pub String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+impl From<io::Error> for Wrong {
+    fn from(wrong: io::Error) -> Self {
+        Self(wrong.to_string())
+    }
+}
+
+/// How a leader ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// `kill -9`: its connections are closed.
+    Killed,
+    /// Its agent panics; the process lives and says so.
+    Panics,
+    /// SIGSTOP: nothing is heard of it, and nothing is refused.
+    Silent,
+    /// SIGTERM: it hands over.
+    HandsOver,
+}
+
+struct Row {
+    end: End,
+    quorum: bool,
+    timings: &'static str,
+    /// Slow ones get a part of the rounds.
+    part: usize,
+}
+
+const ROWS: &[Row] = &[
+    row(End::Killed, false, "default", 1),
+    row(End::Killed, true, "lan", 1),
+    row(End::Panics, false, "default", 1),
+    row(End::Panics, true, "lan", 1),
+    row(End::HandsOver, false, "default", 1),
+    row(End::HandsOver, true, "lan", 1),
+    row(End::Silent, false, "default", 5),
+    row(End::Silent, true, "default", 5),
+    row(End::Silent, true, "lan", 5),
+];
+
+const fn row(end: End, quorum: bool, timings: &'static str, part: usize) -> Row {
+    Row {
+        end,
+        quorum,
+        timings,
+        part,
+    }
+}
+
+fn main() -> Result<(), Wrong> {
+    let arguments: Vec<String> = env::args().collect();
+    let after = |flag| arguments.iter().skip_while(move |one| *one != flag).nth(1);
+    let rounds = match after("--rounds").and_then(|rounds| rounds.parse().ok()) {
+        Some(rounds) => rounds,
+        None if arguments.iter().any(|one| one == "--test") => 1,
+        None => 20,
+    };
+    let node = build()?;
+    println!(
+        "{:<11} {:<9} {:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "end", "timings", "mode", "rounds", "p50 ms", "p90 ms", "p99 ms", "most ms", "bound ms"
+    );
+    let mut late = 0;
+    for row in ROWS {
+        let rounds = (rounds / row.part).max(1);
+        let mut took = measure(&node, row, rounds)?;
+        took.sort_unstable();
+        let bound = row.bound();
+        late += usize::from(bound.is_some_and(|bound| took.last() > Some(&bound)));
+        println!("{}", row.line(&took, bound));
+    }
+    match late {
+        0 => Ok(()),
+        _ => Err(Wrong(format!("{late} rows exceed their formula"))),
+    }
+}
+
+impl Row {
+    /// The formula of a silent end; every other end is known sooner.
+    fn bound(&self) -> Option<Duration> {
+        let timings = match self.timings {
+            "lan" => Timings::lan(),
+            _ => Timings::default(),
+        };
+        match (self.end, self.quorum) {
+            (End::HandsOver, _) => None,
+            (_, true) => Some(timings.worst_case_quorum_failover(0)),
+            (_, false) => timings.worst_case_failover(0),
+        }
+    }
+
+    fn line(&self, took: &[Duration], bound: Option<Duration>) -> String {
+        let end = match self.end {
+            End::Killed => "kill -9",
+            End::Panics => "panic",
+            End::Silent => "silence",
+            End::HandsOver => "hand-over",
+        };
+        let mode = if self.quorum { "quorum" } else { "available" };
+        let ms = |time: Duration| format!("{:.1}", time.as_secs_f64() * 1e3);
+        let percentile = |share: usize| {
+            let place = (took.len() * share).div_ceil(100).max(1) - 1;
+            took.get(place).map_or_else(String::new, |time| ms(*time))
+        };
+        format!(
+            "{end:<11} {:<9} {mode:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
+            self.timings,
+            took.len(),
+            percentile(50),
+            percentile(90),
+            percentile(99),
+            percentile(100),
+            bound.map_or_else(|| String::from("-"), ms)
+        )
+    }
+}
+
+/// So many ends of leaders, one after the other.
+fn measure(node: &PathBuf, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong> {
+    let setting = Setting {
+        hosts: NODES,
+        quorum: row.quorum,
+        timings: row.timings,
+        // Nobody takes over from a live leader: each end stands for itself.
+        preempt: 3_600_000,
+    };
+    let mut cluster = Cluster::start(node, Loopback::new(NODES)?, setting)?;
+    let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
+    let mut took = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let leader = cluster.agree()?;
+        let before = cluster.mark();
+        let survivors = match row.end {
+            End::Panics => cluster.all(),
+            _ => cluster.others(leader),
+        };
+        let began = clock.now().as_nanos() / 1_000;
+        match row.end {
+            End::Killed => cluster.kill(leader)?,
+            End::Panics => cluster.tell(leader, "panic")?,
+            End::Silent => cluster.freeze(leader)?,
+            End::HandsOver => cluster.ask_to_stop(leader)?,
+        }
+        let told = cluster.log.wait(SOON, |lines| {
+            let since = lines.get(before..)?;
+            let first = |host: &usize| news(since, *host, leader);
+            survivors.iter().map(first).collect::<Option<Vec<u64>>>()
+        });
+        let told = told.ok_or_else(|| Wrong(String::from("not all were told")))?;
+        let last = told.into_iter().max().unwrap_or(began);
+        took.push(Duration::from_micros(last.saturating_sub(began)));
+        match row.end {
+            End::Killed => cluster.restart(leader)?,
+            End::Panics => {}
+            End::Silent => cluster.thaw(leader)?,
+            End::HandsOver => {
+                cluster.stop(leader)?;
+                cluster.restart(leader)?;
+            }
+        }
+        cluster.agree()?;
+        // Until the restarted voter supports somebody again.
+        cluster.log.wait(row.rest(), |_| None::<()>);
+    }
+    cluster.verdict()?;
+    Ok(took)
+}
+
+impl Row {
+    fn rest(&self) -> Duration {
+        match (self.quorum, self.timings) {
+            (true, "lan") => Duration::from_millis(500),
+            (true, _) => Duration::from_millis(1_200),
+            (false, _) => Duration::from_millis(100),
+        }
+    }
+}
+
+/// When a node was told of a leader other than that one.
+fn news(lines: &[Line], host: usize, former: usize) -> Option<u64> {
+    let told = lines.iter().find(|line| {
+        line.host == host
+            && line.event == "leader"
+            && line.leader().is_some_and(|leader| leader != name(former))
+    })?;
+    Some(told.t)
+}
+
+/// Builds the node; says where it is.
+fn build() -> Result<PathBuf, Wrong> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut command = Command::new(env::var("CARGO").unwrap_or_else(|_| String::from("cargo")));
+    command.args(["build", "--quiet", "--release", "--example", "node"]);
+    command.arg("--manifest-path").arg(root.join("Cargo.toml"));
+    let target = env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
+    match command.status()?.success() {
+        true => Ok(target.join("release").join("examples").join("node")),
+        false => Err(Wrong(String::from("the node example cannot be built"))),
+    }
+}

@@ -1,0 +1,212 @@
+//! What happens to the agents: the same for every election.
+
+use std::time::Duration;
+
+use actix_bully::{
+    faults::{Conditions, SplitMix64},
+    protocol::{AgentId, Election},
+    sim::World,
+};
+
+/// One thing that can happen to five agents, of which e is the most important.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Start,
+    Crash,
+    TwoCrash,
+    Recovery,
+    HandOver,
+    Flapping,
+    Loss,
+    Split,
+    Deaf,
+    Chain,
+    Star,
+    Shattered,
+    Random,
+}
+
+/// How a case is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// How long until all agree again, and what that costs.
+    Agreement,
+    /// What happens while it lasts, and how long healing takes after it.
+    While(Duration),
+}
+
+const LASTS: Duration = Duration::from_secs(20);
+
+impl Case {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Start,
+        Self::Crash,
+        Self::TwoCrash,
+        Self::Recovery,
+        Self::HandOver,
+        Self::Flapping,
+        Self::Loss,
+        Self::Split,
+        Self::Deaf,
+        Self::Chain,
+        Self::Star,
+        Self::Shattered,
+        Self::Random,
+    ];
+
+    /// A name for the command line and for programs.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Crash => "crash",
+            Self::TwoCrash => "two-crash",
+            Self::Recovery => "recovery",
+            Self::HandOver => "hand-over",
+            Self::Flapping => "flapping",
+            Self::Loss => "loss",
+            Self::Split => "split",
+            Self::Deaf => "deaf",
+            Self::Chain => "chain",
+            Self::Star => "star",
+            Self::Shattered => "shattered",
+            Self::Random => "random",
+        }
+    }
+
+    /// What happens.
+    pub(crate) const fn what(self) -> &'static str {
+        match self {
+            Self::Start => "five agents start",
+            Self::Crash => "the leader crashes, and nobody is told",
+            Self::TwoCrash => "the leader and the next in line crash",
+            Self::Recovery => "a crashed leader comes back",
+            Self::HandOver => "the leader steps down",
+            Self::Flapping => "the leader is cut off for 0.3 s every second, for 20 s",
+            Self::Loss => "15 % of all messages are lost, for 20 s",
+            Self::Split => "full partition: the leader and one more | three, for 20 s",
+            Self::Deaf => "one-way: the leader is heard and hears nobody, for 20 s",
+            Self::Chain => "chain: each reaches its neighbours only, for 20 s",
+            Self::Star => "star: all reach only the least important, for 20 s",
+            Self::Shattered => "quorum loss: two | two | one, for 20 s",
+            Self::Random => "random crashes and cuts, for 20 s",
+        }
+    }
+
+    pub(crate) const fn look(self) -> Look {
+        match self {
+            Self::Start | Self::Crash | Self::TwoCrash | Self::Recovery | Self::HandOver => {
+                Look::Agreement
+            }
+            _ => Look::While(LASTS),
+        }
+    }
+
+    /// Whether the agents have a leader before it happens.
+    pub(crate) fn begins_settled(self) -> bool {
+        self != Self::Start
+    }
+
+    /// Makes it happen, when `leader` leads.
+    pub(crate) fn happen<E: Election>(self, world: &mut World<E>, leader: &AgentId) {
+        let agents: Vec<AgentId> = world.agents().cloned().collect();
+        let others = || agents.iter().filter(|id| *id != leader);
+        match self {
+            Self::Start | Self::Flapping | Self::Random => {}
+            Self::Crash => drop_off(world, [leader]),
+            Self::TwoCrash => drop_off(world, others().max().into_iter().chain([leader])),
+            Self::Recovery => {
+                world.restart(leader);
+            }
+            Self::HandOver => {
+                world.step_down(leader, None);
+                world.drained(leader);
+            }
+            Self::Loss => {
+                let lossy = Conditions::builder().delay(delays()).loss(150).build();
+                world.set_conditions(lossy.unwrap_or_default());
+            }
+            Self::Split => {
+                let with: Vec<&AgentId> = others().take(1).chain([leader]).collect();
+                let rest: Vec<&AgentId> = others().skip(1).collect();
+                world.partition([with, rest]);
+            }
+            Self::Deaf => {
+                for other in others() {
+                    world.cut_one_way(other, leader);
+                }
+            }
+            Self::Chain => cut_unless(world, &agents, |one, other| one.abs_diff(other) == 1),
+            Self::Star => cut_unless(world, &agents, |one, other| one.min(other) == 0),
+            Self::Shattered => {
+                let sides: Vec<Vec<&AgentId>> =
+                    agents.chunks(2).map(|side| side.iter().collect()).collect();
+                world.partition(sides);
+            }
+        }
+    }
+
+    /// What happens after so much of it, once every tenth of a second.
+    pub(crate) fn go_on<E: Election>(
+        self,
+        world: &mut World<E>,
+        leader: &AgentId,
+        tick: u64,
+        random: &mut SplitMix64,
+    ) {
+        match (self, tick % 10) {
+            (Self::Flapping, 0) => world.isolate(leader),
+            (Self::Flapping, 3) => world.heal(),
+            (Self::Random, 0 | 4 | 7) => strike(world, random),
+            _ => {}
+        }
+    }
+}
+
+/// The delays of messages while nothing is wrong: 1 to 20 ms.
+pub(crate) fn delays() -> std::ops::RangeInclusive<Duration> {
+    Duration::from_millis(1)..=Duration::from_millis(20)
+}
+
+fn drop_off<'a, E: Election>(world: &mut World<E>, who: impl IntoIterator<Item = &'a AgentId>) {
+    for agent in who {
+        world.crash(agent);
+    }
+}
+
+/// Cuts every pair for which that does not hold.
+fn cut_unless<E: Election>(
+    world: &mut World<E>,
+    agents: &[AgentId],
+    reach: impl Fn(usize, usize) -> bool,
+) {
+    for (one, a) in agents.iter().enumerate() {
+        for (other, b) in agents.iter().enumerate().skip(one + 1) {
+            if !reach(one, other) {
+                world.cut(a, b);
+            }
+        }
+    }
+}
+
+fn strike<E: Election>(world: &mut World<E>, random: &mut SplitMix64) {
+    let agents: Vec<AgentId> = world.agents().cloned().collect();
+    let Some(agent) = random.pick(&agents).cloned() else {
+        return;
+    };
+    let other = random.pick(&agents).filter(|other| **other != agent);
+    match random.below(6) {
+        0 => {
+            world.crash(&agent);
+        }
+        1 | 2 => {
+            world.restart(&agent);
+        }
+        3 => world.isolate(&agent),
+        4 => {
+            if let Some(other) = other {
+                world.cut_one_way(&agent, other);
+            }
+        }
+        _ => world.heal(),
+    }
+}

@@ -1,0 +1,188 @@
+//! A machine that says the same as the one inside it, and what that costs.
+//!
+//! Every message is stamped with its size, and with how many messages led to it, one after the
+//! other, since the clock of the comparison was started: the message delays that an election
+//! takes. Messages that are repeated anyway (heartbeats) lead to nothing.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use actix_bully::{
+    protocol::{
+        Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, PeerMessage, Time, View,
+    },
+    trace::Mail,
+};
+
+/// What all machines of one world share.
+#[derive(Clone, Debug)]
+pub(crate) struct Metering<C, M> {
+    pub(crate) config: C,
+    /// How many bytes a message takes.
+    pub(crate) size: fn(&M) -> usize,
+    pub(crate) meter: Meter,
+}
+
+type MeteringOf<E> = Metering<<E as Election>::Config, <E as Election>::Message>;
+
+/// Counts from when messages are counted. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meter(Arc<AtomicU64>);
+
+impl Meter {
+    /// What is said from now on has no causes.
+    pub(crate) fn restart(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A message and what it costs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stamped<M> {
+    inner: M,
+    stamp: Stamp,
+}
+
+/// What a message costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) bytes: usize,
+    /// How many messages led to it, itself included; 0 for one that is repeated anyway.
+    pub(crate) depth: u32,
+    epoch: u64,
+}
+
+impl Stamp {
+    /// Read back from a recorded message.
+    pub(crate) fn of(mail: &Mail) -> Self {
+        let mut numbers = mail.text.split(' ').map(str::parse);
+        let bytes = numbers.next().and_then(Result::ok).unwrap_or(0);
+        let depth = numbers.next().and_then(Result::ok).unwrap_or(0);
+        Self {
+            bytes,
+            depth: u32::try_from(depth).unwrap_or(u32::MAX),
+            epoch: 0,
+        }
+    }
+}
+
+/// The size and the depth first, for [`Stamp::of`].
+impl<M: fmt::Display> fmt::Display for Stamped<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stamp { bytes, depth, .. } = self.stamp;
+        write!(f, "{bytes} {depth} {}", self.inner)
+    }
+}
+
+impl<M: PeerMessage> PeerMessage for Stamped<M> {
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.inner.is_repeated()
+    }
+}
+
+/// The machine around the machine.
+#[derive(Debug)]
+pub(crate) struct Metered<E: Election> {
+    inner: E,
+    metering: MeteringOf<E>,
+    /// The deepest message heard since the meter was restarted.
+    depth: u32,
+    epoch: u64,
+    said: EffectsOf<E>,
+}
+
+impl<E: Election> Metered<E> {
+    /// Hands an input on; notes how deep it is.
+    fn unstamp(&mut self, input: InputOf<Self>) -> InputOf<E> {
+        let epoch = self.metering.meter.0.load(Ordering::Relaxed);
+        if epoch != self.epoch {
+            (self.epoch, self.depth) = (epoch, 0);
+        }
+        match input {
+            Input::Received {
+                from,
+                incarnation,
+                message: Stamped { inner, stamp },
+            } => {
+                if stamp.epoch == epoch {
+                    self.depth = self.depth.max(stamp.depth);
+                }
+                Input::Received {
+                    from,
+                    incarnation,
+                    message: inner,
+                }
+            }
+            Input::Start(members) => Input::Start(members),
+            Input::TimedOut(timer) => Input::TimedOut(timer),
+            Input::Members(members) => Input::Members(members),
+            Input::Campaign => Input::Campaign,
+            Input::SetScore(score) => Input::SetScore(score),
+            Input::StepDown { to } => Input::StepDown { to },
+            Input::Drained => Input::Drained,
+        }
+    }
+
+    fn stamp(&self, inner: E::Message) -> Stamped<E::Message> {
+        let bytes = (self.metering.size)(&inner);
+        let depth = match inner.is_repeated() {
+            true => 0,
+            false => self.depth.saturating_add(1),
+        };
+        let epoch = self.epoch;
+        Stamped {
+            inner,
+            stamp: Stamp {
+                bytes,
+                depth,
+                epoch,
+            },
+        }
+    }
+}
+
+impl<E: Election> Election for Metered<E> {
+    type Message = Stamped<E::Message>;
+    type Timer = E::Timer;
+    type Durable = E::Durable;
+    type Config = MeteringOf<E>;
+
+    fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self {
+        Self {
+            inner: E::new(identity, &config.config, durable),
+            metering: config.clone(),
+            depth: 0,
+            epoch: 0,
+            said: Effects::new(),
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        let input = self.unstamp(input);
+        let mut said = std::mem::take(&mut self.said);
+        self.inner.handle(now, input, &mut said);
+        for effect in said.drain() {
+            match effect {
+                Effect::Persist(record) => out.persist(record),
+                Effect::Send { to, message } => out.send_to(to, self.stamp(message)),
+                Effect::SetTimer { timer, after } => out.set_timer(timer, after),
+                Effect::CancelTimer(timer) => out.cancel_timer(timer),
+                Effect::Notify(event) => out.notify(event),
+            }
+        }
+        self.said = said;
+    }
+
+    fn view(&self, now: Time) -> View {
+        self.inner.view(now)
+    }
+}

@@ -1,0 +1,97 @@
+//! The program, for whichever elections take part.
+
+use std::{
+    error::Error,
+    fs,
+    io::{Write, stderr, stdout},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{Parser, value_parser};
+
+use crate::{
+    cases::Case,
+    chart,
+    contenders::Entrant,
+    report::{self, Row},
+    table,
+};
+
+/// Every election over the same faults.
+#[derive(Debug, Parser)]
+#[command(name = "compare")]
+struct Args {
+    /// How many seeds each line is the median of
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// Only what happens in these cases
+    #[arg(long = "case", value_name = "NAME", value_parser = case)]
+    cases: Vec<Case>,
+    /// Only these elections
+    #[arg(long = "protocol", value_name = "NAME")]
+    protocols: Vec<String>,
+    /// Prints Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+    /// Draws the most telling figures into FILE as well
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Compares these, as the command line says.
+pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
+    match compare(&Args::parse(), entrants) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            // Nobody is left to be told if even this fails.
+            drop(writeln!(stderr(), "compare: {wrong}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn compare(args: &Args, entrants: &[Entrant]) -> Result<(), Box<dyn Error>> {
+    let named = |name: &&String| entrants.iter().any(|entrant| entrant.name == **name);
+    if let Some(unknown) = args.protocols.iter().find(|name| !named(name)) {
+        let names: Vec<_> = entrants.iter().map(|entrant| entrant.name).collect();
+        return Err(format!("there is no {unknown}; there is {}", names.join(", ")).into());
+    }
+    let rows = rows(args, entrants);
+    let text = match (args.markdown, args.json) {
+        (true, _) => table::markdown(&rows),
+        (_, true) => report::json(&rows)?,
+        _ => table::text(&rows),
+    };
+    if let Some(file) = &args.svg {
+        let drawn = fs::write(file, chart::svg(&rows));
+        drawn.map_err(|wrong| format!("{}: {wrong}", file.display()))?;
+    }
+    write!(stdout().lock(), "{text}")?;
+    Ok(())
+}
+
+fn rows(args: &Args, entrants: &[Entrant]) -> Vec<Row> {
+    let chosen = |one: &&Case| args.cases.is_empty() || args.cases.contains(*one);
+    let named = |entrant: &Entrant| args.protocols.iter().any(|name| name == entrant.name);
+    let takes_part = |one: &&Entrant| args.protocols.is_empty() || named(one);
+    let mut rows = Vec::new();
+    for case in Case::ALL.iter().filter(chosen) {
+        for entrant in entrants.iter().filter(takes_part) {
+            let measures = (0..args.seeds).map(|seed| (entrant.run)(*case, seed));
+            rows.push(Row::of(*case, entrant, &measures.collect::<Vec<_>>()));
+        }
+    }
+    rows
+}
+
+fn case(name: &str) -> Result<Case, String> {
+    let found = Case::ALL.into_iter().find(|case| case.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = Case::ALL.into_iter().map(Case::name).collect();
+        format!("there is {}", names.join(", "))
+    })
+}

@@ -1,0 +1,252 @@
+//! Runs a case once, and measures.
+
+use std::time::Duration;
+
+use actix_bully::{
+    faults::{Conditions, SplitMix64},
+    protocol::{After, AgentId, Event, Score, Time},
+    sim::{Detection, Participant, TermOrder, World},
+    trace::{Trace, What},
+};
+
+use crate::{
+    cases::{Case, Look, delays},
+    contenders::Contender,
+    meter::{Meter, Metered, Metering, Stamp},
+};
+
+/// What a case cost, once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Measure {
+    /// How long until all agreed, from the event or, if it lasts, from its healing; `None` if they
+    /// never did.
+    pub(crate) agreed: Option<Duration>,
+    /// Messages until then; or, while it lasts, a second.
+    pub(crate) messages: f64,
+    /// The same in bytes.
+    pub(crate) bytes: f64,
+    /// The most messages that led to each other until then.
+    pub(crate) rounds: u32,
+    /// The most agents that believed at one time that they lead.
+    pub(crate) leaders: usize,
+    /// How long two or more did.
+    pub(crate) contested: Duration,
+    /// How long nobody did.
+    pub(crate) vacant: Duration,
+    /// How many leaderships began.
+    pub(crate) elections: usize,
+}
+
+/// Nobody needs longer to agree.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Agreement is one that lasts so long.
+const LASTS: Duration = Duration::from_secs(3);
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+type Metric<C> = World<Metered<<C as Contender>::Election>>;
+
+/// Plays the case with one seed.
+pub(crate) fn run<C: Contender>(case: Case, seed: u64) -> Measure {
+    let meter = Meter::default();
+    let mut world = world::<C>(seed, &meter);
+    let mut random = SplitMix64::new(seed);
+    let mut leader = highest();
+    if case.begins_settled() {
+        ask::<C>(&mut world);
+        if let Some((_, agreed)) = agreement::<C>(&mut world, None).0 {
+            leader = agreed;
+        }
+        if case == Case::Recovery {
+            world.crash(&leader);
+            ask::<C>(&mut world);
+            agreement::<C>(&mut world, None);
+        }
+    }
+    meter.restart();
+    *world.trace_mut() = Trace::new().with_repeated();
+    let began = world.now();
+    case.happen(&mut world, &leader);
+    ask::<C>(&mut world);
+    match case.look() {
+        Look::Agreement => {
+            let (agreed, measure) = agreement::<C>(&mut world, Some(began));
+            measure.agreed(agreed.map(|(at, _)| at.since(began)))
+        }
+        Look::While(span) => {
+            let watched = endure::<C>(&mut world, case, &leader, span, &mut random);
+            world.heal();
+            world.set_conditions(calm());
+            for agent in NAMES {
+                world.restart(agent);
+            }
+            ask::<C>(&mut world);
+            let healed = world.now();
+            let (agreed, _) = agreement::<C>(&mut world, None);
+            watched.agreed(agreed.map(|(at, _)| at.since(healed)))
+        }
+    }
+}
+
+impl Measure {
+    fn agreed(self, agreed: Option<Duration>) -> Self {
+        Self { agreed, ..self }
+    }
+}
+
+fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
+    let voters: Vec<AgentId> = NAMES
+        .iter()
+        .filter_map(|name| AgentId::new(name).ok())
+        .collect();
+    let metering = Metering {
+        config: C::config(&voters),
+        size: C::size,
+        meter: meter.clone(),
+    };
+    let agents = voters.iter().zip(1_u32..).map(|(id, score)| {
+        Participant::voter(id.clone(), Some(Score::from(score)), metering.clone())
+    });
+    World::builder(seed)
+        .agents(agents)
+        .conditions(calm())
+        .detection(Detection::Silent(After::from(Duration::ZERO)))
+        .starts_within(Duration::from_millis(10))
+        .drains_in(Some(Duration::ZERO))
+        .term_order(TermOrder::Any)
+        .trace(Trace::new().with_repeated())
+        .build()
+}
+
+/// Who is to lead, as a rule.
+#[expect(clippy::expect_used, reason = "a valid name")]
+fn highest() -> AgentId {
+    AgentId::new("e").expect("valid")
+}
+
+fn calm() -> Conditions {
+    Conditions::builder()
+        .delay(delays())
+        .build()
+        .unwrap_or_default()
+}
+
+/// What a user has to do where nobody notices that a leader is gone: everybody is asked to hold an
+/// election.
+fn ask<C: Contender>(world: &mut Metric<C>) {
+    if C::ASKED {
+        world.run_for(Duration::from_millis(10));
+        for agent in NAMES {
+            world.campaign(agent);
+        }
+    }
+}
+
+/// Waits for an agreement that lasts; when it began, and with whom. The costs are until then.
+fn agreement<C: Contender>(
+    world: &mut Metric<C>,
+    began: Option<Time>,
+) -> (Option<(Time, AgentId)>, Measure) {
+    let mut watch = Watch::new(began.unwrap_or_else(|| world.now()));
+    let end = world.now().after(PATIENCE);
+    let mut agreed: Option<(Time, AgentId, Measure)> = None;
+    while world.next_at().is_some_and(|at| at <= end) && world.step() {
+        watch.look::<C>(world);
+        let now = world.agreed().map(|leader| leader.id);
+        match (&agreed, now) {
+            (Some((_, with, _)), Some(leader)) if *with == leader => {}
+            (_, Some(leader)) => agreed = Some((world.now(), leader, watch.measure)),
+            (_, None) => agreed = None,
+        }
+        let lasts = |(since, _, _): &(Time, AgentId, Measure)| world.now().since(*since) >= LASTS;
+        if agreed.as_ref().is_some_and(lasts) {
+            break;
+        }
+    }
+    // Who breaks the driver's contract cannot be compared.
+    assert_eq!(world.violation(), None);
+    let Some((at, with, mut measure)) = agreed else {
+        return (None, watch.measure);
+    };
+    count(world.trace(), at, &mut measure);
+    (Some((at, with)), measure)
+}
+
+/// Watches for so long.
+fn endure<C: Contender>(
+    world: &mut Metric<C>,
+    case: Case,
+    leader: &AgentId,
+    span: Duration,
+    random: &mut SplitMix64,
+) -> Measure {
+    let began = world.now();
+    let mut watch = Watch::new(began);
+    let ticks = span.as_millis() / 100;
+    for tick in 0..u64::try_from(ticks).unwrap_or(0) {
+        case.go_on(world, leader, tick, random);
+        let end = began.after(Duration::from_millis((tick + 1) * 100));
+        while world.next_at().is_some_and(|at| at <= end) && world.step() {
+            watch.look::<C>(world);
+        }
+        world.run_to(end);
+        watch.look::<C>(world);
+    }
+    let mut measure = watch.measure;
+    count(world.trace(), world.now(), &mut measure);
+    measure.messages /= span.as_secs_f64();
+    measure.bytes /= span.as_secs_f64();
+    measure.elections = elections::<C>(world, began);
+    measure
+}
+
+/// What is seen from step to step.
+struct Watch {
+    measure: Measure,
+    last: Time,
+    leaders: usize,
+}
+
+impl Watch {
+    fn new(began: Time) -> Self {
+        Self {
+            measure: Measure::default(),
+            last: began,
+            leaders: 1,
+        }
+    }
+
+    fn look<C: Contender>(&mut self, world: &Metric<C>) {
+        let passed = world.now().since(self.last);
+        match self.leaders {
+            0 => self.measure.vacant += passed,
+            1 => {}
+            _ => self.measure.contested += passed,
+        }
+        self.last = world.now();
+        self.leaders = world.beliefs().count();
+        self.measure.leaders = self.measure.leaders.max(self.leaders);
+    }
+}
+
+/// Adds up what was sent until then.
+fn count(trace: &Trace, until: Time, measure: &mut Measure) {
+    for entry in trace.entries().filter(|entry| entry.at <= until) {
+        if let What::Sent { mail, .. } | What::Lost { mail, .. } = &entry.what {
+            let stamp = Stamp::of(mail);
+            measure.messages += 1.0;
+            measure.bytes += f64::from(u32::try_from(stamp.bytes).unwrap_or(u32::MAX));
+            measure.rounds = measure.rounds.max(stamp.depth);
+        }
+    }
+}
+
+/// How many leaderships began since then.
+fn elections<C: Contender>(world: &Metric<C>, since: Time) -> usize {
+    let acquired = |name: &&str| {
+        let events = world.events(*name).iter();
+        events
+            .filter(|(at, event)| *at >= since && matches!(event, Event::Acquired { .. }))
+            .count()
+    };
+    NAMES.iter().map(|name| acquired(name)).sum()
+}

@@ -1,0 +1,109 @@
+//! What can be said on the command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use actix_bully::protocol::Timings;
+use clap::{Parser, ValueEnum, value_parser};
+
+/// One process of a cluster: it elects a leader together with its peers on other hosts.
+#[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[command(
+    name = "node",
+    after_help = "Ctrl-C and SIGTERM hand the leadership over, then leave."
+)]
+pub(crate) struct Args {
+    /// The name of this node and of its agent
+    #[arg(long)]
+    pub(crate) name: String,
+    /// How important it is; the highest leads
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
+    pub(crate) score: i64,
+    /// It votes and answers, but is never elected
+    #[arg(long)]
+    pub(crate) witness: bool,
+    /// Where it listens; another address than loopback needs --tls or --dangerous-plaintext
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    pub(crate) listen: String,
+    /// Another node and where it listens; said once for each
+    #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = peer)]
+    pub(crate) peers: Vec<(String, String)>,
+    /// Which deployment this is: nodes of another one are refused
+    #[arg(long, default_value = "demo", value_name = "NAME")]
+    pub(crate) cluster: String,
+    /// Never two leaders: all voters by name, the same at every node; needs --store
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "store")]
+    pub(crate) quorum: Vec<String>,
+    /// The folder of the file in which it keeps its vote
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// Creates that file: this node has never voted. Once in its life
+    #[arg(long, requires = "store")]
+    pub(crate) init: bool,
+    /// How long to wait for what; the same at every node
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) timings: Preset,
+    /// How long a live leader is left in place before a more important node takes over, in
+    /// milliseconds [default: 0; with --quorum 10000]
+    #[arg(long, value_name = "MS")]
+    pub(crate) preempt_after: Option<u64>,
+    /// The folder with ca.pem, NAME.pem and NAME.key
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tls: Option<PathBuf>,
+    /// Talks in plain text to whoever is in the network
+    #[arg(long)]
+    pub(crate) dangerous_plaintext: bool,
+    /// Prints a JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// While it leads, says so every so many milliseconds
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) pulse: Option<u64>,
+    /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] |
+    /// panic | leave
+    #[arg(long)]
+    pub(crate) commands: bool,
+}
+
+/// The presets of [`Timings`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Most networks
+    #[default]
+    Default,
+    /// One data centre
+    Lan,
+    /// Across regions
+    Wan,
+}
+
+impl Preset {
+    pub(crate) fn timings(self) -> Timings {
+        match self {
+            Self::Default => Timings::default(),
+            Self::Lan => Timings::lan(),
+            Self::Wan => Timings::wan(),
+        }
+    }
+}
+
+impl Args {
+    pub(crate) fn pulse(&self) -> Option<Duration> {
+        self.pulse.map(Duration::from_millis)
+    }
+}
+
+fn peer(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, address)) if !name.is_empty() && !address.is_empty() => {
+            Ok((name.to_owned(), address.to_owned()))
+        }
+        _ => Err(String::from("say it like --peer b=192.0.2.7:7400")),
+    }
+}

@@ -1,0 +1,47 @@
+//! One process per host: the same election on several machines.
+//!
+//! In three terminals:
+//!
+//! ```text
+//! $ cargo run --example node -- --name a --score 1 --listen 127.0.0.1:7401 \
+//!       --peer b=127.0.0.1:7402 --peer c=127.0.0.1:7403 --quorum a,b,c --store /tmp/node-a --init
+//! $ cargo run --example node -- --name b --score 2 --listen 127.0.0.1:7402 \
+//!       --peer a=127.0.0.1:7401 --peer c=127.0.0.1:7403 --quorum a,b,c --store /tmp/node-b --init
+//! $ cargo run --example node -- --name c --score 3 --listen 127.0.0.1:7403 \
+//!       --peer a=127.0.0.1:7401 --peer b=127.0.0.1:7402 --quorum a,b,c --store /tmp/node-c --init
+//! ```
+//!
+//! Expected output: every terminal says who leads. Stop one with Ctrl-C: it hands over first. Kill
+//! the leader with `kill -9`: the next one leads as soon as its lease has run out. Start it again
+//! without `--init`, which is said once in a node's life.
+//!
+//! Without `--quorum` and `--store` every side of a partition has a leader. Other machines need
+//! `--tls`, and certificates that `examples/certificates` makes in a minute.
+//!
+//! Read on: `run.rs` is the program, `work.rs` what only the leader does.
+
+mod args;
+mod commands;
+mod run;
+mod screen;
+mod work;
+
+use std::process::ExitCode;
+
+use args::Args;
+use clap::Parser;
+
+#[actix_rt::main]
+async fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(tracing::Level::WARN)
+        .init();
+    match run::run(&Args::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            screen::error(&*wrong);
+            ExitCode::from(2)
+        }
+    }
+}

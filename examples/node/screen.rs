@@ -1,0 +1,150 @@
+//! What there is to see: a line for each thing that happens, for people or for programs.
+//!
+//! As JSON, `t` is the host's clock since its boot, in microseconds: the same for all processes of
+//! one host, so that their lines can be merged.
+
+use std::{
+    io::{Write, stdout},
+    process,
+};
+
+use actix_bully::{
+    clock::{BootClock, Clock},
+    protocol::{AgentId, Leader, Term, Time},
+};
+use serde_json::{Map, Value, json};
+
+/// Prints what happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    clock: BootClock,
+    began: Time,
+    node: String,
+    json: bool,
+}
+
+/// Something worth a line.
+#[derive(Clone, Debug)]
+pub(crate) enum Happening {
+    /// The node takes part.
+    Ready { listen: Option<String> },
+    /// The node follows a leader, or leads.
+    Leader(Leader),
+    /// The node knows no leader.
+    NoLeader,
+    /// The node's work as a leader begins. With a fence in the quorum mode.
+    Leads { term: Term, fence: Option<u64> },
+    /// It checked at this time, and leads.
+    Works { at: Time, term: Term },
+    /// Its work has ended, because it hands over or leads no longer.
+    Released { term: Term },
+    /// Something of the bridge to other hosts.
+    Bridge { what: String },
+    /// A command that cannot be understood.
+    Unknown { command: String },
+    /// The node hands over and leaves.
+    Leaving,
+    /// The node has left.
+    Left { politely: bool },
+}
+
+impl Screen {
+    pub(crate) fn new(clock: BootClock, node: &str, json: bool) -> Self {
+        let (began, node) = (clock.now(), node.to_owned());
+        Self {
+            clock,
+            began,
+            node,
+            json,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Prints a line. Whoever no longer reads them does not want the node either.
+    pub(crate) fn say(&self, what: &Happening) {
+        let at = if let Happening::Works { at, .. } = what {
+            *at
+        } else {
+            self.now()
+        };
+        let line = if self.json {
+            self.object(at, what).to_string()
+        } else {
+            let since = at.since(self.began).as_secs_f64();
+            format!("{since:9.3} s  {}", words(what))
+        };
+        if writeln!(stdout().lock(), "{line}").is_err() {
+            process::exit(1);
+        }
+    }
+
+    fn object(&self, at: Time, what: &Happening) -> Value {
+        let (event, rest) = match what {
+            Happening::Ready { listen } => ("ready", json!({ "listen": listen })),
+            Happening::Leader(Leader {
+                id,
+                incarnation,
+                term,
+            }) => (
+                "leader",
+                json!({ "leader": id.as_str(), "incarnation": incarnation.0, "term": term.0 }),
+            ),
+            Happening::NoLeader => ("no_leader", json!({})),
+            Happening::Leads { term, fence } => {
+                ("leads", json!({ "term": term.0, "fence": fence }))
+            }
+            Happening::Works { term, .. } => ("works", json!({ "term": term.0 })),
+            Happening::Released { term } => ("released", json!({ "term": term.0 })),
+            Happening::Bridge { what } => ("bridge", json!({ "what": what })),
+            Happening::Unknown { command } => ("unknown", json!({ "command": command })),
+            Happening::Leaving => ("leaving", json!({})),
+            Happening::Left { politely } => ("left", json!({ "politely": politely })),
+        };
+        let mut object = Map::new();
+        object.insert("t".into(), json!(at.as_nanos() / 1_000));
+        object.insert("node".into(), json!(self.node));
+        object.insert("event".into(), json!(event));
+        if let Value::Object(rest) = rest {
+            object.extend(rest);
+        }
+        Value::Object(object)
+    }
+}
+
+fn words(what: &Happening) -> String {
+    match what {
+        Happening::Ready { listen: Some(at) } => format!("listens at {at}"),
+        Happening::Ready { listen: None } => String::from("takes part, and does not listen"),
+        Happening::Leader(Leader { id, term, .. }) => format!("{id} leads in term {term}"),
+        Happening::NoLeader => String::from("nobody is known to lead"),
+        Happening::Leads { term, fence } => match fence {
+            Some(fence) => format!("I lead in term {term}; my fencing token is {fence}"),
+            None => format!("I lead in term {term}"),
+        },
+        Happening::Works { term, .. } => format!("I still lead in term {term}"),
+        Happening::Released { term } => format!("my work in term {term} has ended"),
+        Happening::Bridge { what } => what.clone(),
+        Happening::Unknown { command } => format!(
+            "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], panic, leave"
+        ),
+        Happening::Leaving => String::from("leaving"),
+        Happening::Left { politely: true } => String::from("left"),
+        Happening::Left { politely: false } => {
+            String::from("left without a hand-over: that took too long")
+        }
+    }
+}
+
+/// A name, if it is one.
+pub(crate) fn name(text: &str) -> Option<AgentId> {
+    AgentId::new(text).ok()
+}
+
+/// Why the node does not start.
+pub(crate) fn error(wrong: &dyn std::error::Error) {
+    // Nobody is left to be told if even this fails.
+    drop(writeln!(std::io::stderr(), "node: {wrong}"));
+}

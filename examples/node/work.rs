@@ -1,0 +1,41 @@
+//! What only the leader does: here it says that it leads.
+
+use std::time::Duration;
+
+use actix_bully::agent::{BullyHandle, LeaderGuard};
+use futures::future::{Either, select};
+use std::pin::pin;
+
+use crate::screen::{Happening, Screen};
+
+/// Works whenever the agent leads, until it has left.
+pub(crate) async fn work(agent: &BullyHandle, screen: &Screen, pulse: Option<Duration>) {
+    agent
+        .lead(|guard| async move {
+            let (term, fence) = (guard.token().term, guard.fence());
+            let fence = fence.map(|fence| fence.number());
+            screen.say(&Happening::Leads { term, fence });
+            let over = pin!(guard.stepping_down());
+            let beating = pin!(beat(&guard, screen, pulse));
+            if let Either::Left(_) = select(over, beating).await {
+                screen.say(&Happening::Released { term });
+            }
+        })
+        .await;
+}
+
+/// Says from time to time that it leads, by a check at that moment.
+async fn beat(guard: &LeaderGuard, screen: &Screen, pulse: Option<Duration>) {
+    let Some(pulse) = pulse else {
+        return futures::future::pending().await;
+    };
+    loop {
+        // Read before the check: at this time it led, whatever happens to the process meanwhile.
+        let at = screen.now();
+        let term = guard.token().term;
+        if guard.is_leader() {
+            screen.say(&Happening::Works { at, term });
+        }
+        actix::clock::sleep(pulse).await;
+    }
+}

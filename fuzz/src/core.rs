@@ -1,0 +1,372 @@
+//! The machines of both modes, with any inputs at any time.
+//!
+//! Bytes become choices: which rules, who the others are, what happens next. The driver's part of
+//! the contract is kept (no mail of a life that has ended, no timer that was not set, time goes
+//! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
+//! shows.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        bully::{Bully, BullyConfig},
+        message::{
+            Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
+            Nack, Ok as Answer, Refusal, Resign, Takeover, Yield,
+        },
+        policy::Preemption,
+        quorum::{QuorumBully, QuorumConfig},
+        timer::Timer,
+        vote::Vote,
+    },
+    protocol::{
+        AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,
+        Member, MemberKind, Members, Role, Round, Score, Term, Time, Timings,
+    },
+};
+
+/// Lives one life.
+pub fn check(data: &[u8]) {
+    let mut choices = Choices(data);
+    let timings = Timings::lan();
+    match choices.below(8) {
+        0 => life::<Bully>(&mut choices, &Arc::new(BullyConfig::strict()), None),
+        1..4 => {
+            let config = BullyConfig {
+                timings,
+                preemption: preemption(&mut choices),
+                margin: choices.one_in(3).then(|| Score::from(2)),
+                ..BullyConfig::default()
+            };
+            life::<Bully>(&mut choices, &Arc::new(config), None);
+        }
+        _ => {
+            let voters = 1 + choices.below(3);
+            let config = QuorumConfig::builder((0..voters).map(id))
+                .timings(timings)
+                .build()
+                .expect("three voters and a preset");
+            let durable = choices.one_in(2).then(|| Vote {
+                term: term(&mut choices),
+                voted_for: choices.one_in(2).then(|| name(&mut choices)),
+            });
+            life::<QuorumBully>(&mut choices, &Arc::new(config), durable);
+        }
+    }
+}
+
+/// The bytes, taken one by one; zeros when there are none left.
+struct Choices<'a>(&'a [u8]);
+
+impl Choices<'_> {
+    fn byte(&mut self) -> u8 {
+        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
+        self.0 = rest;
+        *first
+    }
+
+    fn below(&mut self, limit: u8) -> u8 {
+        self.byte() % limit
+    }
+
+    fn one_in(&mut self, odds: u8) -> bool {
+        self.below(odds) == 0
+    }
+
+    fn number(&mut self) -> u64 {
+        (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
+    }
+}
+
+fn id(number: u8) -> AgentId {
+    let names = ["a", "b", "c", "eye", "stranger"];
+    AgentId::new(names[usize::from(number)]).expect("a name")
+}
+
+fn name(choices: &mut Choices<'_>) -> AgentId {
+    id(choices.below(5))
+}
+
+fn preemption(choices: &mut Choices<'_>) -> Preemption {
+    match choices.below(3) {
+        0 => Preemption::Immediately,
+        1 => Preemption::Never,
+        _ => Preemption::After(Duration::from_secs(1)),
+    }
+}
+
+fn term(choices: &mut Choices<'_>) -> Term {
+    match choices.below(12) {
+        11 => Term(choices.number()),
+        10 => Term(u64::MAX - u64::from(choices.below(3))),
+        small => Term(small.into()),
+    }
+}
+
+fn score(choices: &mut Choices<'_>) -> Score {
+    match choices.below(8) {
+        7 => Score::from(choices.number().cast_signed()),
+        small => Score::from(small),
+    }
+}
+
+fn some<T>(choices: &mut Choices<'_>, make: impl FnOnce(&mut Choices<'_>) -> T) -> Option<T> {
+    choices.one_in(2).then(|| make(choices))
+}
+
+fn incarnation(choices: &mut Choices<'_>) -> Incarnation {
+    Incarnation(1 + u64::from(choices.below(3)))
+}
+
+fn round(choices: &mut Choices<'_>) -> Round {
+    Round {
+        incarnation: incarnation(choices),
+        counter: choices.below(4).into(),
+    }
+}
+
+fn leadership(choices: &mut Choices<'_>) -> Leadership {
+    Leadership {
+        id: name(choices),
+        term: term(choices),
+    }
+}
+
+fn time(choices: &mut Choices<'_>, now: Time) -> Time {
+    match choices.below(4) {
+        0 => now,
+        1 => Time::from_nanos(choices.number()),
+        _ => Time::from_nanos(
+            now.as_nanos()
+                .saturating_sub(u64::from(choices.byte()) << 20),
+        ),
+    }
+}
+
+fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
+    let (term, seen) = (term(choices), term(choices));
+    let (score, round) = (score(choices), round(choices));
+    let sent_at = some(choices, |choices| time(choices, now));
+    let retry = Micros(u64::from(choices.byte()) << 10);
+    match choices.below(11) {
+        0 => Elect {
+            round,
+            score,
+            seen,
+            takeover: some(choices, leadership),
+        }
+        .into(),
+        1 => Answer {
+            round,
+            seen,
+            refusal: match choices.below(3) {
+                0 => None,
+                1 => Some(Refusal::Stale),
+                _ => Some(Refusal::LeaderAlive { retry }),
+            },
+        }
+        .into(),
+        2 => Yield {
+            round,
+            seen,
+            released: some(choices, |_| term),
+        }
+        .into(),
+        3 => Elected {
+            term,
+            score,
+            answer: some(choices, |_| round),
+            sent_at,
+        }
+        .into(),
+        4 => Heartbeat {
+            term,
+            score,
+            sent_at,
+        }
+        .into(),
+        5 => Resign {
+            term,
+            successor: some(choices, name),
+        }
+        .into(),
+        6 => Claim {
+            term,
+            score,
+            released: some(choices, leadership),
+        }
+        .into(),
+        7 => ClaimReply {
+            term,
+            seen,
+            granted: choices.one_in(2),
+            retry,
+        }
+        .into(),
+        8 => Ack {
+            term,
+            echo: sent_at.unwrap_or_default(),
+            score: some(choices, |_| score),
+        }
+        .into(),
+        9 => Nack { term }.into(),
+        _ => Takeover { term }.into(),
+    }
+}
+
+fn change(choices: &mut Choices<'_>, members: &mut Members) {
+    let (name, life) = (id(choices.below(4)), incarnation(choices));
+    match choices.below(8) {
+        0 => drop(members.down(&name, life)),
+        1 => drop(members.suspect(&name, life)),
+        2 => drop(members.up(&name, life)),
+        3 if name != id(0) => drop(members.leave(&name)),
+        4 => {
+            let score = some(choices, score);
+            members.set_score(&name, score);
+        }
+        5 => members.set_closed(choices.one_in(2)),
+        6 => members.note_leader(Leader {
+            id: name,
+            incarnation: life,
+            term: term(choices),
+        }),
+        _ => {
+            let kind = if name == id(3) {
+                MemberKind::Observer
+            } else {
+                MemberKind::Voter
+            };
+            let score = some(choices, score).filter(|_| kind == MemberKind::Voter);
+            members.join([Member::up(name, kind, score, life)]);
+        }
+    }
+}
+
+/// One agent with what its driver keeps.
+struct Life<E: Election> {
+    machine: E,
+    effects: Effects<BullyMessage, Timer, E::Durable>,
+    members: Members,
+    timers: BTreeMap<Timer, Time>,
+    now: Time,
+    leads: Option<Term>,
+}
+
+fn life<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>)
+where
+    E: Election<Message = BullyMessage, Timer = Timer>,
+{
+    let mut members = Members::new(choices.one_in(2));
+    let score = some(choices, score);
+    let identity = Identity {
+        id: id(0),
+        incarnation: Incarnation(1),
+        kind: MemberKind::Voter,
+        score,
+        birth: if choices.one_in(2) {
+            Birth::Started
+        } else {
+            Birth::Restarted
+        },
+    };
+    members.join([Member::up(id(0), MemberKind::Voter, score, Incarnation(1))]);
+    for _ in 0..choices.below(4) {
+        change(choices, &mut members);
+    }
+    let mut life = Life::<E> {
+        machine: E::new(identity, config, durable),
+        effects: Effects::new(),
+        members,
+        timers: BTreeMap::new(),
+        now: Time::from_millis(choices.byte().into()),
+        leads: None,
+    };
+    life.step(Input::Start(Arc::new(life.members.clone())));
+    while !choices.0.is_empty() {
+        let later = Duration::from_millis(choices.below(40).into());
+        life.now = life.now.after(later);
+        if let Some(input) = life.input(choices) {
+            life.step(input);
+        }
+    }
+}
+
+impl<E: Election<Message = BullyMessage, Timer = Timer>> Life<E> {
+    /// What happens next; `None` where a driver would keep it from the machine.
+    fn input(&mut self, choices: &mut Choices<'_>) -> Option<Input<BullyMessage, Timer>> {
+        Some(match choices.below(16) {
+            0..7 => {
+                let (from, incarnation) = (name(choices), incarnation(choices));
+                let message = message(choices, self.now);
+                let known = self.members.get(&from)?;
+                if from == id(0) || known.is_stale(incarnation) {
+                    return None;
+                }
+                Input::Received {
+                    from,
+                    incarnation,
+                    message,
+                }
+            }
+            7..11 => {
+                let nth = usize::from(choices.byte()) % self.timers.len().max(1);
+                let (timer, due) = self.timers.iter().nth(nth).map(|(t, due)| (*t, *due))?;
+                self.timers.remove(&timer);
+                self.now = self.now.max(due);
+                Input::TimedOut(timer)
+            }
+            11 | 12 => {
+                change(choices, &mut self.members);
+                Input::Members(Arc::new(self.members.clone()))
+            }
+            13 => Input::SetScore(some(choices, score)),
+            14 => match choices.below(2) {
+                0 => Input::Campaign,
+                _ => Input::Drained,
+            },
+            _ => Input::StepDown {
+                to: some(choices, name),
+            },
+        })
+    }
+
+    fn step(&mut self, input: Input<BullyMessage, Timer>) {
+        self.machine.handle(self.now, input, &mut self.effects);
+        let (now, mut leads) = (self.now, self.leads);
+        for effect in self.effects.drain() {
+            match effect {
+                Effect::SetTimer { timer, after } => {
+                    assert!(after.min <= after.max);
+                    self.timers.insert(timer, now.after(after.max));
+                }
+                Effect::CancelTimer(timer) => drop(self.timers.remove(&timer)),
+                Effect::Notify(event) => leads = heard(&event, leads),
+                Effect::Persist(_) | Effect::Send { .. } => {}
+            }
+        }
+        self.leads = leads;
+        let view = self.machine.view(now);
+        assert_eq!(
+            view.leading, leads,
+            "view and events differ about who leads"
+        );
+        if leads.is_some() {
+            assert_eq!(view.role, Role::Leader);
+            assert_eq!(view.leader.map(|leader| leader.id), Some(id(0)));
+            assert!(view.valid_until > now);
+        }
+    }
+}
+
+/// The term it leads in after this event.
+fn heard(event: &Event, leads: Option<Term>) -> Option<Term> {
+    match (event, leads) {
+        (Event::Acquired { term }, None) => Some(*term),
+        (Event::Renewed { term }, Some(old)) if *term > old => Some(*term),
+        (Event::Draining { term, .. }, Some(old)) if *term == old => leads,
+        (Event::Lost { term, .. }, Some(old)) if *term == old => None,
+        (Event::NewLeader(_) | Event::NoLeader { .. }, None) => None,
+        _ => panic!("{event:?} while leading in {leads:?}"),
+    }
+}

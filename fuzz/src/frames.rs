@@ -1,0 +1,108 @@
+//! A stream of bytes on a link that is ready: it is cut into frames, and these are judged.
+//!
+//! The first byte says in which pieces the stream arrives, the second what the peer may.
+
+use actix_bully::{
+    elections::message::BullyMessage,
+    protocol::Time,
+    remote::{
+        Closed, Established, Inbound, Letter, Limits, LinkId, MayBe, NodeId, NodeIncarnation,
+        Rights, Standing, TermGuard, Verdict,
+        wire::{Features, Frame, Frames, decode_payload},
+    },
+};
+
+use crate::again;
+
+/// Reads until the bytes or the link end.
+pub fn check(data: &[u8]) {
+    let [piece, rights, stream @ ..] = data else {
+        return;
+    };
+    let limits = Limits::default();
+    let mut link = Link::new(*rights, &limits);
+    let mut frames = Frames::new(&limits);
+    frames.raise(&limits);
+    for (bytes, at) in stream.chunks(usize::from(*piece).max(1)).zip(0..) {
+        let now = Time::from_millis(at);
+        frames.feed(bytes);
+        assert!(frames.capacity() <= limits.frame() + 4 + Limits::READ_AHEAD);
+        if link.inbound.took(now, bytes.len()).is_err() {
+            return;
+        }
+        loop {
+            match frames.next(now) {
+                Err(_) => return,
+                Ok(None) => break,
+                Ok(Some(body)) => {
+                    if link.judge(now, body).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Link {
+    inbound: Inbound,
+    limits: Limits,
+    guard: TermGuard,
+}
+
+impl Link {
+    fn new(rights: u8, limits: &Limits) -> Self {
+        let established = Established {
+            peer: NodeId::new("host-b").expect("a name"),
+            incarnation: NodeIncarnation(1),
+            link: LinkId([0; 16]),
+            version: 1,
+            features: Features(0),
+            frame: limits.frame(),
+            rights: match rights % 3 {
+                0 => Rights::all(),
+                1 => Rights::none().grant("g*", "a*", MayBe::Voter),
+                _ => Rights::none(),
+            },
+        };
+        Self {
+            inbound: Inbound::new(&established, limits, Time::ZERO),
+            limits: *limits,
+            guard: TermGuard::new(),
+        }
+    }
+
+    fn judge(&mut self, now: Time, body: &[u8]) -> Result<(), Closed> {
+        if let Ok(frame) = Frame::decode(body, self.limits.bounds()) {
+            again::compare(body, frame);
+        }
+        let inbound = &mut self.inbound;
+        let verdict = inbound.frame(now, body, |opening| match opening.name {
+            "g" | "shop" => Standing::Carried(usize::from(opening.name == "g")),
+            "m" => Standing::Mismatch,
+            _ => Standing::Unknown,
+        })?;
+        match verdict {
+            Verdict::News(news) => {
+                assert!(news.members.len() + news.left.len() <= 2 * self.limits.items());
+                assert!(news.left.is_empty() || !news.is_opening);
+                news.leader
+                    .map_or(Ok(()), |leader| self.guard.admit(leader.term))?;
+            }
+            Verdict::Letters(letters) => {
+                for letter in letters {
+                    let letter = letter?;
+                    if let Letter::Pass(passed) = inbound.letter(now, &letter)? {
+                        assert!(passed.group <= 1);
+                        let bounds = self.limits.bounds();
+                        let message: BullyMessage = decode_payload(letter.payload, bounds)?;
+                        self.guard.admit(message.term())?;
+                    }
+                }
+            }
+            Verdict::Answer(_) | Verdict::Answered(_) | Verdict::Drop(_) => {}
+        }
+        assert!(self.guard.highest() <= Some(TermGuard::LAST));
+        Ok(())
+    }
+}

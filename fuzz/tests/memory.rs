@@ -1,0 +1,160 @@
+//! What is allocated for a frame, whatever it announces: never more at once than twice the longest
+//! frame, and for a letter nothing but what its message owns (M1, M4).
+
+use actix_bully::{
+    elections::message::BullyMessage,
+    protocol::Time,
+    remote::{
+        Closed, Limits,
+        wire::{Bounds, Frame, Frames, decode_payload},
+    },
+};
+use actix_bully_fuzz::{frames, hello, messages};
+use allocation_counter::measure;
+
+/// The most bytes that were in use at once while this ran, beyond those before.
+fn peak(run: impl FnOnce()) -> u64 {
+    measure(run).bytes_max
+}
+
+fn most() -> u64 {
+    u64::try_from(2 * Limits::default().frame()).expect("a number")
+}
+
+/// A body behind its length.
+fn frame(body: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(body.len())
+        .expect("a short body")
+        .to_be_bytes();
+    [&len, body].concat()
+}
+
+/// Heads that announce a lot.
+const HUGE: [&[u8]; 7] = [
+    b"\xdb\xff\xff\xff\xff",
+    b"\xc6\xff\xff\xff\xff",
+    b"\xdd\xff\xff\xff\xff",
+    b"\xdf\xff\xff\xff\xff",
+    b"\xda\xff\xff",
+    b"\xc5\xff\xff",
+    b"\xdc\x04\x00",
+];
+
+#[test]
+fn a_length_that_is_only_announced_costs_nothing() {
+    for head in HUGE {
+        assert!(peak(|| messages::check(&[b"\x00", head].concat())) < 256);
+        let list = || decode_payload::<Vec<u64>>(head, Bounds::default());
+        assert_eq!(peak(|| assert!(list().is_err())), 0);
+        let text = || decode_payload::<String>(head, Bounds::default());
+        assert_eq!(peak(|| assert!(text().is_err())), 0);
+        for before in [
+            &b"\x97\x02\x01\x00"[..],
+            b"\x97\x02\x01\x00\xc0\x90",
+            b"\x93\x03\x01",
+        ] {
+            let body = [before, head].concat();
+            let read = || match Frame::decode(&body, Bounds::default()) {
+                Ok(Frame::Roster(roster)) => roster.content().is_err(),
+                Ok(Frame::Letters(mut letters)) => letters.any(|letter| letter.is_err()),
+                _ => true,
+            };
+            assert_eq!(peak(|| assert!(read())), 0, "{body:02x?}");
+        }
+    }
+    let mut frames = Frames::new(&Limits::default());
+    frames.raise(&Limits::default());
+    let announced = frame(&vec![0; 65_536]);
+    let cost = peak(|| {
+        frames.feed(&announced[..5]);
+        assert_eq!(frames.next(Time::ZERO), Ok(None));
+    });
+    assert_eq!(cost, u64::try_from(Limits::READ_AHEAD).expect("a number"));
+    let mut frames = Frames::new(&Limits::default());
+    let cost = peak(|| {
+        frames.feed(&announced[..5]);
+        let refused = frames.next(Time::ZERO);
+        assert!(matches!(refused, Err(Closed::FrameTooLarge { .. })));
+    });
+    assert_eq!(cost, u64::try_from(Limits::READ_AHEAD).expect("a number"));
+}
+
+/// What grows most: as many items as fit, each as short as can be.
+#[test]
+fn nothing_grows_to_more_than_twice_the_longest_frame() {
+    let items = 1_024_u16.to_be_bytes();
+    let member = b"\x97\xcd\xff\xff\xa1a\x00\x94\x00\x00\x00\x00\x01\x00\x00";
+    let members = |count: u16| {
+        let announced = count.to_be_bytes();
+        let head = [b"\x97\x02\x01\x00\xc0\x90\xdc", &announced[..]].concat();
+        [&head[..], &member.repeat(count.into()), b"\xc0"].concat()
+    };
+    let one_more = members(513);
+    let Ok(Frame::Roster(roster)) = Frame::decode(&one_more, Bounds::default()) else {
+        panic!("a roster");
+    };
+    assert!(roster.content().is_err());
+    let left = [
+        b"\x97\x02\x01\x00\xc0\xdc",
+        &items[..],
+        &[0; 1_024],
+        b"\x90\xc0",
+    ];
+    for body in [members(512), left.concat()] {
+        assert!(body.len() < Limits::default().frame());
+        let mut is_read = false;
+        let cost = peak(|| {
+            let Ok(Frame::Roster(roster)) = Frame::decode(&body, Bounds::default()) else {
+                panic!("a roster");
+            };
+            is_read = roster.content().is_ok();
+        });
+        assert!(is_read);
+        assert!(cost <= most(), "{cost}");
+    }
+    let texts = [b"\xdc", &items[..], &[0xa0; 1_024]].concat();
+    let cost = peak(|| {
+        let texts = decode_payload::<Vec<String>>(&texts, Bounds::default());
+        assert_eq!(texts.map(|texts| texts.len()), Ok(1_024));
+    });
+    assert!(cost <= most(), "{cost}");
+    let endless = vec![0xa0; 60_000];
+    let more = [b"\xdc\xea\x60", &endless[..]].concat();
+    let refused = || decode_payload::<Vec<String>>(&more, Bounds::default()).is_err();
+    assert_eq!(peak(|| assert!(refused())), 0);
+}
+
+/// The whole corpus: a connection with all its state.
+#[test]
+fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
+    for (corpus, check) in [
+        ("frames", frames::check as fn(&[u8])),
+        ("hello", hello::check),
+        ("messages", messages::check),
+    ] {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("corpus")
+            .join(corpus);
+        for file in std::fs::read_dir(folder).expect("the corpus is there") {
+            let path = file.expect("a file").path();
+            let bytes = std::fs::read(&path).expect("a file of the corpus");
+            let cost = peak(|| check(&bytes));
+            assert!(cost <= most(), "{}: {cost}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_letter_is_read_without_an_allocation() {
+    let body = b"\x93\x03\x01\x91\x95\x00\x03\x09\x05\xc4\x13\
+        \x81\xa9heartbeat\x93\x07\x94\x1e\x00\x00\x00\xc0";
+    let counted = measure(|| {
+        let Ok(Frame::Letters(mut letters)) = Frame::decode(body, Bounds::default()) else {
+            panic!("letters");
+        };
+        let letter = letters.next().expect("a letter").expect("a whole one");
+        let message: Result<BullyMessage, _> = decode_payload(letter.payload, Bounds::default());
+        assert!(message.is_ok());
+    });
+    assert_eq!(counted.count_total, 0);
+}

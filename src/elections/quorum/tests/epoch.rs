@@ -1,0 +1,114 @@
+//! Epochs of the voter list (81): terms of their own, a record that belongs to one, a quarantine.
+
+use super::*;
+use crate::protocol::Misfit;
+
+/// The first term of the epoch after the first.
+const NEXT: u64 = 1 << 40;
+
+fn of_epoch(epoch: u64) -> QuorumConfig {
+    config().to_builder().epoch(epoch).build().unwrap()
+}
+
+fn record(term: u64) -> Vote {
+    Vote {
+        term: Term(term),
+        voted_for: Some(id(LOW)),
+    }
+}
+
+fn start(kit: &mut Kit) -> Seen {
+    let members = Arc::new(kit.members.clone());
+    kit.step(Input::Start(members))
+}
+
+#[test]
+fn every_epoch_has_terms_of_its_own_above_those_before() {
+    assert_eq!(of_epoch(0).first_term(), Term::ZERO);
+    for epoch in [1, 2, 1_000, (1 << 24) - 1] {
+        let before = of_epoch(epoch - 1);
+        assert!(before.last_term() < of_epoch(epoch).first_term());
+    }
+}
+
+#[test]
+fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
+    let mut me = Kit::unborn(of_epoch(1), MemberKind::Voter, Some(5));
+    let fresh = Vote {
+        term: Term(NEXT),
+        voted_for: None,
+    };
+    start(&mut me)
+        .next(&Effect::Persist(fresh))
+        .set(Timer::Election, P + S)
+        .nothing_else_happened();
+    assert_eq!(me.machine.vote.term, Term(NEXT));
+    me.later(P - 1);
+    me.hear(LOW, claim(NEXT + 1, 1))
+        .sent(LOW, refuses(NEXT + 1, NEXT, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_old_record_is_no_vote_in_the_new_epoch() {
+    let mut me = Kit::reborn(of_epoch(1), MemberKind::Voter, Some(5), record(7));
+    start(&mut me).whatever();
+    assert_eq!(
+        (me.machine.vote.term, &me.machine.vote.voted_for),
+        (Term(NEXT), &None)
+    );
+    me.later(P);
+    me.hear(LOW, claim(8, 1)).whatever();
+    assert_eq!(me.machine.vote.voted_for, None, "a term of the old epoch");
+    me.hear(LOW, claim(NEXT + 1, 1)).whatever();
+    assert_eq!(me.machine.vote.voted_for, Some(id(LOW)));
+}
+
+#[test]
+fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
+    let alone = |epoch| {
+        let builder = QuorumConfig::builder([id(ME)]).timings(Timings::in_process());
+        builder.epoch(epoch).build().unwrap()
+    };
+    let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(7));
+    start(&mut me).whatever();
+    assert_eq!(me.view().leading, None);
+    let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(NEXT + 3));
+    start(&mut me).whatever();
+    assert_eq!(me.view().leading, Some(Term(NEXT + 4)), "it led already");
+}
+
+#[test]
+fn an_observer_keeps_no_record_of_an_epoch() {
+    let mut me = Kit::unborn(of_epoch(1), MemberKind::Observer, None);
+    start(&mut me).nothing_else_happened();
+}
+
+#[test]
+fn a_record_of_a_later_epoch_is_refused() {
+    let (me, config) = (id(ME), Arc::new(of_epoch(2)));
+    let admits = |term| QuorumBully::admits(&config, &me, Some(&record(term)));
+    assert_eq!(QuorumBully::admits(&config, &me, None), Ok(()));
+    for term in [0, 7, NEXT + 7, 2 * NEXT + 7] {
+        assert_eq!(admits(term), Ok(()));
+    }
+    let (found, epoch) = (3, 2);
+    let id = me.clone();
+    assert_eq!(
+        admits(3 * NEXT),
+        Err(Misfit::LaterEpoch { id, found, epoch })
+    );
+}
+
+#[test]
+fn a_machine_with_a_record_of_a_later_epoch_votes_for_nobody() {
+    let mut me = Kit::reborn(of_epoch(0), MemberKind::Voter, Some(5), record(NEXT + 2));
+    start(&mut me).whatever();
+    let before = me.machine.vote.clone();
+    me.later(2 * P + S);
+    me.fire(Timer::Election).nothing_else_happened();
+    me.hear(LOW, claim(9, 1)).whatever();
+    me.hear(LOW, elected(9, 1)).whatever();
+    assert_eq!(me.machine.vote, before);
+    assert!(me.machine.followed().is_none());
+}

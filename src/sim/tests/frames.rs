@@ -1,0 +1,52 @@
+//! Letters that nobody sent.
+
+use super::{MS, id, inputs, settled, three};
+
+#[test]
+fn a_replay_is_heard_and_a_forgery_is_dropped() {
+    let mut world = three(1).build();
+    assert_eq!(
+        world.replay(0),
+        None,
+        "nothing is remembered unless asked for"
+    );
+    world.remember_letters();
+    world.settle(MS(100)).unwrap();
+    world.run_for(MS(200));
+    let before = world.dropped();
+    let to = world.replay(0).unwrap();
+    let heard = inputs(&world, to.as_str()).len();
+    world.run_for(MS(0));
+    assert_eq!(inputs(&world, to.as_str()).len(), heard + 1);
+    assert_eq!(world.dropped(), before);
+
+    for pick in 0..9 {
+        let stranger = world.forge_sender(pick).unwrap();
+        let other = world.forge_epoch(pick).unwrap();
+        let heard = [&stranger, &other].map(|at| inputs(&world, at.as_str()).len());
+        world.run_for(MS(0));
+        assert_eq!(
+            [&stranger, &other].map(|at| inputs(&world, at.as_str()).len()),
+            heard
+        );
+    }
+    let after = world.dropped();
+    assert_eq!((after.stranger, after.epoch), (9, 9));
+    assert!(world.is_calm(), "what is slipped in is counted out again");
+}
+
+#[test]
+fn mail_from_the_dead_is_dropped_by_who_knows() {
+    let mut world = settled();
+    world.remember_letters();
+    world.campaign("c");
+    world.run_for(MS(200));
+    assert_eq!(world.replay_from_the_dead(0), None, "all live");
+    world.crash("c");
+    world.restart("c");
+    world.run_for(MS(0));
+    let (before, to) = (world.dropped().ended, world.replay_from_the_dead(0));
+    assert!(to.is_some_and(|to| to != id("c")));
+    world.run_for(MS(0));
+    assert_eq!(world.dropped().ended, before + 1);
+}

@@ -1,0 +1,128 @@
+//! What must hold of the merged lines, whatever happened.
+
+use std::collections::BTreeMap;
+
+use crate::{Wrong, log::Line};
+
+/// From the first to the last moment at which a process found that it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Belief {
+    /// Which host.
+    pub host: usize,
+    /// Which life of its process.
+    pub life: u32,
+    /// The term.
+    pub term: u64,
+    /// When it first found that it leads, in microseconds.
+    pub from: u64,
+    /// When it last did.
+    pub until: u64,
+}
+
+/// The leaderships, in the order of their beginning.
+///
+/// A process checks, then says at which time before the check it began to; between two checks in
+/// one term it led.
+pub fn beliefs(lines: &[Line]) -> Vec<Belief> {
+    let mut found: BTreeMap<(usize, u32, u64), (u64, u64)> = BTreeMap::new();
+    for line in lines.iter().filter(|line| line.event == "works") {
+        let Some(term) = line.term() else { continue };
+        let span = found
+            .entry((line.host, line.life, term))
+            .or_insert((line.t, line.t));
+        *span = (span.0.min(line.t), span.1.max(line.t));
+    }
+    let belief = |((host, life, term), (from, until))| Belief {
+        host,
+        life,
+        term,
+        from,
+        until,
+    };
+    let mut found: Vec<Belief> = found.into_iter().map(belief).collect();
+    found.sort_by_key(|belief| belief.from);
+    found
+}
+
+/// The promise of the quorum mode: at any moment at most one leads, in a term of its own, and each
+/// later leader in a higher one.
+///
+/// # Errors
+/// The two that break it.
+pub fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
+    let found = beliefs(lines);
+    for pair in found.windows(2) {
+        let [former, later] = pair else { continue };
+        let same = (former.host, former.life) == (later.host, later.life);
+        if !same && later.from <= former.until {
+            return Err(Wrong(format!("two led at once: {former:?} and {later:?}")));
+        }
+        if later.term <= former.term {
+            return Err(Wrong(format!("a term went back: {former:?}, {later:?}")));
+        }
+    }
+    Ok(())
+}
+
+/// How many microseconds two or more led at once.
+pub fn contested(lines: &[Line]) -> u64 {
+    let mut edges: Vec<(u64, i32)> = Vec::new();
+    for belief in beliefs(lines) {
+        edges.extend([(belief.from, 1), (belief.until, -1)]);
+    }
+    edges.sort_unstable();
+    let (mut sum, mut leaders, mut since) = (0, 0, 0);
+    for (at, change) in edges {
+        if leaders > 1 {
+            sum += at - since;
+        }
+        (leaders, since) = (leaders + change, at);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn works(host: usize, term: u64, t: u64) -> Line {
+        Line {
+            t,
+            host,
+            life: 1,
+            event: String::from("works"),
+            rest: json!({ "term": term }),
+        }
+    }
+
+    #[test]
+    fn leaders_one_after_the_other_are_fine() {
+        let lines = [
+            works(0, 1, 10),
+            works(0, 1, 20),
+            works(1, 2, 21),
+            works(1, 2, 30),
+        ];
+        assert!(one_leader(&lines).is_ok());
+        assert_eq!(contested(&lines), 0);
+    }
+
+    #[test]
+    fn two_leaders_at_once_are_found() {
+        let lines = [
+            works(0, 1, 10),
+            works(1, 2, 15),
+            works(0, 1, 20),
+            works(1, 2, 30),
+        ];
+        assert!(one_leader(&lines).is_err());
+        assert_eq!(contested(&lines), 5);
+    }
+
+    #[test]
+    fn one_term_for_two_leaders_is_found() {
+        assert!(one_leader(&[works(0, 1, 10), works(1, 1, 20)]).is_err());
+    }
+}

@@ -1,0 +1,423 @@
+//! A process of the node example on each host, and what can be done to it.
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+
+use super::{
+    Wrong,
+    check::{self, Belief},
+    log::{Line, Log},
+};
+
+/// Where the nodes are.
+pub trait Place {
+    /// How a program is run at the place of a node.
+    fn program(&self, host: usize, program: &Path) -> Command;
+
+    /// Where a node listens.
+    fn address(&self, host: usize) -> String;
+}
+
+/// What every node is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// How many hosts there are; all vote.
+    pub hosts: usize,
+    /// Never two leaders, or a leader on every side.
+    pub quorum: bool,
+    /// A preset of the timings.
+    pub timings: &'static str,
+    /// In the quorum mode: how long a live leader stays when somebody more important is there, in
+    /// milliseconds.
+    pub preempt: u64,
+}
+
+/// Nodes a, b, c and so on; the later in the alphabet, the more important.
+#[derive(Debug)]
+pub struct Cluster<P: Place> {
+    setting: Setting,
+    program: PathBuf,
+    folder: TempDir,
+    /// Where they are: on hosts with cables and rules between them, or side by side.
+    pub net: P,
+    /// What they said.
+    pub log: Log,
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    process: Option<Child>,
+    life: u32,
+    frozen: bool,
+}
+
+/// How long anything may take that has to happen.
+pub const SOON: Duration = Duration::from_secs(15);
+/// How long to wait before one looks again.
+const TURN: Duration = Duration::from_millis(100);
+/// How often a leader says that it leads, in milliseconds.
+const PULSE: &str = "2";
+
+impl<P: Place> Cluster<P> {
+    /// Starts a node at every place and waits for the first leader.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
+        let mut cluster = Self {
+            setting,
+            program: program.to_path_buf(),
+            folder: TempDir::new()?,
+            net,
+            log: Log::default(),
+            nodes: (0..setting.hosts).map(|_| Node::default()).collect(),
+        };
+        for host in 0..setting.hosts {
+            cluster.launch(host, setting.quorum)?;
+        }
+        cluster.agree()?;
+        Ok(cluster)
+    }
+
+    /// Everybody's place.
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.setting.hosts).collect()
+    }
+
+    /// Starts a node again, with the store that it had.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn restart(&mut self, host: usize) -> Result<(), Wrong> {
+        self.launch(host, false)
+    }
+
+    /// Starts a node whose store is gone; says what it says about that.
+    ///
+    /// # Errors
+    /// If it runs all the same.
+    pub fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
+        fs::remove_dir_all(self.store(host))?;
+        self.launch(host, false)?;
+        let process = self.nodes[host].process.take();
+        let Some(process) = process else {
+            return Err(Wrong(String::from("it was not started")));
+        };
+        let done = process.wait_with_output()?;
+        let said = fs::read_to_string(self.complaints(host))?;
+        if done.status.success() {
+            return Err(Wrong(String::from("a node without its store runs")));
+        }
+        Ok(said)
+    }
+
+    /// Kills a process at once.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn kill(&mut self, host: usize) -> Result<(), Wrong> {
+        let node = &mut self.nodes[host];
+        node.frozen = false;
+        if let Some(mut process) = node.process.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Asks a process to stop.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn ask_to_stop(&self, host: usize) -> Result<(), Wrong> {
+        self.signal(host, "TERM")
+    }
+
+    /// Asks a process to stop, and waits until it has.
+    ///
+    /// # Errors
+    /// What did not work, or that it did not end well.
+    pub fn stop(&mut self, host: usize) -> Result<(), Wrong> {
+        self.ask_to_stop(host)?;
+        let Some(mut process) = self.nodes[host].process.take() else {
+            return Ok(());
+        };
+        let status = process.wait()?;
+        if !status.success() {
+            return Err(Wrong(format!("{} ended with {status}", name(host))));
+        }
+        Ok(())
+    }
+
+    /// Stops a process in its tracks, as a long pause would.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn freeze(&mut self, host: usize) -> Result<(), Wrong> {
+        self.signal(host, "STOP")?;
+        self.nodes[host].frozen = true;
+        let stat = format!("/proc/{}/stat", self.pid(host)?);
+        let is_stopped = || fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "));
+        self.log
+            .wait(SOON, |_| is_stopped().then_some(()))
+            .ok_or_else(|| Wrong(format!("{} does not stop", name(host))))
+    }
+
+    /// Lets a frozen process go on.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn thaw(&mut self, host: usize) -> Result<(), Wrong> {
+        self.nodes[host].frozen = false;
+        self.signal(host, "CONT")
+    }
+
+    /// Brings a process back, whatever became of it.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn revive(&mut self, host: usize) -> Result<(), Wrong> {
+        if self.nodes[host].frozen {
+            return self.thaw(host);
+        }
+        match self.running().contains(&host) {
+            true => Ok(()),
+            false => self.restart(host),
+        }
+    }
+
+    /// Tells a node a command on its standard input.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn tell(&mut self, host: usize, command: &str) -> Result<(), Wrong> {
+        let process = self.nodes[host].process.as_mut();
+        let Some(input) = process.and_then(|process| process.stdin.as_mut()) else {
+            return Err(Wrong(format!("{} does not run", name(host))));
+        };
+        writeln!(input, "{command}")?;
+        Ok(())
+    }
+
+    /// Everybody but one.
+    pub fn others(&self, host: usize) -> Vec<usize> {
+        let mut all = self.all();
+        all.retain(|other| *other != host);
+        all
+    }
+
+    /// Waits until all that run say that the same one of them leads; who that is.
+    ///
+    /// # Errors
+    /// Whom each follows, when they do not agree in time.
+    pub fn agree(&mut self) -> Result<usize, Wrong> {
+        let running = self.running();
+        self.agree_among(&running)
+    }
+
+    /// Waits until all follow the most important one: nobody takes over from it any more.
+    ///
+    /// # Errors
+    /// As [`agree`](Self::agree).
+    pub fn highest_leads(&mut self) -> Result<usize, Wrong> {
+        let highest = self.setting.hosts - 1;
+        for _ in 0..50 {
+            if self.agree()? == highest {
+                return Ok(highest);
+            }
+            self.log.wait(TURN, |_| None::<()>);
+        }
+        Err(Wrong(format!("{} does not lead", name(highest))))
+    }
+
+    /// Waits until these say that the same one of them leads, and it does.
+    ///
+    /// # Errors
+    /// As [`agree`](Self::agree).
+    pub fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
+        let lives: Vec<u32> = self.nodes.iter().map(|node| node.life).collect();
+        let agreed = self.log.wait(SOON, |lines| {
+            let first = follows(lines, *some.first()?, &lives)?;
+            let same = |host: &usize| follows(lines, *host, &lives) == Some(first);
+            (some.contains(&first.0) && some.iter().all(same) && leads(lines, first, &lives))
+                .then_some(first.0)
+        });
+        agreed.ok_or_else(|| {
+            let lines = self.log.lines();
+            let said = some.iter().map(|host| {
+                let whom = follows(&lines, *host, &lives);
+                format!("{} follows {whom:?}", name(*host))
+            });
+            Wrong(said.collect::<Vec<_>>().join(", "))
+        })
+    }
+
+    /// Waits until none of these says that it leads, for so long as a leader would have shown.
+    ///
+    /// # Errors
+    /// Who does.
+    pub fn nobody_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
+        let pause = self.pulses_pause(some, after);
+        if pause {
+            return Ok(());
+        }
+        let names: Vec<_> = some.iter().map(|host| name(*host)).collect();
+        Err(Wrong(format!("one of {} still leads", names.join(", "))))
+    }
+
+    /// What has been said since some line.
+    pub fn since(&self, line: usize) -> Vec<Line> {
+        self.log.lines().get(line..).unwrap_or_default().to_vec()
+    }
+
+    /// How many lines there are.
+    pub fn mark(&self) -> usize {
+        self.log.lines().len()
+    }
+
+    /// The leaderships so far.
+    pub fn beliefs(&self) -> Vec<Belief> {
+        check::beliefs(&self.log.lines())
+    }
+
+    /// Which processes run and are not frozen.
+    pub fn running(&mut self) -> Vec<usize> {
+        let runs = |node: &mut Node| {
+            let ended = |process: &mut Child| process.try_wait().ok().flatten().is_some();
+            !node.frozen && node.process.as_mut().is_some_and(|process| !ended(process))
+        };
+        let nodes = self.nodes.iter_mut().enumerate();
+        nodes
+            .filter_map(|(host, node)| runs(node).then_some(host))
+            .collect()
+    }
+
+    /// Whether the promise of the quorum mode was kept, if it was made.
+    ///
+    /// # Errors
+    /// How it was broken.
+    pub fn verdict(&self) -> Result<(), Wrong> {
+        match self.setting.quorum {
+            true => check::one_leader(&self.log.lines()),
+            false => Ok(()),
+        }
+    }
+
+    /// Waits for `after` without a pulse of these hosts.
+    fn pulses_pause(&self, some: &[usize], after: Duration) -> bool {
+        let works = |line: &&Line| line.event == "works" && some.contains(&line.host);
+        let mut seen = None;
+        let mut since = std::time::Instant::now();
+        let quiet = self.log.wait(SOON, |lines| {
+            let last = lines.iter().rposition(|line| works(&line));
+            if last != seen {
+                (seen, since) = (last, std::time::Instant::now());
+            }
+            (since.elapsed() >= after).then_some(())
+        });
+        quiet.is_some()
+    }
+
+    fn launch(&mut self, host: usize, first: bool) -> Result<(), Wrong> {
+        let mut command = self.net.program(host, &self.program);
+        command.args(["--name", &name(host), "--score", &host.to_string()]);
+        command.args(["--listen", &self.net.address(host)]);
+        command.args(["--dangerous-plaintext", "--json", "--commands"]);
+        command.args(["--pulse", PULSE, "--timings", self.setting.timings]);
+        for peer in self.others(host) {
+            let said = format!("{}={}", name(peer), self.net.address(peer));
+            command.args(["--peer", &said]);
+        }
+        if self.setting.quorum {
+            let voters: Vec<_> = self.all().into_iter().map(name).collect();
+            command.args(["--quorum", &voters.join(","), "--preempt-after"]);
+            command.arg(self.setting.preempt.to_string());
+            command.arg("--store").arg(self.store(host));
+        }
+        if first {
+            command.arg("--init");
+        }
+        let complaints = File::create(self.complaints(host))?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(complaints);
+        let mut process = command.spawn()?;
+        let node = &mut self.nodes[host];
+        node.life += 1;
+        if let Some(output) = process.stdout.take() {
+            self.log.follow(host, node.life, output);
+        }
+        node.process = Some(process);
+        node.frozen = false;
+        Ok(())
+    }
+
+    fn signal(&self, host: usize, signal: &str) -> Result<(), Wrong> {
+        let pid = self.pid(host)?.to_string();
+        let done = Command::new("kill").args(["-s", signal, &pid]).status()?;
+        match done.success() {
+            true => Ok(()),
+            false => Err(Wrong(format!("{} got no {signal}", name(host)))),
+        }
+    }
+
+    fn pid(&self, host: usize) -> Result<u32, Wrong> {
+        let process = self.nodes[host].process.as_ref();
+        process
+            .map(Child::id)
+            .ok_or_else(|| Wrong(format!("{} does not run", name(host))))
+    }
+
+    fn store(&self, host: usize) -> PathBuf {
+        self.folder.path().join(name(host))
+    }
+
+    fn complaints(&self, host: usize) -> PathBuf {
+        self.folder.path().join(format!("{}.err", name(host)))
+    }
+}
+
+impl<P: Place> Drop for Cluster<P> {
+    fn drop(&mut self) {
+        for host in self.all() {
+            drop(self.kill(host));
+        }
+    }
+}
+
+/// The name of a host and of its node.
+pub fn name(host: usize) -> String {
+    let letter = u8::try_from(host).map(|host| char::from(b'a' + host));
+    letter.map_or_else(|_| format!("n{host}"), String::from)
+}
+
+/// Whom a node follows at last, and in which term.
+fn follows(lines: &[Line], host: usize, lives: &[u32]) -> Option<(usize, u64)> {
+    let news = lines.iter().rev().find(|line| {
+        line.host == host
+            && Some(&line.life) == lives.get(host)
+            && ["leader", "no_leader"].contains(&line.event.as_str())
+    })?;
+    let leader = news.leader()?;
+    let place = (0..lives.len()).find(|host| name(*host) == leader)?;
+    Some((place, news.term()?))
+}
+
+/// Whether that leader works in that term.
+fn leads(lines: &[Line], (host, term): (usize, u64), lives: &[u32]) -> bool {
+    lines.iter().rev().any(|line| {
+        line.host == host
+            && Some(&line.life) == lives.get(host)
+            && line.event == "works"
+            && line.term() == Some(term)
+    })
+}

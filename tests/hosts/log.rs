@@ -1,0 +1,93 @@
+//! What the nodes say, merged: a line each, by the machine's one clock.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// One line of one life of one node.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Microseconds since the machine was booted.
+    pub t: u64,
+    /// Which host.
+    pub host: usize,
+    /// Which life of its process, from 1 on.
+    pub life: u32,
+    /// What happened.
+    pub event: String,
+    /// Everything else that it says.
+    pub rest: Value,
+}
+
+impl Line {
+    /// The term that it names.
+    pub fn term(&self) -> Option<u64> {
+        self.rest.get("term")?.as_u64()
+    }
+
+    /// The leader that it names.
+    pub fn leader(&self) -> Option<&str> {
+        self.rest.get("leader")?.as_str()
+    }
+}
+
+/// The lines of all nodes so far. Clones are the same log.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
+
+impl Log {
+    /// Reads what a process prints until it ends.
+    pub fn follow(&self, host: usize, life: u32, output: impl Read + Send + 'static) {
+        let log = self.clone();
+        thread::spawn(move || {
+            for text in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Some(line) = line(host, life, &text) {
+                    log.lines().push(line);
+                    log.0.1.notify_all();
+                }
+            }
+        });
+    }
+
+    /// All lines so far.
+    pub fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something holds of the lines; `None` when it did not in time.
+    pub fn wait<T>(
+        &self,
+        within: Duration,
+        mut holds: impl FnMut(&[Line]) -> Option<T>,
+    ) -> Option<T> {
+        let until = Instant::now() + within;
+        let mut lines = self.lines();
+        loop {
+            if let Some(found) = holds(&lines) {
+                return Some(found);
+            }
+            let left = until.checked_duration_since(Instant::now())?;
+            let woken = self.0.1.wait_timeout(lines, left.min(TICK));
+            lines = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A condition may depend on more than the lines: it is looked at this often anyway.
+const TICK: Duration = Duration::from_millis(5);
+
+fn line(host: usize, life: u32, text: &str) -> Option<Line> {
+    let rest: Value = serde_json::from_str(text).ok()?;
+    Some(Line {
+        t: rest.get("t")?.as_u64()?,
+        host,
+        life,
+        event: rest.get("event")?.as_str()?.to_owned(),
+        rest,
+    })
+}

@@ -1,0 +1,140 @@
+//! Real processes on hosts of their own, and everything that can happen to them.
+//!
+//! ```text
+//! $ cargo build --release --example node
+//! $ cargo run --release --manifest-path tests/hosts/Cargo.toml -- --node target/release/examples/node
+//! ```
+//!
+//! Needs root, and the Debian packages iproute2 and nftables. `--list` names the scenarios, `--few`
+//! runs the eight that every change has to pass, names run those, `--nemesis SECONDS` draws faults
+//! by a seed.
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "shows what it does, counts hosts from 0 to n, and lives in real time"
+)]
+
+mod check;
+mod cluster;
+mod log;
+mod nemesis;
+mod net;
+mod scenarios;
+
+use std::{env, fmt, io, path::PathBuf, process::ExitCode, time::Instant};
+
+use scenarios::Scenario;
+
+fn main() -> ExitCode {
+    match ordered() {
+        Ok(order) => carry_out(&order),
+        Err(wrong) => {
+            println!("hosts: {wrong}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What did not work, or what does not hold.
+#[derive(Debug)]
+pub struct Wrong(pub String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<io::Error> for Wrong {
+    fn from(wrong: io::Error) -> Self {
+        Self(wrong.to_string())
+    }
+}
+
+/// What is to be done.
+struct Order {
+    node: PathBuf,
+    scenarios: Vec<&'static Scenario>,
+    nemesis: Option<(u64, u64)>,
+    list: bool,
+}
+
+fn ordered() -> Result<Order, Wrong> {
+    let mut order = Order {
+        node: PathBuf::from("target/release/examples/node"),
+        scenarios: Vec::new(),
+        nemesis: None,
+        list: false,
+    };
+    let (mut few, mut seed) = (false, 1);
+    let mut arguments = env::args().skip(1);
+    let number = |text: Option<String>| {
+        let text = text.and_then(|text| text.parse().ok());
+        text.ok_or_else(|| Wrong(String::from("say a number after --nemesis and --seed")))
+    };
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--node" => order.node = arguments.next().unwrap_or_default().into(),
+            "--few" => few = true,
+            "--list" => order.list = true,
+            "--seed" => seed = number(arguments.next())?,
+            "--nemesis" => order.nemesis = Some((number(arguments.next())?, seed)),
+            name => order.scenarios.push(
+                scenarios::ALL
+                    .iter()
+                    .find(|scenario| scenario.name == name)
+                    .ok_or_else(|| Wrong(format!("there is no {name}: see --list")))?,
+            ),
+        }
+    }
+    order.nemesis = order.nemesis.map(|(seconds, _)| (seconds, seed));
+    if order.scenarios.is_empty() && order.nemesis.is_none() {
+        let chosen = scenarios::ALL.iter().filter(|one| one.first || !few);
+        order.scenarios.extend(chosen);
+    }
+    Ok(order)
+}
+
+fn carry_out(order: &Order) -> ExitCode {
+    if order.list {
+        for scenario in scenarios::ALL {
+            println!("{:32} {}", scenario.name, scenario.what);
+        }
+        return ExitCode::SUCCESS;
+    }
+    if let Some(why) = net::missing() {
+        println!("skipped: no network namespaces here: {why}");
+        return ExitCode::SUCCESS;
+    }
+    let (mut passed, mut failed) = (0, 0);
+    for scenario in &order.scenarios {
+        let began = Instant::now();
+        let outcome = scenario.run(&order.node);
+        let took = began.elapsed().as_secs_f64();
+        match outcome {
+            Ok(remark) => {
+                passed += 1;
+                println!("ok      {:32} {took:5.1} s  {remark}", scenario.name);
+            }
+            Err(wrong) => {
+                failed += 1;
+                println!("FAILED  {:32} {took:5.1} s  {wrong}", scenario.name);
+            }
+        }
+    }
+    if let Some((seconds, seed)) = order.nemesis {
+        match nemesis::run(&order.node, seconds, seed) {
+            Ok(remark) => {
+                passed += 1;
+                println!("ok      nemesis, seed {seed}: {remark}");
+            }
+            Err(wrong) => {
+                failed += 1;
+                println!("FAILED  nemesis, seed {seed}: {wrong}");
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    ExitCode::from(u8::from(failed > 0))
+}

@@ -1,0 +1,262 @@
+//! Hosts in network namespaces: one Linux bridge, a cable to each, and rules that drop packets.
+//!
+//! ```text
+//!   host a ── eth0 ═══ v1 ┐
+//!   host b ── eth0 ═══ v2 ├ bridge, in a namespace of its own, with an nft chain
+//!   host c ── eth0 ═══ v3 ┘
+//! ```
+//!
+//! Nothing of it is visible to the machine's own network. Everything goes when a `Net` is dropped.
+
+use std::{
+    path::Path,
+    process::{self, Command},
+};
+
+use crate::{
+    Wrong,
+    cluster::{Cluster, Place},
+};
+
+/// The address of the k-th host, from 0 on.
+fn address(host: usize) -> String {
+    format!("10.77.0.{}", host + 1)
+}
+
+impl Place for Net {
+    fn program(&self, host: usize, program: &Path) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.namespace(host)]);
+        command.arg(program);
+        command
+    }
+
+    fn address(&self, host: usize) -> String {
+        format!("{}:7400", address(host))
+    }
+}
+
+/// A node on each host.
+pub type Hosts = Cluster<Net>;
+
+impl Hosts {
+    /// Drops everything between two groups of hosts, both ways.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn split(&self, some: &[usize], others: &[usize]) -> Result<(), Wrong> {
+        for (one, other) in some
+            .iter()
+            .flat_map(|a| others.iter().map(move |b| (*a, *b)))
+        {
+            self.net.cut_one_way(one, other)?;
+            self.net.cut_one_way(other, one)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts a host off from everybody.
+    ///
+    /// # Errors
+    /// What did not work.
+    pub fn isolate(&self, host: usize) -> Result<(), Wrong> {
+        self.split(&[host], &self.others(host))
+    }
+}
+
+/// Some hosts, and what stands between them.
+#[derive(Debug)]
+pub struct Net {
+    prefix: String,
+    hosts: usize,
+}
+
+impl Net {
+    /// Hosts that all reach each other.
+    ///
+    /// # Errors
+    /// What the system said when it refused.
+    pub fn up(hosts: usize) -> Result<Self, Wrong> {
+        let net = Self {
+            prefix: format!("ab{}", process::id()),
+            hosts,
+        };
+        let (switch, bridge) = (net.switch(), "br0");
+        ip(&["netns", "add", &switch])?;
+        ip(&["-n", &switch, "link", "set", "lo", "up"])?;
+        let made = ["link", "add", bridge, "type", "bridge"];
+        let plain = ["forward_delay", "0", "stp_state", "0"];
+        ip(&[&["-n", &switch][..], &made, &plain].concat())?;
+        ip(&["-n", &switch, "link", "set", bridge, "up"])?;
+        for host in 0..hosts {
+            let (name, port) = (net.namespace(host), port(host));
+            ip(&["netns", "add", &name])?;
+            let cable = ["link", "add", &port, "netns", &switch, "type", "veth"];
+            ip(&[&cable[..], &["peer", "name", "eth0", "netns", &name]].concat())?;
+            ip(&["-n", &switch, "link", "set", &port, "master", bridge, "up"])?;
+            let address = format!("{}/24", address(host));
+            ip(&["-n", &name, "addr", "add", &address, "dev", "eth0"])?;
+            ip(&["-n", &name, "link", "set", "eth0", "up"])?;
+            ip(&["-n", &name, "link", "set", "lo", "up"])?;
+        }
+        net.nft("add table bridge f")?;
+        net.nft("add chain bridge f pass { type filter hook forward priority 0; policy accept; }")?;
+        Ok(net)
+    }
+
+    /// The namespace of a host.
+    pub fn namespace(&self, host: usize) -> String {
+        format!("{}-h{host}", self.prefix)
+    }
+
+    /// Drops what one host sends to another.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn cut_one_way(&self, from: usize, to: usize) -> Result<(), Wrong> {
+        let way = way(from, to);
+        self.nft(&format!("add rule bridge f pass {way} counter drop"))
+    }
+
+    /// Drops a share of what one host sends to another, in percent.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn lose(&self, from: usize, to: usize, percent: u32) -> Result<(), Wrong> {
+        let way = way(from, to);
+        let share = format!("numgen random mod 100 < {percent}");
+        self.nft(&format!(
+            "add rule bridge f pass {way} {share} counter drop"
+        ))
+    }
+
+    /// Removes all rules, resets and limits, and plugs every cable in.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn heal(&self) -> Result<(), Wrong> {
+        self.nft("flush chain bridge f pass")?;
+        for host in 0..self.hosts {
+            // Most hosts have neither of these.
+            let name = self.namespace(host);
+            drop(run(
+                "ip",
+                &["netns", "exec", &name, "nft", "delete table inet f"],
+            ));
+            let limit = ["qdisc", "del", "dev", "eth0", "root"];
+            drop(run("tc", &[&["-n", &name][..], &limit].concat()));
+            self.plug(host, true)?;
+        }
+        Ok(())
+    }
+
+    /// How many packets the rules have dropped.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn dropped(&self) -> Result<u64, Wrong> {
+        let listed = run(
+            "ip",
+            &[
+                "netns",
+                "exec",
+                &self.switch(),
+                "nft",
+                "list chain bridge f pass",
+            ],
+        )?;
+        let mut words = listed.split_whitespace();
+        let mut sum = 0;
+        while let Some(word) = words.next() {
+            if word == "packets" {
+                sum += words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+            }
+        }
+        Ok(sum)
+    }
+
+    /// A host answers another one's packets with a reset of the connection, in its own kernel.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn reset(&self, host: usize, to: usize) -> Result<(), Wrong> {
+        let (name, to) = (self.namespace(host), address(to));
+        let rules = format!(
+            "add table inet f; \
+             add chain inet f out {{ type filter hook output priority 0; }}; \
+             add rule inet f out ip daddr {to} meta l4proto tcp counter reject with tcp reset"
+        );
+        run("ip", &["netns", "exec", &name, "nft", &rules]).map(drop)
+    }
+
+    /// Limits what a host sends, in kbit/s.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn limit(&self, host: usize, kbit: u32) -> Result<(), Wrong> {
+        let (name, rate) = (self.namespace(host), format!("{kbit}kbit"));
+        let device = ["qdisc", "replace", "dev", "eth0", "root"];
+        let limit = ["tbf", "rate", &rate, "burst", "3000", "latency", "400ms"];
+        run("tc", &[&["-n", &name][..], &device, &limit].concat()).map(drop)
+    }
+
+    /// Plugs a host's cable in or out.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn plug(&self, host: usize, into: bool) -> Result<(), Wrong> {
+        let (name, state) = (self.namespace(host), if into { "up" } else { "down" });
+        ip(&["-n", &name, "link", "set", "eth0", state])
+    }
+
+    fn switch(&self) -> String {
+        format!("{}-sw", self.prefix)
+    }
+
+    fn nft(&self, rules: &str) -> Result<(), Wrong> {
+        run("ip", &["netns", "exec", &self.switch(), "nft", rules]).map(drop)
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        let hosts = (0..self.hosts).map(|host| self.namespace(host));
+        for name in hosts.chain([self.switch()]) {
+            drop(ip(&["netns", "del", &name]));
+        }
+    }
+}
+
+/// Why there can be no such hosts here, if so.
+pub fn missing() -> Option<String> {
+    let tried = run("nft", &["--version"])
+        .and_then(|_| run("tc", &["-V"]))
+        .and_then(|_| Net::up(1))
+        .map(drop);
+    tried.err().map(|wrong| wrong.to_string())
+}
+
+fn port(host: usize) -> String {
+    format!("v{host}")
+}
+
+fn way(from: usize, to: usize) -> String {
+    format!("iifname {} oifname {}", port(from), port(to))
+}
+
+fn ip(arguments: &[&str]) -> Result<(), Wrong> {
+    run("ip", arguments).map(drop)
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<String, Wrong> {
+    let what = || format!("{program} {}", arguments.join(" "));
+    let done = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|wrong| Wrong(format!("{}: {wrong}", what())))?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    Err(Wrong(format!("{}: {}", what(), said.trim())))
+}

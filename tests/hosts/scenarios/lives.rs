@@ -1,0 +1,151 @@
+//! Processes that end, come back, or stand still.
+
+use std::time::Duration;
+
+use crate::{
+    Wrong,
+    cluster::{Cluster, Place, SOON, name},
+};
+
+pub fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    cluster.kill(leader)?;
+    let next = cluster.agree()?;
+    differ(leader, next)?;
+    cluster.restart(leader)
+}
+
+pub fn follower_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.highest_leads()?;
+    let before = cluster.mark();
+    let follower = cluster.others(leader)[0];
+    cluster.kill(follower)?;
+    cluster
+        .log
+        .wait(Duration::from_millis(1_500), |_| None::<()>);
+    cluster.restart(follower)?;
+    cluster.agree()?;
+    let since = cluster.since(before);
+    match since.iter().find(|line| line.event == "leads") {
+        Some(line) => Err(Wrong(format!("a healthy leader was disturbed: {line:?}"))),
+        None => Ok(()),
+    }
+}
+
+pub fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for host in cluster.all() {
+        cluster.kill(host)?;
+    }
+    for host in cluster.all() {
+        cluster.restart(host)?;
+    }
+    cluster.agree().map(drop)
+}
+
+pub fn again<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for _ in 0..6 {
+        let leader = cluster.agree()?;
+        cluster.kill(leader)?;
+        let next = cluster.agree()?;
+        differ(leader, next)?;
+        cluster.restart(leader)?;
+    }
+    Ok(())
+}
+
+pub fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    cluster.freeze(leader)?;
+    let next = cluster.agree()?;
+    differ(leader, next)?;
+    cluster.thaw(leader)
+}
+
+pub fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.highest_leads()?;
+    let before = cluster.mark();
+    let follower = cluster.others(leader)[0];
+    cluster.freeze(follower)?;
+    cluster.log.wait(Duration::from_secs(2), |_| None::<()>);
+    cluster.thaw(follower)?;
+    cluster.agree()?;
+    let since = cluster.since(before);
+    match since.iter().find(|line| line.event == "leads") {
+        Some(line) => Err(Wrong(format!("a healthy leader was disturbed: {line:?}"))),
+        None => Ok(()),
+    }
+}
+
+pub fn all_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for host in cluster.all() {
+        cluster.freeze(host)?;
+    }
+    cluster
+        .log
+        .wait(Duration::from_millis(1_500), |_| None::<()>);
+    for host in cluster.all() {
+        cluster.thaw(host)?;
+    }
+    Ok(())
+}
+
+pub fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    for host in cluster.all() {
+        cluster.stop(host)?;
+        cluster.agree()?;
+        cluster.restart(host)?;
+        cluster.agree()?;
+    }
+    Ok(())
+}
+
+pub fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    let before = cluster.mark();
+    cluster.stop(leader)?;
+    let next = cluster.agree()?;
+    differ(leader, next)?;
+    let since = cluster.since(before);
+    if !since
+        .iter()
+        .any(|line| line.event == "left" && line.rest["politely"] == true)
+    {
+        return Err(Wrong(String::from("it did not leave politely")));
+    }
+    let released = since.iter().find(|line| line.event == "released");
+    let leads = since.iter().find(|line| line.event == "leads");
+    match (released, leads) {
+        (Some(end), Some(begin)) if end.t < begin.t => cluster.restart(leader),
+        (end, begin) => Err(Wrong(format!("no hand-over: {end:?}, {begin:?}"))),
+    }
+}
+
+pub fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    let follower = cluster.others(leader)[0];
+    cluster.kill(follower)?;
+    let said = cluster.restart_without_store(follower)?;
+    match said.contains("is missing") {
+        true => Ok(()),
+        false => Err(Wrong(format!("{} says only: {said}", name(follower)))),
+    }
+}
+
+pub fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+    let leader = cluster.agree()?;
+    let rising = cluster.others(leader)[0];
+    cluster.tell(rising, "score 100")?;
+    let leads = cluster.log.wait(SOON, |lines| {
+        let last = lines.iter().rfind(|line| line.event == "leads")?;
+        (last.host == rising).then_some(())
+    });
+    leads.ok_or_else(|| Wrong(format!("{} does not take over", name(rising))))
+}
+
+/// That another one leads.
+pub fn differ(leader: usize, next: usize) -> Result<(), Wrong> {
+    match leader == next {
+        true => Err(Wrong(String::from("the same one leads"))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,271 @@
+//! The scenarios: what happens, and what must come of it.
+//!
+//! Each ends with everything healed and all agreed; then the merged lines of all nodes are checked
+//! for two leaders at once. A scenario also makes sure that its fault really happened.
+
+mod lives;
+mod network;
+mod partitions;
+mod sides;
+
+use std::path::Path;
+
+use crate::{
+    Wrong, check,
+    cluster::Setting,
+    net::{Hosts, Net},
+};
+
+/// One thing that can happen.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Its name, for the command line.
+    pub name: &'static str,
+    /// What happens.
+    pub what: &'static str,
+    /// How many hosts.
+    pub hosts: usize,
+    /// Whether the quorum mode is on.
+    pub quorum: bool,
+    /// Whether every change has to pass it.
+    pub first: bool,
+    play: fn(&mut Hosts) -> Result<(), Wrong>,
+}
+
+const fn quorum(
+    name: &'static str,
+    hosts: usize,
+    what: &'static str,
+    play: fn(&mut Hosts) -> Result<(), Wrong>,
+) -> Scenario {
+    Scenario {
+        name,
+        what,
+        hosts,
+        quorum: true,
+        first: false,
+        play,
+    }
+}
+
+impl Scenario {
+    const fn first(mut self) -> Self {
+        self.first = true;
+        self
+    }
+
+    const fn available(mut self) -> Self {
+        self.quorum = false;
+        self
+    }
+
+    /// Plays it; a remark about how it went.
+    ///
+    /// # Errors
+    /// What should not have been.
+    pub fn run(&self, node: &Path) -> Result<String, Wrong> {
+        let setting = Setting {
+            hosts: self.hosts,
+            quorum: self.quorum,
+            timings: "default",
+            preempt: 1_000,
+        };
+        let mut cluster = Hosts::start(node, Net::up(setting.hosts)?, setting)?;
+        (self.play)(&mut cluster)?;
+        cluster.net.heal()?;
+        cluster.agree()?;
+        cluster.verdict()?;
+        let leaders = cluster.beliefs().len();
+        let both = check::contested(&cluster.log.lines()) / 1_000;
+        Ok(format!("{leaders} leaderships, two at once for {both} ms"))
+    }
+}
+
+/// All of them.
+pub const ALL: &[Scenario] = &[
+    quorum(
+        "leader_isolated",
+        3,
+        "the leader is cut off from all",
+        partitions::leader_isolated,
+    )
+    .first(),
+    quorum(
+        "leader_in_minority",
+        5,
+        "the leader is on the smaller side",
+        partitions::minority,
+    )
+    .first(),
+    quorum(
+        "even_split",
+        4,
+        "two against two: nobody may lead",
+        partitions::even_split,
+    ),
+    quorum(
+        "follower_isolated",
+        3,
+        "a follower is cut off, and comes back",
+        partitions::follower,
+    ),
+    quorum(
+        "non_transitive",
+        3,
+        "two followers do not reach each other",
+        partitions::non_transitive,
+    )
+    .first(),
+    quorum(
+        "star",
+        5,
+        "only one node reaches all the others",
+        partitions::star,
+    ),
+    quorum(
+        "chain",
+        3,
+        "a reaches b, b reaches c, a does not reach c",
+        partitions::chain,
+    ),
+    quorum(
+        "moving_partition",
+        5,
+        "one partition after the other",
+        partitions::moving,
+    ),
+    quorum(
+        "leader_deaf",
+        3,
+        "the leader is heard, and hears nobody",
+        partitions::deaf,
+    )
+    .first(),
+    quorum(
+        "leader_mute",
+        3,
+        "the leader hears, and nobody hears it",
+        partitions::mute,
+    ),
+    quorum(
+        "follower_deaf",
+        3,
+        "a follower hears nobody",
+        partitions::follower_deaf,
+    ),
+    quorum("loss", 3, "a third of all packets is lost", network::loss).first(),
+    quorum(
+        "reset",
+        3,
+        "the leader's connections are reset",
+        network::reset,
+    ),
+    quorum(
+        "slow_line",
+        3,
+        "the leader's line takes 64 kbit/s",
+        network::slow_line,
+    ),
+    quorum(
+        "unplugged",
+        3,
+        "the leader's cable is pulled",
+        network::unplugged,
+    ),
+    quorum(
+        "flapping",
+        3,
+        "the leader's cable has a bad contact",
+        network::flapping,
+    ),
+    quorum(
+        "leader_killed",
+        3,
+        "kill -9, and a restart with the same store",
+        lives::killed,
+    )
+    .first(),
+    quorum(
+        "follower_killed",
+        3,
+        "a follower is killed: nobody notices",
+        lives::follower_killed,
+    ),
+    quorum(
+        "all_killed",
+        3,
+        "everybody is killed, everybody comes back",
+        lives::all_killed,
+    ),
+    quorum(
+        "killed_again_and_again",
+        3,
+        "whoever leads is killed, six times",
+        lives::again,
+    ),
+    quorum(
+        "leader_frozen",
+        3,
+        "the leader stands still, then goes on",
+        lives::frozen,
+    )
+    .first(),
+    quorum(
+        "follower_frozen",
+        3,
+        "a follower stands still",
+        lives::follower_frozen,
+    ),
+    quorum(
+        "all_frozen",
+        3,
+        "everybody stands still at once",
+        lives::all_frozen,
+    ),
+    quorum(
+        "rolling_restart",
+        3,
+        "one after the other is stopped and started",
+        lives::rolling,
+    ),
+    quorum(
+        "hand_over",
+        3,
+        "SIGTERM: the leader hands over first",
+        lives::hand_over,
+    ),
+    quorum(
+        "store_lost",
+        3,
+        "a node without its store may not vote",
+        lives::store_lost,
+    ),
+    quorum(
+        "killed_while_cut",
+        5,
+        "a partition, and a kill on the larger side",
+        partitions::while_cut,
+    ),
+    quorum(
+        "score_changes",
+        3,
+        "a follower becomes the most important",
+        lives::score,
+    ),
+    quorum(
+        "sides",
+        4,
+        "available: each side has a leader, then one",
+        sides::sides,
+    )
+    .available()
+    .first(),
+    quorum("sides_killed", 3, "available: kill -9", sides::killed).available(),
+    quorum(
+        "sides_frozen",
+        3,
+        "available: the leader stands still",
+        sides::frozen,
+    )
+    .available(),
+];
