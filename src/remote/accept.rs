@@ -6,18 +6,12 @@ use actix::{Addr, clock::sleep};
 use tracing::debug;
 
 use super::{
-    BridgeEvent, Closed, RemoteBridge,
-    message::CameIn,
-    shared::{Listening, Shared},
-    transport::Arrival,
+    BridgeEvent, Closed, RemoteBridge, message::CameIn, shared::Shared, transport::Arrival,
 };
 
 /// Takes connections in, for as long as somebody looks after them.
-pub(super) async fn accept(
-    shared: Arc<Shared>,
-    bridge: Addr<RemoteBridge>,
-    mut listening: Listening,
-) {
+pub(super) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
+    let mut listening = shared.listen().await;
     let Some(listener) = listening.get() else {
         return;
     };

@@ -94,10 +94,8 @@ impl RemoteBridge {
     }
 
     fn listen(&mut self, ctx: &mut Context<Self>) {
-        if let Some(listening) = self.shared.listen() {
-            let accepting = accept(Arc::clone(&self.shared), ctx.address(), listening);
-            self.acceptor = Some(Task::spawn(accepting));
-        }
+        let accepting = accept(Arc::clone(&self.shared), ctx.address());
+        self.acceptor = Some(Task::spawn(accepting));
     }
 
     /// Begins to look after a peer.

@@ -13,6 +13,7 @@ use std::{
 
 use actix::clock::Instant;
 use fastrand::Rng;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
 
 use crate::protocol::{AgentId, Time};
@@ -37,8 +38,8 @@ pub(crate) struct Shared {
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// Parallel to the groups.
     pub(crate) guards: Vec<Mutex<TermGuard>>,
-    /// Not here while somebody listens by it.
-    listener: Mutex<Option<Box<dyn Listener>>>,
+    /// Locked by the one who listens; `None` if nobody shall.
+    listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: Counters,
@@ -87,7 +88,7 @@ impl Shared {
             security: parts.security,
             carried: parts.carried,
             guards,
-            listener: Mutex::new(parts.listener),
+            listener: Arc::new(AsyncMutex::new(parts.listener)),
             is_over: AtomicBool::new(false),
             counters: Counters::new(),
             meter: Meter::default(),
@@ -241,19 +242,21 @@ impl Shared {
     /// The bridge has ended for good: nobody elsewhere is a member here.
     pub(crate) fn finish(&self) {
         self.is_over.store(true, Relaxed);
-        drop(lock(&self.listener).take());
+        // Whoever listens drops it in the end.
+        if let Ok(mut listener) = self.listener.try_lock() {
+            drop(listener.take());
+        }
         for account in self.accounts() {
             self.remove(&account.node);
         }
     }
 
-    /// Takes the listener, until it is dropped: a later life of the actor may take it again.
-    pub(crate) fn listen(self: &Arc<Self>) -> Option<Listening> {
-        let listener = lock(&self.listener).take()?;
-        Some(Listening {
+    /// Takes the listener as soon as a former life of the actor has let go of it.
+    pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
+        Listening {
+            listener: Arc::clone(&self.listener).lock_owned().await,
             shared: Arc::clone(self),
-            listener: Some(listener),
-        })
+        }
     }
 
     /// Tells of a proof that was not accepted; that its connection ended is told besides.
@@ -286,8 +289,8 @@ impl Shared {
 
 /// The listener, in use.
 pub(crate) struct Listening {
+    listener: OwnedMutexGuard<Option<Box<dyn Listener>>>,
     shared: Arc<Shared>,
-    listener: Option<Box<dyn Listener>>,
 }
 
 impl Listening {
@@ -298,8 +301,8 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        if !self.shared.is_over.load(Relaxed) {
-            *lock(&self.shared.listener) = self.listener.take();
+        if self.shared.is_over.load(Relaxed) {
+            drop(self.listener.take());
         }
     }
 }

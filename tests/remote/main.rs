@@ -4,6 +4,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+mod chaos;
 #[path = "../common/mod.rs"]
 mod common;
 mod kit;

@@ -241,6 +241,16 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         assert!(!restarted.contains(&lost), "{restarted:?}");
         let lost = BridgeEvent::PeerLost { node: node("a") };
         assert!(!nothing.contains(&lost), "{nothing:?}");
+        // It still listens: who asks it now is answered.
+        let answered = a.bridge.traffic().frames_in;
+        pipes.cut("a", "b");
+        a.bridge.remove_peer(&node("b"));
+        a.bridge
+            .add_peer(actix_bully::remote::Peer::inbound("b"))
+            .unwrap();
+        until("b dials", || a.is_linked("b")).await;
+        assert!(a.bridge.traffic().frames_in > answered);
+        until("b1 leads both", || a.follows("b1") && b.follows("b1")).await;
         // And the election goes on across the new link.
         b.agents[0].step_down(None);
         until("a2 leads", || a.follows("a2") && b.follows("a2")).await;

@@ -48,7 +48,7 @@ fn others(name: &str) -> Vec<&'static str> {
     ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
 }
 
-fn host(pipes: &Pipes, name: &'static str, life: u64, folder: &Path) -> Host {
+pub(crate) fn host(pipes: &Pipes, name: &'static str, life: u64, folder: &Path) -> Host {
     let mut host = Host::with(|group| {
         let bridge = builder(pipes, name, &others(name));
         bridge.incarnation(NodeIncarnation(life)).carry(group)
@@ -58,7 +58,7 @@ fn host(pipes: &Pipes, name: &'static str, life: u64, folder: &Path) -> Host {
 }
 
 /// Who believes that it leads; two of them fail the test.
-fn believer(hosts: &[&Host]) -> Option<String> {
+pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     let agents = hosts.iter().flat_map(|host| &host.agents);
     let leading: Vec<_> = agents
         .filter(|agent| agent.is_leader())
