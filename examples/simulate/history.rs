@@ -3,9 +3,9 @@
 use std::{fmt, time::Duration};
 
 use actix_bully::{
-    elections::{bully::BullyConfig, quorum::QuorumError},
+    elections::{ballot::BallotError, bully::BullyConfig, quorum::QuorumError},
     sim::{
-        BullyScenario, QuorumScenario,
+        BallotScenario, BullyScenario, QuorumScenario,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -22,6 +22,17 @@ pub(crate) enum Protocol {
     Strict,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
+    /// The ballot leader election: its ballots are checked after every step
+    Ballot,
+}
+
+/// Nobody takes part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Empty {
+    #[error(transparent)]
+    Quorum(#[from] QuorumError),
+    #[error(transparent)]
+    Ballot(#[from] BallotError),
 }
 
 /// What a history is made of. The same plan gives the same history.
@@ -57,8 +68,8 @@ impl Plan {
     /// Runs it.
     ///
     /// # Errors
-    /// A quorum needs somebody.
-    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, QuorumError> {
+    /// A majority needs somebody.
+    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Empty> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
             Protocol::Strict => {
@@ -67,6 +78,14 @@ impl Plan {
             }
             Protocol::Quorum => {
                 let mut scenario = QuorumScenario::drawn(self.seed, self.nodes)?;
+                let outcome = self.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    ..outcome
+                })
+            }
+            Protocol::Ballot => {
+                let mut scenario = BallotScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
                 Ok(Outcome {
                     elections: scenario.elections(),
@@ -96,7 +115,7 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict => 50_000,
+            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Ballot => 50_000,
         }
     }
 }
