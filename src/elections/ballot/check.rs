@@ -72,13 +72,15 @@ impl Ballot {
         }
     }
 
-    /// A ballot, not below bmax, whose holder a connected voter hears that answered in this round or
-    /// the last.
+    /// A ballot, not below bmax, whose holder is heard by another voter; a connected one that
+    /// answered in the last round that is over, or later.
     fn heard_by_others(&self) -> Option<&BallotNumber> {
-        let hears = |h: &'_ &Heard| h.standing.connected && self.is_recent(h);
-        let ballots = self.heard.values().filter(hears);
-        ballots
-            .filter_map(|h| h.standing.hears.as_ref())
+        let words = self.heard.iter().filter(|(_, h)| self.is_recent(h));
+        let hears = words.filter_map(|(id, h)| {
+            let ballot = h.standing.hears.as_ref()?;
+            (h.standing.connected && ballot.id != *id).then_some(ballot)
+        });
+        hears
             .filter(|b| b.id != self.me.id && !self.is_void(b))
             .filter(|b| Some(*b) >= self.record.max.as_ref())
             .max()
@@ -98,7 +100,7 @@ impl Ballot {
     }
 
     fn is_recent(&self, heard: &Heard) -> bool {
-        heard.answered > 0 && heard.answered.saturating_add(1) >= self.round
+        heard.answered >= self.ended.max(1)
     }
 
     /// Takes a ballot so many numbers above all that are known. It is durable before it is said.
