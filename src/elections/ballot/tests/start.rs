@@ -89,8 +89,7 @@ fn before_life_begins_only_the_score_counts() {
     me.fire(BallotTimer::Round).nothing_else_happened();
     me.step(Input::Campaign).nothing_else_happened();
     me.set_score(None).nothing_else_happened();
-    let mut me = me.started();
-    assert!(!me.says().stands);
+    assert!(!me.started().says().stands);
 }
 
 #[test]
