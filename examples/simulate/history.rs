@@ -1,9 +1,9 @@
 //! One history: all that makes it what it is, how it runs, and the command that runs it again.
 
-use std::{fmt, time::Duration};
+use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
-    elections::{ballot::BallotError, bully::BullyConfig, quorum::QuorumError},
+    elections::bully::BullyConfig,
     sim::{
         BallotScenario, BullyScenario, QuorumScenario,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
@@ -24,15 +24,6 @@ pub(crate) enum Protocol {
     Quorum,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
-}
-
-/// Nobody takes part.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Empty {
-    #[error(transparent)]
-    Quorum(#[from] QuorumError),
-    #[error(transparent)]
-    Ballot(#[from] BallotError),
 }
 
 /// What a history is made of. The same plan gives the same history.
@@ -69,7 +60,7 @@ impl Plan {
     ///
     /// # Errors
     /// A majority needs somebody.
-    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Empty> {
+    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
             Protocol::Strict => {
