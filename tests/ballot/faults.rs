@@ -122,6 +122,7 @@ fn s39_of_four_split_in_halves_neither_side_elects() {
         net.world.heal();
         net.run(3 * ROUND);
         net.ends_with("d");
+        assert_eq!(net.events(), 4, "nobody else led in between");
 
         net.world.partition([["a", "b"], ["c", "d"]]);
         net.run(2 * ROUND + DELAY);

@@ -191,11 +191,8 @@ impl Election for AsWritten {
                     self.delay += self.delta;
                 }
             }
-            Input::Members(_)
-            | Input::Campaign
-            | Input::SetScore(_)
-            | Input::StepDown { .. }
-            | Input::Drained => {}
+            Input::Members(all) => self.all = all,
+            Input::Campaign | Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
         }
     }
 

@@ -7,17 +7,18 @@ use super::{
 use crate::protocol::{LostReason, Time};
 
 impl Ballot {
-    /// L3, after a round in which a majority answered.
-    pub(super) fn check(&mut self, now: Time, out: &mut Out) {
-        match self.top() {
+    /// L3, after a round in which a majority answered; `before` is what the round before had shown.
+    pub(super) fn check(&mut self, now: Time, before: Seen, out: &mut Out) {
+        match self.top(before) {
             Some(top) if top.ballot() >= self.record.max.as_ref() => self.elect(top, out),
             Some(_) | None => self.miss(now, out),
         }
     }
 
     /// The highest ballot, its own included, of those who can lead: who answered in this round, and
-    /// heard a majority itself.
-    fn top(&self) -> Option<Trust> {
+    /// had heard a majority when it did. That goes for its own too: when a partition heals, nobody
+    /// has heard one, and each would find its own ballot to be the only one.
+    fn top(&self, before: Seen) -> Option<Trust> {
         let answers = self.heard.values().filter(|h| h.answered == self.round);
         let best = answers.filter_map(|h| {
             let ballot = h.standing.ballot.as_ref().filter(|b| !self.is_void(b));
@@ -25,7 +26,8 @@ impl Ballot {
             Some((ballot, h.incarnation))
         });
         let best = best.max();
-        match (&self.own, best) {
+        let own = self.own.as_ref().filter(|_| before != Seen::Minority);
+        match (own, best) {
             (Some(own), best) if best.is_none_or(|(ballot, _)| own > ballot) => {
                 Some(Trust::Me(Reign {
                     ballot: own.clone(),

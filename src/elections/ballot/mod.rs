@@ -77,7 +77,7 @@
 //! | without a quorum nothing is checked | an isolated leader believes for ever | L2: `Lost` |
 //! | the delay grows with every late answer | one slow voter makes everybody blind | L5 |
 //! | ballots are forgotten in a crash | the same ballot is elected twice | durable before use |
-//! | bmax is believed of anybody | the partly connected push leaders off | `connected` |
+//! | bmax and ballots are believed of anybody | the partly connected push leaders off | `connected`: who heard a majority |
 //! | answers are a set of pairs | who answers twice with two ballots counts twice | a map by voter |
 //!
 //! Not here: leases, votes, and a promise about any one instant.

@@ -40,8 +40,8 @@ impl Ballot {
         self.pace.next(self.config.round(), self.config.cap());
         let answered = self.heard.values().filter(|h| h.answered == self.round);
         if answered.count().saturating_add(1) >= self.config.majority() {
-            self.seen = Seen::Majority;
-            self.check(now, out);
+            let before = std::mem::replace(&mut self.seen, Seen::Majority);
+            self.check(now, before, out);
         } else {
             self.is_cut_off(out);
         }

@@ -20,7 +20,7 @@ impl Ballot {
             self.take(1, out);
         }
         if self.peers.is_empty() {
-            self.check(now, out); // it is the majority
+            self.check(now, self.seen, out); // it is the majority
         }
         self.ask(now, out);
     }

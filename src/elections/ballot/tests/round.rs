@@ -94,6 +94,20 @@ fn a_silent_leader_is_succeeded_by_a_higher_ballot() {
         .whatever();
 }
 
+/// When a partition heals, nobody has heard a majority yet.
+#[test]
+fn who_comes_back_does_not_elect_itself_because_all_others_come_back_too() {
+    let mut me = Kit::fresh();
+    me.over().whatever();
+    me.answered(LOW, alone(standing(1, LOW)));
+    me.answered(HIGH, alone(standing(1, HIGH)));
+    me.over()
+        .wrote(2, None)
+        .asked(3, None, standing(2, ME))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+}
+
 /// A chain: the neighbour hears the leader that this agent does not.
 #[test]
 fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
