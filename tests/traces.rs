@@ -197,7 +197,15 @@ fn ballots(scores: &[i32]) -> World<Ballot> {
 fn gossip(name: &str, scores: &[i32], old: Story<ble::AsWritten>, new: Story<Ballot>) {
     let mut written: World<ble::AsWritten> = world(scores, &ROUND);
     old(&mut written);
-    golden(&format!("{name}.as-written"), &with_beliefs(&written));
+    let said = written.agents().filter_map(|id| {
+        let machine = written.machine(id)?;
+        let (times, delay) = (machine.triggered(), machine.delay());
+        Some(format!(
+            "{id} said so {times} times, in rounds of {delay:?}\n"
+        ))
+    });
+    let text = with_beliefs(&written) + &said.collect::<String>();
+    golden(&format!("{name}.as-written"), &text);
     let mut ours = ballots(scores);
     new(&mut ours);
     assert_eq!(ours.violation().map(ToString::to_string), None);

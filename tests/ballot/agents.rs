@@ -29,8 +29,8 @@ fn start(
     group: &Group<BallotMessage>,
     store: impl TermStore<BallotRecord> + 'static,
 ) -> ElectionHandle<Ballot> {
-    let score = name.bytes().next().map_or(0, u32::from);
-    let agent = Agent::<Ballot>::with_config(name, rules()).score(score);
+    let letter = name.bytes().next().map_or(0, u32::from);
+    let agent = Agent::<Ballot>::with_config(name, rules()).score(letter);
     agent.store(store).join(group).start().unwrap()
 }
 
@@ -54,7 +54,7 @@ async fn leads(agents: &[ElectionHandle<Ballot>], name: &str) -> Term {
         .unwrap_or_else(|_| panic!("{name} does not lead"))
 }
 
-/// Brief 41: the leader crashes, its next life stands with a larger ballot.
+/// Scenario 41: its next life stands with a larger ballot.
 #[test]
 fn a_leader_that_crashed_comes_back_and_leads_by_a_larger_ballot() {
     virtual_system().block_on(async {

@@ -71,7 +71,7 @@ impl Group {
         let builder: WorldBuilder<Ballot> = World::builder(seed)
             .agents(voters.collect::<Vec<_>>())
             .agents(observers.collect::<Vec<_>>())
-            .conditions(self.network.clone().build().unwrap())
+            .conditions(self.network.build().unwrap())
             .detection(self.detection)
             .starts_within(self.starts_within);
         let mut world = builder.build();

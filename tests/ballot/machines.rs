@@ -54,7 +54,10 @@ impl One {
         self.machine.handle(Time::ZERO, input, &mut self.out);
         let events = self.out.drain().filter_map(|effect| match effect {
             Effect::Notify(event) => Some(event),
-            _ => None,
+            Effect::Persist(_)
+            | Effect::Send { .. }
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => None,
         });
         events.collect()
     }

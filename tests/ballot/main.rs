@@ -3,12 +3,7 @@
 //!
 //! `kit.rs` sets a scene. On real agents, with real stores: `agents.rs`. Single rules are tested beside
 //! the machine.
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "in the helpers of tests"
-)]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "in the helpers of tests")]
 
 mod agents;
 #[path = "../support/ble.rs"]

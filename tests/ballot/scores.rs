@@ -1,6 +1,9 @@
 //! Scenarios 15 to 18: importance that changes, and hand-overs.
 
-use actix_bully::protocol::{Event, LostReason};
+use actix_bully::{
+    protocol::{Event, LostReason},
+    sim::World,
+};
 
 use crate::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
 
@@ -27,8 +30,8 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over_to_the_best() {
         let before = net.world.events("e").len();
         let began = net.world.now();
         net.world.set_score("e", None);
-        let next = |world: &actix_bully::sim::World<_>| world.believers() == [id("d")];
-        assert!(net.world.run_until(next, ms(ROUND + 5 * DELAY)));
+        let d_leads = |world: &World<_>| world.believers() == [id("d")];
+        assert!(net.world.run_until(d_leads, ms(ROUND + 5 * DELAY)));
         assert!(
             net.world.now().since(began) >= ms(ROUND),
             "one round elects"

@@ -2,7 +2,6 @@
 //!
 //! A configuration that exists is valid. It is the same at every member: the voters are fixed
 //! here, not by the snapshot of the members.
-#![expect(clippy::similar_names, reason = "voters cast votes")]
 
 use std::{sync::Arc, time::Duration};
 

@@ -79,14 +79,14 @@ impl Ballot {
             hears,
             ..said
         };
-        let heard = Heard {
+        let word = Heard {
             incarnation,
             standing,
             answered: answers.unwrap_or(answered),
         };
         match self.heard.get_mut(from) {
-            Some(known) => *known = heard,
-            None => drop(self.heard.insert(from.clone(), heard)),
+            Some(known) => *known = word,
+            None => drop(self.heard.insert(from.clone(), word)),
         }
     }
 

@@ -68,7 +68,7 @@
 //!
 //! # The algorithm's faults
 //! Source: "Gossip Leader Election", implementing `BallotLeaderElector` (KTH's course on distributed
-//! algorithms), and what OmniPaxos (EuroSys 2023) made of it. As written:
+//! algorithms), and what `OmniPaxos` (2023) made of it. As written:
 //!
 //! | fault | consequence | repair |
 //! |---|---|---|

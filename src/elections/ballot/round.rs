@@ -3,6 +3,8 @@
 //! Links lose messages, so who has not answered is asked again within the round. That changes
 //! nothing where all answer: 2 n (n - 1) messages per round.
 
+use std::sync::Arc;
+
 use super::{
     Ballot, HeartbeatRequest, Leads, Out,
     state::{Seen, Trust},
@@ -71,7 +73,7 @@ impl Ballot {
     /// Asks every other voter, and tells the observers who leads.
     pub(super) fn ask(&self, now: Time, out: &mut Out) {
         if !self.peers.is_empty() {
-            out.send_to(To::Set(self.peers.clone()), self.question(now));
+            out.send_to(To::Set(Arc::clone(&self.peers)), self.question(now));
             out.set_timer(BallotTimer::Again, self.config.again());
         }
         self.tell_observers(out);
@@ -95,7 +97,7 @@ impl Ballot {
         if let Some(ballot) = self.leads().cloned()
             && !self.observers.is_empty()
         {
-            out.send_to(To::Set(self.observers.clone()), Leads { ballot });
+            out.send_to(To::Set(Arc::clone(&self.observers)), Leads { ballot });
         }
     }
 

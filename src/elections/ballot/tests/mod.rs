@@ -305,7 +305,10 @@ impl Seen {
     fn events(&self) -> Vec<&Event> {
         let events = self.0.iter().filter_map(|effect| match effect {
             Effect::Notify(event) => Some(event),
-            _ => None,
+            Effect::Persist(_)
+            | Effect::Send { .. }
+            | Effect::SetTimer { .. }
+            | Effect::CancelTimer(_) => None,
         });
         events.collect()
     }
