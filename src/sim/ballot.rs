@@ -202,11 +202,11 @@ impl Scenario for BallotScenario {
         self.config.timings().delay_bound()
     }
 
-    /// A hand-over that has begun; then rounds, at their longest: one to be heard of, two to notice,
-    /// two to elect, and as many again for a rival of the same number.
+    /// A hand-over that has begun, and a rest; then rounds, at their longest: one that has just begun,
+    /// one to notice, one to elect, and one more for a rival of the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
-        let all = config.cap() * 10 + config.drain() + config.rest();
+        let all = config.cap() * 4 + config.drain() + config.rest();
         all + all * skew / 1_000_000 * 2
     }
 

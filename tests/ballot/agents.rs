@@ -144,7 +144,8 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
         let names = (1..=5).map(|n| id(&format!("agent-{n}")));
         let config = BallotConfig::builder(names).timings(Timings::lan()).build();
         let builder = Cluster::<Ballot>::with_config(Arc::new(config.unwrap()));
-        let mut cluster = builder.agents(5).observer("eye").start().unwrap();
+        let builder = builder.agents(5).observer("eye").needs_voters(3);
+        let mut cluster = builder.start().unwrap();
         let leader = |settled: actix_bully::cluster::Settled| settled.leader().unwrap().to_string();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
         cluster.crash("5").await.unwrap();
@@ -156,5 +157,11 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
         cluster.resume("4").unwrap();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
+        cluster.partition([["4", "5"]]).unwrap();
+        let split = cluster.settle().await.unwrap();
+        let leaders = split.sides.iter().map(|side| side.leader.clone());
+        assert_eq!(leaders.collect::<Vec<_>>(), [Some(id("agent-3")), None]);
+        cluster.heal();
+        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-3");
     });
 }

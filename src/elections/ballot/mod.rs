@@ -43,7 +43,7 @@
 //! | L1 | a later life holds no ballot until the seat is vacant | n + 1 would push a healthy leader off its seat by a restart |
 //! | L1 | the first round begins at once | the algorithm waits a round before it asks |
 //! | L2 | who did not answer is asked again within the round | the algorithm assumes links that lose nothing |
-//! | L2 | a follower without majority and without its leader's answer trusts nobody | else it trusts a dead one for ever |
+//! | L2 | a follower that hears neither a majority nor that its leader still leads trusts nobody | else it trusts a dead one for ever |
 //! | L3 | nobody takes a ballot while a connected voter says that it hears the leader | in a chain a - b - c the two ends would push each other off for ever |
 //! | L3 | a ballot that lost its seat, or is below bmax, is given up | BLE3: each leadership its own |
 //! | L4 | the request says the asker's ballot too | a new ballot is known after one delay, not after the next answer |

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Ballot, HeartbeatRequest, Leads, Out,
+    Ballot, BallotNumber, HeartbeatRequest, Leads, Out,
     state::{Seen, Trust},
 };
 use crate::protocol::{AgentId, LostReason, Round, Time, To};
@@ -53,12 +53,13 @@ impl Ballot {
     /// No leadership without a majority; and nobody is followed who is not heard either.
     fn is_cut_off(&mut self, out: &mut Out) {
         self.seen = Seen::Minority;
-        let hears = |id: &AgentId| {
-            let heard = self.heard.get(id);
-            heard.is_some_and(|h| h.answered == self.round)
+        let still_leads = |ballot: &BallotNumber| {
+            let heard = self.heard.get(&ballot.id);
+            let heard = heard.filter(|h| h.answered == self.round);
+            heard.is_some_and(|h| h.standing.ballot.as_ref() == Some(ballot))
         };
         match &self.trust {
-            Trust::Other(followed) if hears(&followed.ballot.id) => {}
+            Trust::Other(followed) if still_leads(&followed.ballot) => {}
             Trust::Other(_) | Trust::Me(_) | Trust::Nobody => {
                 self.set_trust(Trust::Nobody, LostReason::Isolated, out);
             }

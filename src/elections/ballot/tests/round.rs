@@ -73,6 +73,9 @@ fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
     me.answered(HIGH, leading(7, HIGH));
     assert!(me.over().events().is_empty());
     assert!(!me.machine.is_connected());
+    let mut given_up = me.clone();
+    given_up.answered(HIGH, alone(idle()));
+    given_up.over().leaderless(7).whatever();
     me.answered(LOW, idle());
     me.over().leaderless(7).whatever();
 }
