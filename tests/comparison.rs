@@ -3,6 +3,7 @@
 #[path = "../examples/compare/cases.rs"]
 mod cases;
 #[path = "../examples/compare/contenders.rs"]
+#[expect(dead_code, reason = "only the program prints what each promises")]
 mod contenders;
 #[path = "../examples/compare/meter.rs"]
 mod meter;

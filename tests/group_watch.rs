@@ -174,6 +174,7 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let quorum = Demands {
         mode: "quorum",
         needs,
+        epoch: 0,
     };
     assert_eq!(group.mode(), None);
     let life = group.reserve(&id("a"), quorum).unwrap();

@@ -14,6 +14,10 @@ mod check;
 #[expect(dead_code, reason = "other programs do more to their nodes")]
 mod cluster;
 #[path = "hosts/scenarios/lives.rs"]
+#[expect(
+    dead_code,
+    reason = "the others take longer, and are played on hosts of their own"
+)]
 mod lives;
 #[path = "hosts/log.rs"]
 mod log;
@@ -27,7 +31,7 @@ use loopback::Loopback;
 
 /// What did not work, or what does not hold.
 #[derive(Debug)]
-pub struct Wrong(pub String);
+pub(crate) struct Wrong(pub(crate) String);
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

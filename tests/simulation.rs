@@ -75,6 +75,7 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Strict, 4, some, Preset::Drawn),
         (Protocol::Quorum, 100, Fault::ALL.to_vec(), Preset::Drawn),
         (Protocol::Quorum, 5, vec![Fault::Forgery], Preset::InProcess),
+        (Protocol::Ballot, 5, Fault::ALL.to_vec(), Preset::Drawn),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
         let made = Plan {
@@ -90,13 +91,15 @@ fn the_printed_command_means_the_same_history() {
 }
 
 #[test]
-fn quorum_histories_keep_every_invariant() {
-    for seed in seeds(4000, 40) {
-        let words = format!(" -- --protocol quorum --seconds 4 --seed {seed}");
-        let plan = plan(&words);
-        let outcome = plan.run(Trace::off());
-        let violation = outcome.map(|outcome| outcome.report.violation);
-        assert!(matches!(violation, Ok(None)), "{violation:?}\n{plan}");
+fn histories_with_majorities_keep_every_invariant() {
+    for protocol in ["quorum", "ballot"] {
+        for seed in seeds(4000, 40) {
+            let words = format!(" -- --protocol {protocol} --seconds 4 --seed {seed}");
+            let plan = plan(&words);
+            let outcome = plan.run(Trace::off());
+            let violation = outcome.map(|outcome| outcome.report.violation);
+            assert!(matches!(violation, Ok(None)), "{violation:?}\n{plan}");
+        }
     }
 }
 

@@ -2,20 +2,24 @@
 //!
 //! The texts are in `tests/traces/`; `BLESS=1 cargo test --test traces` rewrites them. The faults
 //! are those of the ASTRA seed; `*.as-written.txt` shows its rules to the letter, `*.strict.txt`
-//! the strict profile on the same story, and `*.swift.txt` the default one.
+//! the strict profile on the same story, and `*.swift.txt` the default one. `ble-*` are the faults of
+//! the gossip leader election, and `*.ballot.txt` what became of them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        bully::{Bully, BullyConfig},
+    },
     faults::Conditions,
     protocol::{AgentId, Election, Score, Timings},
     sim::{Detection, Participant, World},
     trace::Trace,
 };
-use support::astra::AsWritten;
+use support::{astra::AsWritten, ble};
 
 #[path = "support/mod.rs"]
 mod support;
@@ -78,7 +82,7 @@ fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Bu
     golden(&format!("{name}.strict"), &with_beliefs(&repaired));
 }
 
-fn with_beliefs(world: &World<Bully>) -> String {
+fn with_beliefs<E: Election>(world: &World<E>) -> String {
     let beliefs = world.views().map(|(id, view)| {
         let leader = view
             .leader
@@ -177,4 +181,74 @@ fn a_crash_costs_one_announcement() {
     world.restart("c");
     world.settle(Duration::from_secs(3)).unwrap();
     golden("crash-and-recovery.swift", &with_beliefs(&world));
+}
+
+/// Δ of the ballot election, as written and ours.
+const ROUND: Duration = Duration::from_millis(50);
+
+fn ballots(scores: &[i32]) -> World<Ballot> {
+    let voters = ('a'..).take(scores.len());
+    let voters = voters.map(|name| name.to_string().parse().unwrap());
+    let config = BallotConfig::builder(voters).timings(Timings::lan());
+    world(scores, &Arc::new(config.round(ROUND).build().unwrap()))
+}
+
+/// Plays a story by the gossip leader election as written, and by ours.
+fn gossip(name: &str, scores: &[i32], old: Story<ble::AsWritten>, new: Story<Ballot>) {
+    let mut written: World<ble::AsWritten> = world(scores, &ROUND);
+    old(&mut written);
+    let said = written.agents().filter_map(|id| {
+        let machine = written.machine(id)?;
+        let (times, delay) = (machine.triggered(), machine.delay());
+        Some(format!(
+            "{id} said so {times} times, in rounds of {delay:?}\n"
+        ))
+    });
+    let text = with_beliefs(&written) + &said.collect::<String>();
+    golden(&format!("{name}.as-written"), &text);
+    let mut ours = ballots(scores);
+    new(&mut ours);
+    assert_eq!(ours.violation().map(ToString::to_string), None);
+    golden(&format!("{name}.ballot"), &with_beliefs(&ours));
+}
+
+#[test]
+fn ble_an_even_split_elects_on_both_sides() {
+    fn story<E: Election>(world: &mut World<E>) {
+        world.partition([["a", "b"], ["c", "d"]]);
+        seconds(world, 1);
+        world.heal();
+        seconds(world, 1);
+    }
+    gossip("ble-even-split", &[1, 2, 3, 4], story, story);
+}
+
+#[test]
+fn ble_an_isolated_leader_believes_for_ever() {
+    fn story<E: Election>(world: &mut World<E>) {
+        seconds(world, 1);
+        world.isolate("c");
+        seconds(world, 2);
+    }
+    gossip("ble-isolated-leader", &[1, 2, 3], story, story);
+}
+
+#[test]
+fn ble_the_ends_of_a_chain_push_each_other_off() {
+    fn story<E: Election>(world: &mut World<E>) {
+        seconds(world, 1);
+        world.cut("a", "c");
+        world.run_for(ROUND * 10);
+    }
+    gossip("ble-chain", &[1, 2, 3], story, story);
+}
+
+/// Every message of the first two rounds: nobody is told anything, all of them ask.
+#[test]
+fn gossip_elects_without_an_announcement() {
+    let mut world = ballots(&[1, 2, 3]);
+    *world.trace_mut() = Trace::new().with_repeated();
+    world.run_for(ROUND + DELAY * 2);
+    assert_eq!(world.agreed().unwrap().id, "c");
+    golden("two-rounds.ballot", &with_beliefs(&world));
 }

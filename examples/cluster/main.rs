@@ -15,6 +15,7 @@
 //! $ cargo run --example cluster -- --script "crash 5; settle; status"
 //! $ cargo run --example cluster -- --interactive
 //! $ cargo run --example cluster -- --mermaid story.md
+//! $ cargo run --example cluster -- --protocol ballot
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
@@ -22,6 +23,7 @@
 
 mod args;
 mod json;
+mod protocol;
 mod screen;
 mod session;
 mod story;
@@ -29,6 +31,7 @@ mod story;
 use std::{error::Error, io, process::ExitCode};
 
 use actix::{System, SystemRunner};
+use actix_bully::{cluster::ClusterBuilder, protocol::Election};
 use args::Args;
 use clap::Parser;
 use session::Session;
@@ -36,7 +39,7 @@ use session::Session;
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match system(args.real_time) {
-        Ok(system) => system.block_on(run(args)),
+        Ok(system) => system.block_on(protocol::run(&args)),
         Err(wrong) => Err(wrong.into()),
     };
     match outcome {
@@ -48,10 +51,11 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(args: Args) -> Result<(), Box<dyn Error>> {
+/// Tells the story, or runs what was asked for.
+async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Box<dyn Error>> {
     // What cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(str::parse).transpose()?;
-    let mut session = Session::begin(&args).await?;
+    let mut session = Session::begin(args, cluster).await?;
     let outcome = match script {
         Some(script) => session.run(script).await,
         None if args.interactive => session.interact(args.real_time).await,

@@ -97,7 +97,14 @@ impl Case {
             Self::Start | Self::Crash | Self::TwoCrash | Self::Recovery | Self::HandOver => {
                 Look::Agreement
             }
-            _ => Look::While(LASTS),
+            Self::Flapping
+            | Self::Loss
+            | Self::Split
+            | Self::Deaf
+            | Self::Chain
+            | Self::Star
+            | Self::Shattered
+            | Self::Random => Look::While(LASTS),
         }
     }
 

@@ -134,9 +134,10 @@ impl<E: Election> Metered<E> {
 
     fn stamp(&self, inner: E::Message) -> Stamped<E::Message> {
         let bytes = (self.metering.size)(&inner);
-        let depth = match inner.is_repeated() {
-            true => 0,
-            false => self.depth.saturating_add(1),
+        let depth = if inner.is_repeated() {
+            0
+        } else {
+            self.depth.saturating_add(1)
         };
         let epoch = self.epoch;
         Stamped {

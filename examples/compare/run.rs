@@ -55,8 +55,8 @@ pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
 }
 
 fn compare(args: &Args, entrants: &[Entrant]) -> Result<(), Box<dyn Error>> {
-    let named = |name: &&String| entrants.iter().any(|entrant| entrant.name == **name);
-    if let Some(unknown) = args.protocols.iter().find(|name| !named(name)) {
+    let takes_part = |name: &&String| entrants.iter().any(|entrant| entrant.name == **name);
+    if let Some(unknown) = args.protocols.iter().find(|name| !takes_part(name)) {
         let names: Vec<_> = entrants.iter().map(|entrant| entrant.name).collect();
         return Err(format!("there is no {unknown}; there is {}", names.join(", ")).into());
     }

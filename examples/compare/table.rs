@@ -62,24 +62,19 @@ fn cells(row: &Row) -> Vec<String> {
         Some(ms) => time(ms),
         None => String::from("never"),
     };
-    let rounds = match row.lasting || row.rounds <= 0.0 {
-        true => String::from("-"),
-        false => format!("{:.0}", row.rounds),
-    };
-    let elected = match row.lasting {
-        true => format!("{:.0}", row.elections),
-        false => String::from("-"),
-    };
+    let rounds = (!row.lasting && row.rounds > 0.0).then(|| format!("{:.0}", row.rounds));
+    let elected = row.lasting.then(|| format!("{:.0}", row.elections));
+    let none = || String::from("-");
     vec![
         agreed,
-        row.agreed_ms_most.map_or_else(|| String::from("-"), time),
+        row.agreed_ms_most.map_or_else(none, time),
         format!("{:.0}", row.messages),
         format!("{:.0}", row.bytes),
-        rounds,
+        rounds.unwrap_or_else(none),
         row.leaders_most.to_string(),
         time(row.contested_ms),
         time(row.vacant_ms),
-        elected,
+        elected.unwrap_or_else(none),
     ]
 }
 

@@ -243,10 +243,10 @@ fn count(trace: &Trace, until: Time, measure: &mut Measure) {
 /// How many leaderships began since then.
 fn elections<C: Contender>(world: &Metric<C>, since: Time) -> usize {
     let acquired = |name: &&str| {
-        let events = world.events(*name).iter();
+        let events = world.events(name).iter();
         events
             .filter(|(at, event)| *at >= since && matches!(event, Event::Acquired { .. }))
             .count()
     };
-    NAMES.iter().map(|name| acquired(name)).sum()
+    NAMES.iter().map(acquired).sum()
 }

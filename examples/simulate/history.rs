@@ -1,12 +1,12 @@
 //! One history: all that makes it what it is, how it runs, and the command that runs it again.
 
-use std::{fmt, time::Duration};
+use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
-    elections::{bully::BullyConfig, quorum::QuorumError},
+    elections::bully::BullyConfig,
     protocol::Timings,
     sim::{
-        BullyScenario, QuorumScenario, Situation,
+        BallotScenario, BullyScenario, QuorumScenario, Situation,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -23,6 +23,8 @@ pub(crate) enum Protocol {
     Strict,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
+    /// The ballot leader election: its ballots are checked after every step
+    Ballot,
 }
 
 impl Protocol {
@@ -30,7 +32,7 @@ impl Protocol {
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum => QuorumScenario::is_reachable(fault, situation),
-            Self::Bully | Self::Strict => false,
+            Self::Bully | Self::Strict | Self::Ballot => false,
         }
     }
 }
@@ -97,8 +99,8 @@ impl Plan {
     /// Runs it.
     ///
     /// # Errors
-    /// A quorum needs somebody.
-    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, QuorumError> {
+    /// A majority needs somebody.
+    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
             Protocol::Strict => {
@@ -111,6 +113,14 @@ impl Plan {
                     None => QuorumScenario::drawn(seed, nodes)?,
                     Some(timings) => QuorumScenario::with_timings(seed, nodes, timings)?,
                 };
+                let outcome = self.run_in(trace, &mut scenario);
+                Ok(Outcome {
+                    elections: scenario.elections(),
+                    ..outcome
+                })
+            }
+            Protocol::Ballot => {
+                let mut scenario = BallotScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
                 Ok(Outcome {
                     elections: scenario.elections(),
@@ -140,7 +150,7 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict => 50_000,
+            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Ballot => 50_000,
         }
     }
 }

@@ -40,6 +40,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     seed: u64,
     trace: Trace,
     patience: Option<Duration>,
+    least: usize,
     /// What patience follows from, where it is known.
     needed: Duration,
     /// The first setting that makes no sense.
@@ -65,6 +66,7 @@ impl<E: Election> Cluster<E> {
             seed: 0,
             trace: Trace::new().bounded(REMEMBERED),
             patience: None,
+            least: 0,
             needed: PATIENCE,
             refused: None,
         }
@@ -133,6 +135,13 @@ impl<E: Election> ClusterBuilder<E> {
         self
     }
 
+    /// A side of the network with fewer voters than this cannot elect: it is settled when nobody
+    /// leads there. Default: 0; in quorum mode what it needs.
+    pub fn needs_voters(mut self, least: usize) -> Self {
+        self.least = least;
+        self
+    }
+
     /// Starts all agents on the current arbiter, in virtual time if its System is virtual.
     ///
     /// # Errors
@@ -163,6 +172,7 @@ impl<E: Election> ClusterBuilder<E> {
             policy: self.policy,
             seed: self.seed,
             patience: self.patience.unwrap_or(self.needed),
+            least: self.least,
             clock,
             stores: BTreeMap::new(),
             book,
@@ -253,7 +263,7 @@ impl ClusterBuilder {
 
     /// All rules of the available mode at once.
     pub fn rules(mut self, rules: BullyConfig) -> Self {
-        self.config = AnyConfig::default();
+        (self.config, self.least) = (AnyConfig::default(), 0);
         self.configured(|config| *config = rules)
     }
 
@@ -275,6 +285,7 @@ impl ClusterBuilder {
                 let timings = config.timings();
                 let lapse = timings.promise().saturating_add(config.wait());
                 self.needed = lapse.saturating_mul(10);
+                self.least = config.vote_quorum().max(config.lease_quorum());
                 self.config = AnyConfig::Quorum(Arc::new(config));
             }
             Err(reason) => {

@@ -19,6 +19,7 @@ struct Witness<'a> {
     id: &'a AgentId,
     now: Status,
     leads: bool,
+    votes: bool,
     eligible: bool,
 }
 
@@ -29,6 +30,7 @@ impl<'a> Witness<'a> {
             id: seat.id(),
             now: seat.handle.current(),
             leads: seat.handle.is_leader(),
+            votes: seat.kind == MemberKind::Voter,
             eligible: seat.kind == MemberKind::Voter && seat.score.is_some(),
         })
     }
@@ -58,7 +60,7 @@ impl<E: Election> Cluster<E> {
         }
         self.astray(&all, &ids)?;
         let sides = self.components(all);
-        sides.iter().map(|side| agree(side)).collect()
+        sides.iter().map(|side| agree(side, self.least)).collect()
     }
 
     /// Nobody may follow an agent that is not there, or that it does not hear.
@@ -109,12 +111,14 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// Whether a side agrees on one leader, or has nobody who could be one.
-fn agree(side: &[Witness<'_>]) -> Result<Side, Obstacle> {
+/// Whether a side agrees on one leader, or has nobody who could be one, or too few voters.
+fn agree(side: &[Witness<'_>], least: usize) -> Result<Side, Obstacle> {
     let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
     let leaders: BTreeSet<&AgentId> = side.iter().filter_map(Witness::leader).collect();
     let leaderless = those(side, |one| one.leader().is_none());
-    if leaders.is_empty() && !side.iter().any(|one| one.eligible) {
+    let voters = side.iter().filter(|one| one.votes).count();
+    let elects = voters >= least && side.iter().any(|one| one.eligible);
+    if leaders.is_empty() && !elects {
         return Ok(Side {
             agents,
             leader: None,

@@ -90,6 +90,8 @@ pub struct Cluster<E: Election = AnyBully> {
     policy: RestartPolicy,
     seed: u64,
     patience: Duration,
+    /// How many voters a side needs to elect.
+    least: usize,
     clock: RuntimeClock,
     /// What each agent must not forget: outlasts its crashes, not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,

@@ -2,8 +2,8 @@
 //!
 //! Decided here: *settled* means that on each side of the network the agents that run agree on one
 //! of them, that this one believes it leads and nobody else there does, and that nothing of an
-//! election is under way. A side on which nobody may be elected is settled without a
-//! leader. Not here: how that is found out (`judge.rs`).
+//! election is under way. A side on which nobody may be elected, or with too few voters, is
+//! settled without a leader. Not here: how that is found out (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -60,7 +60,7 @@ impl fmt::Display for Settled {
 pub struct Side {
     /// Who they are.
     pub agents: Vec<AgentId>,
-    /// Whom they follow; `None` where nobody may be elected.
+    /// Whom they follow; `None` where nobody may be elected, or too few vote.
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,

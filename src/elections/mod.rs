@@ -4,10 +4,12 @@
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
 //!
-//! The two share their messages, so that a user sees one type; [`any`] joins them.
+//! The bully and the quorum share their messages, so that a user sees one type; [`any`] joins them.
 
 pub mod any;
+pub mod ballot;
 pub mod bully;
 pub mod message;
 pub mod policy;

@@ -78,6 +78,8 @@ pub enum LostReason {
     Ended,
     /// A lease was not renewed in time.
     LeaseExpired,
+    /// This agent did not hear a majority of the voters for a round.
+    Isolated,
 }
 
 impl fmt::Display for LostReason {
@@ -89,6 +91,7 @@ impl fmt::Display for LostReason {
             Self::Stalled => "stalled",
             Self::Ended => "ended",
             Self::LeaseExpired => "lease expired",
+            Self::Isolated => "isolated",
         })
     }
 }

@@ -67,6 +67,7 @@
 pub mod chaos;
 
 mod agree;
+mod ballot;
 mod builder;
 mod bully;
 mod clock;
@@ -84,6 +85,7 @@ mod wire;
 mod world;
 
 pub use agree::Unsettled;
+pub use ballot::BallotScenario;
 pub use builder::WorldBuilder;
 pub use bully::BullyScenario;
 pub use contract::TermOrder;

@@ -6,24 +6,24 @@ use crate::{Wrong, log::Line};
 
 /// From the first to the last moment at which a process found that it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Belief {
+pub(crate) struct Belief {
     /// Which host.
-    pub host: usize,
+    pub(crate) host: usize,
     /// Which life of its process.
-    pub life: u32,
+    pub(crate) life: u32,
     /// The term.
-    pub term: u64,
+    pub(crate) term: u64,
     /// When it first found that it leads, in microseconds.
-    pub from: u64,
+    pub(crate) from: u64,
     /// When it last did.
-    pub until: u64,
+    pub(crate) until: u64,
 }
 
 /// The leaderships, in the order of their beginning.
 ///
 /// A process checks, then says at which time before the check it began to; between two checks in
 /// one term it led.
-pub fn beliefs(lines: &[Line]) -> Vec<Belief> {
+pub(crate) fn beliefs(lines: &[Line]) -> Vec<Belief> {
     let mut found: BTreeMap<(usize, u32, u64), (u64, u64)> = BTreeMap::new();
     for line in lines.iter().filter(|line| line.event == "works") {
         let Some(term) = line.term() else { continue };
@@ -49,7 +49,7 @@ pub fn beliefs(lines: &[Line]) -> Vec<Belief> {
 ///
 /// # Errors
 /// The two that break it.
-pub fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
+pub(crate) fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
     let found = beliefs(lines);
     for pair in found.windows(2) {
         let [former, later] = pair else { continue };
@@ -65,7 +65,7 @@ pub fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
 }
 
 /// How many microseconds two or more led at once.
-pub fn contested(lines: &[Line]) -> u64 {
+pub(crate) fn contested(lines: &[Line]) -> u64 {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for belief in beliefs(lines) {
         edges.extend([(belief.from, 1), (belief.until, -1)]);

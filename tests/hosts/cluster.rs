@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Where the nodes are.
-pub trait Place {
+pub(crate) trait Place {
     /// How a program is run at the place of a node.
     fn program(&self, host: usize, program: &Path) -> Command;
 
@@ -27,28 +27,28 @@ pub trait Place {
 
 /// What every node is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// How many hosts there are; all vote.
-    pub hosts: usize,
+    pub(crate) hosts: usize,
     /// Never two leaders, or a leader on every side.
-    pub quorum: bool,
+    pub(crate) quorum: bool,
     /// A preset of the timings.
-    pub timings: &'static str,
+    pub(crate) timings: &'static str,
     /// In the quorum mode: how long a live leader stays when somebody more important is there, in
     /// milliseconds.
-    pub preempt: u64,
+    pub(crate) preempt: u64,
 }
 
 /// Nodes a, b, c and so on; the later in the alphabet, the more important.
 #[derive(Debug)]
-pub struct Cluster<P: Place> {
+pub(crate) struct Cluster<P: Place> {
     setting: Setting,
     program: PathBuf,
     folder: TempDir,
     /// Where they are: on hosts with cables and rules between them, or side by side.
-    pub net: P,
+    pub(crate) net: P,
     /// What they said.
-    pub log: Log,
+    pub(crate) log: Log,
     nodes: Vec<Node>,
 }
 
@@ -60,7 +60,7 @@ struct Node {
 }
 
 /// How long anything may take that has to happen.
-pub const SOON: Duration = Duration::from_secs(15);
+pub(crate) const SOON: Duration = Duration::from_secs(15);
 /// How long to wait before one looks again.
 const TURN: Duration = Duration::from_millis(100);
 /// How often a leader says that it leads, in milliseconds.
@@ -71,7 +71,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
+    pub(crate) fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
         let mut cluster = Self {
             setting,
             program: program.to_path_buf(),
@@ -88,7 +88,7 @@ impl<P: Place> Cluster<P> {
     }
 
     /// Everybody's place.
-    pub fn all(&self) -> Vec<usize> {
+    pub(crate) fn all(&self) -> Vec<usize> {
         (0..self.setting.hosts).collect()
     }
 
@@ -96,7 +96,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn restart(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn restart(&mut self, host: usize) -> Result<(), Wrong> {
         self.launch(host, false)
     }
 
@@ -104,7 +104,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// If it runs all the same.
-    pub fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
+    pub(crate) fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
         fs::remove_dir_all(self.store(host))?;
         self.launch(host, false)?;
         let process = self.nodes[host].process.take();
@@ -123,7 +123,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn kill(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn kill(&mut self, host: usize) -> Result<(), Wrong> {
         let node = &mut self.nodes[host];
         node.frozen = false;
         if let Some(mut process) = node.process.take() {
@@ -137,7 +137,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn ask_to_stop(&self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn ask_to_stop(&self, host: usize) -> Result<(), Wrong> {
         self.signal(host, "TERM")
     }
 
@@ -145,7 +145,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work, or that it did not end well.
-    pub fn stop(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn stop(&mut self, host: usize) -> Result<(), Wrong> {
         self.ask_to_stop(host)?;
         let Some(mut process) = self.nodes[host].process.take() else {
             return Ok(());
@@ -161,7 +161,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn freeze(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn freeze(&mut self, host: usize) -> Result<(), Wrong> {
         self.signal(host, "STOP")?;
         self.nodes[host].frozen = true;
         let stat = format!("/proc/{}/stat", self.pid(host)?);
@@ -175,7 +175,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn thaw(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn thaw(&mut self, host: usize) -> Result<(), Wrong> {
         self.nodes[host].frozen = false;
         self.signal(host, "CONT")
     }
@@ -184,7 +184,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn revive(&mut self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn revive(&mut self, host: usize) -> Result<(), Wrong> {
         if self.nodes[host].frozen {
             return self.thaw(host);
         }
@@ -198,7 +198,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// What did not work.
-    pub fn tell(&mut self, host: usize, command: &str) -> Result<(), Wrong> {
+    pub(crate) fn tell(&mut self, host: usize, command: &str) -> Result<(), Wrong> {
         let process = self.nodes[host].process.as_mut();
         let Some(input) = process.and_then(|process| process.stdin.as_mut()) else {
             return Err(Wrong(format!("{} does not run", name(host))));
@@ -208,7 +208,7 @@ impl<P: Place> Cluster<P> {
     }
 
     /// Everybody but one.
-    pub fn others(&self, host: usize) -> Vec<usize> {
+    pub(crate) fn others(&self, host: usize) -> Vec<usize> {
         let mut all = self.all();
         all.retain(|other| *other != host);
         all
@@ -218,7 +218,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// Whom each follows, when they do not agree in time.
-    pub fn agree(&mut self) -> Result<usize, Wrong> {
+    pub(crate) fn agree(&mut self) -> Result<usize, Wrong> {
         let running = self.running();
         self.agree_among(&running)
     }
@@ -227,7 +227,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// As [`agree`](Self::agree).
-    pub fn highest_leads(&mut self) -> Result<usize, Wrong> {
+    pub(crate) fn highest_leads(&mut self) -> Result<usize, Wrong> {
         let highest = self.setting.hosts - 1;
         for _ in 0..50 {
             if self.agree()? == highest {
@@ -242,7 +242,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// As [`agree`](Self::agree).
-    pub fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
+    pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
         let lives: Vec<u32> = self.nodes.iter().map(|node| node.life).collect();
         let agreed = self.log.wait(SOON, |lines| {
             let first = follows(lines, *some.first()?, &lives)?;
@@ -264,7 +264,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// Who does.
-    pub fn nobody_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
+    pub(crate) fn nobody_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
         let pause = self.pulses_pause(some, after);
         if pause {
             return Ok(());
@@ -274,22 +274,22 @@ impl<P: Place> Cluster<P> {
     }
 
     /// What has been said since some line.
-    pub fn since(&self, line: usize) -> Vec<Line> {
+    pub(crate) fn since(&self, line: usize) -> Vec<Line> {
         self.log.lines().get(line..).unwrap_or_default().to_vec()
     }
 
     /// How many lines there are.
-    pub fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> usize {
         self.log.lines().len()
     }
 
     /// The leaderships so far.
-    pub fn beliefs(&self) -> Vec<Belief> {
+    pub(crate) fn beliefs(&self) -> Vec<Belief> {
         check::beliefs(&self.log.lines())
     }
 
     /// Which processes run and are not frozen.
-    pub fn running(&mut self) -> Vec<usize> {
+    pub(crate) fn running(&mut self) -> Vec<usize> {
         let runs = |node: &mut Node| {
             let ended = |process: &mut Child| process.try_wait().ok().flatten().is_some();
             !node.frozen && node.process.as_mut().is_some_and(|process| !ended(process))
@@ -304,7 +304,7 @@ impl<P: Place> Cluster<P> {
     ///
     /// # Errors
     /// How it was broken.
-    pub fn verdict(&self) -> Result<(), Wrong> {
+    pub(crate) fn verdict(&self) -> Result<(), Wrong> {
         match self.setting.quorum {
             true => check::one_leader(&self.log.lines()),
             false => Ok(()),
@@ -395,7 +395,7 @@ impl<P: Place> Drop for Cluster<P> {
 }
 
 /// The name of a host and of its node.
-pub fn name(host: usize) -> String {
+pub(crate) fn name(host: usize) -> String {
     let letter = u8::try_from(host).map(|host| char::from(b'a' + host));
     letter.map_or_else(|_| format!("n{host}"), String::from)
 }

@@ -11,38 +11,38 @@ use serde_json::Value;
 
 /// One line of one life of one node.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub(crate) struct Line {
     /// Microseconds since the machine was booted.
-    pub t: u64,
+    pub(crate) t: u64,
     /// Which host.
-    pub host: usize,
+    pub(crate) host: usize,
     /// Which life of its process, from 1 on.
-    pub life: u32,
+    pub(crate) life: u32,
     /// What happened.
-    pub event: String,
+    pub(crate) event: String,
     /// Everything else that it says.
-    pub rest: Value,
+    pub(crate) rest: Value,
 }
 
 impl Line {
     /// The term that it names.
-    pub fn term(&self) -> Option<u64> {
+    pub(crate) fn term(&self) -> Option<u64> {
         self.rest.get("term")?.as_u64()
     }
 
     /// The leader that it names.
-    pub fn leader(&self) -> Option<&str> {
+    pub(crate) fn leader(&self) -> Option<&str> {
         self.rest.get("leader")?.as_str()
     }
 }
 
 /// The lines of all nodes so far. Clones are the same log.
 #[derive(Clone, Debug, Default)]
-pub struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
+pub(crate) struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
 
 impl Log {
     /// Reads what a process prints until it ends.
-    pub fn follow(&self, host: usize, life: u32, output: impl Read + Send + 'static) {
+    pub(crate) fn follow(&self, host: usize, life: u32, output: impl Read + Send + 'static) {
         let log = self.clone();
         thread::spawn(move || {
             for text in BufReader::new(output).lines().map_while(Result::ok) {
@@ -55,12 +55,12 @@ impl Log {
     }
 
     /// All lines so far.
-    pub fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
+    pub(crate) fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until something holds of the lines; `None` when it did not in time.
-    pub fn wait<T>(
+    pub(crate) fn wait<T>(
         &self,
         within: Duration,
         mut holds: impl FnMut(&[Line]) -> Option<T>,

@@ -6,14 +6,14 @@ use super::{Wrong, cluster::Place};
 
 /// Ports of the loopback address that were free a moment ago.
 #[derive(Debug)]
-pub struct Loopback(Vec<u16>);
+pub(crate) struct Loopback(Vec<u16>);
 
 impl Loopback {
     /// So many free ports.
     ///
     /// # Errors
     /// If there are not so many.
-    pub fn new(nodes: usize) -> Result<Self, Wrong> {
+    pub(crate) fn new(nodes: usize) -> Result<Self, Wrong> {
         // All at once, so that they differ.
         let bound: Result<Vec<_>, _> = (0..nodes)
             .map(|_| TcpListener::bind("127.0.0.1:0"))

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// What should not have been.
-pub fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong> {
+pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong> {
     let setting = Setting {
         hosts: 5,
         quorum: true,

@@ -37,14 +37,14 @@ impl Place for Net {
 }
 
 /// A node on each host.
-pub type Hosts = Cluster<Net>;
+pub(crate) type Hosts = Cluster<Net>;
 
 impl Hosts {
     /// Drops everything between two groups of hosts, both ways.
     ///
     /// # Errors
     /// What did not work.
-    pub fn split(&self, some: &[usize], others: &[usize]) -> Result<(), Wrong> {
+    pub(crate) fn split(&self, some: &[usize], others: &[usize]) -> Result<(), Wrong> {
         for (one, other) in some
             .iter()
             .flat_map(|a| others.iter().map(move |b| (*a, *b)))
@@ -59,14 +59,14 @@ impl Hosts {
     ///
     /// # Errors
     /// What did not work.
-    pub fn isolate(&self, host: usize) -> Result<(), Wrong> {
+    pub(crate) fn isolate(&self, host: usize) -> Result<(), Wrong> {
         self.split(&[host], &self.others(host))
     }
 }
 
 /// Some hosts, and what stands between them.
 #[derive(Debug)]
-pub struct Net {
+pub(crate) struct Net {
     prefix: String,
     hosts: usize,
 }
@@ -76,7 +76,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said when it refused.
-    pub fn up(hosts: usize) -> Result<Self, Wrong> {
+    pub(crate) fn up(hosts: usize) -> Result<Self, Wrong> {
         let net = Self {
             prefix: format!("ab{}", process::id()),
             hosts,
@@ -105,7 +105,7 @@ impl Net {
     }
 
     /// The namespace of a host.
-    pub fn namespace(&self, host: usize) -> String {
+    pub(crate) fn namespace(&self, host: usize) -> String {
         format!("{}-h{host}", self.prefix)
     }
 
@@ -113,7 +113,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn cut_one_way(&self, from: usize, to: usize) -> Result<(), Wrong> {
+    pub(crate) fn cut_one_way(&self, from: usize, to: usize) -> Result<(), Wrong> {
         let way = way(from, to);
         self.nft(&format!("add rule bridge f pass {way} counter drop"))
     }
@@ -122,7 +122,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn lose(&self, from: usize, to: usize, percent: u32) -> Result<(), Wrong> {
+    pub(crate) fn lose(&self, from: usize, to: usize, percent: u32) -> Result<(), Wrong> {
         let way = way(from, to);
         let share = format!("numgen random mod 100 < {percent}");
         self.nft(&format!(
@@ -134,7 +134,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn heal(&self) -> Result<(), Wrong> {
+    pub(crate) fn heal(&self) -> Result<(), Wrong> {
         self.nft("flush chain bridge f pass")?;
         for host in 0..self.hosts {
             // Most hosts have neither of these.
@@ -154,7 +154,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn dropped(&self) -> Result<u64, Wrong> {
+    pub(crate) fn dropped(&self) -> Result<u64, Wrong> {
         let listed = run(
             "ip",
             &[
@@ -179,7 +179,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn reset(&self, host: usize, to: usize) -> Result<(), Wrong> {
+    pub(crate) fn reset(&self, host: usize, to: usize) -> Result<(), Wrong> {
         let (name, to) = (self.namespace(host), address(to));
         let rules = format!(
             "add table inet f; \
@@ -193,7 +193,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn limit(&self, host: usize, kbit: u32) -> Result<(), Wrong> {
+    pub(crate) fn limit(&self, host: usize, kbit: u32) -> Result<(), Wrong> {
         let (name, rate) = (self.namespace(host), format!("{kbit}kbit"));
         let device = ["qdisc", "replace", "dev", "eth0", "root"];
         let limit = ["tbf", "rate", &rate, "burst", "3000", "latency", "400ms"];
@@ -204,7 +204,7 @@ impl Net {
     ///
     /// # Errors
     /// What the system said.
-    pub fn plug(&self, host: usize, into: bool) -> Result<(), Wrong> {
+    pub(crate) fn plug(&self, host: usize, into: bool) -> Result<(), Wrong> {
         let (name, state) = (self.namespace(host), if into { "up" } else { "down" });
         ip(&["-n", &name, "link", "set", "eth0", state])
     }
@@ -228,7 +228,7 @@ impl Drop for Net {
 }
 
 /// Why there can be no such hosts here, if so.
-pub fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let tried = run("nft", &["--version"])
         .and_then(|_| run("tc", &["-V"]))
         .and_then(|_| Net::up(1))

@@ -1,3 +1,4 @@
 //! What several integration tests share.
 
 pub(crate) mod astra;
+pub(crate) mod ble;

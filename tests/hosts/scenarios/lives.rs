@@ -7,7 +7,7 @@ use crate::{
     cluster::{Cluster, Place, SOON, name},
 };
 
-pub fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     cluster.kill(leader)?;
     let next = cluster.agree()?;
@@ -15,7 +15,7 @@ pub fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     cluster.restart(leader)
 }
 
-pub fn follower_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn follower_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.highest_leads()?;
     let before = cluster.mark();
     let follower = cluster.others(leader)[0];
@@ -32,7 +32,7 @@ pub fn follower_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> 
     }
 }
 
-pub fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     for host in cluster.all() {
         cluster.kill(host)?;
     }
@@ -42,7 +42,7 @@ pub fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     cluster.agree().map(drop)
 }
 
-pub fn again<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn again<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     for _ in 0..6 {
         let leader = cluster.agree()?;
         cluster.kill(leader)?;
@@ -53,7 +53,7 @@ pub fn again<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     Ok(())
 }
 
-pub fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     cluster.freeze(leader)?;
     let next = cluster.agree()?;
@@ -61,7 +61,7 @@ pub fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     cluster.thaw(leader)
 }
 
-pub fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.highest_leads()?;
     let before = cluster.mark();
     let follower = cluster.others(leader)[0];
@@ -76,7 +76,7 @@ pub fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> 
     }
 }
 
-pub fn all_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn all_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     for host in cluster.all() {
         cluster.freeze(host)?;
     }
@@ -89,7 +89,7 @@ pub fn all_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     Ok(())
 }
 
-pub fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     for host in cluster.all() {
         cluster.stop(host)?;
         cluster.agree()?;
@@ -99,7 +99,7 @@ pub fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     Ok(())
 }
 
-pub fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     let before = cluster.mark();
     cluster.stop(leader)?;
@@ -120,7 +120,7 @@ pub fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     }
 }
 
-pub fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     let follower = cluster.others(leader)[0];
     cluster.kill(follower)?;
@@ -131,7 +131,7 @@ pub fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     }
 }
 
-pub fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
+pub(crate) fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     let rising = cluster.others(leader)[0];
     cluster.tell(rising, "score 100")?;
@@ -143,7 +143,7 @@ pub fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
 }
 
 /// That another one leads.
-pub fn differ(leader: usize, next: usize) -> Result<(), Wrong> {
+pub(crate) fn differ(leader: usize, next: usize) -> Result<(), Wrong> {
     match leader == next {
         true => Err(Wrong(String::from("the same one leads"))),
         false => Ok(()),

@@ -18,17 +18,17 @@ use crate::{
 
 /// One thing that can happen.
 #[derive(Debug)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// Its name, for the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What happens.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// How many hosts.
-    pub hosts: usize,
+    pub(crate) hosts: usize,
     /// Whether the quorum mode is on.
-    pub quorum: bool,
+    pub(crate) quorum: bool,
     /// Whether every change has to pass it.
-    pub first: bool,
+    pub(crate) first: bool,
     play: fn(&mut Hosts) -> Result<(), Wrong>,
 }
 
@@ -63,7 +63,7 @@ impl Scenario {
     ///
     /// # Errors
     /// What should not have been.
-    pub fn run(&self, node: &Path) -> Result<String, Wrong> {
+    pub(crate) fn run(&self, node: &Path) -> Result<String, Wrong> {
         let setting = Setting {
             hosts: self.hosts,
             quorum: self.quorum,
@@ -82,7 +82,7 @@ impl Scenario {
 }
 
 /// All of them.
-pub const ALL: &[Scenario] = &[
+pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "leader_isolated",
         3,

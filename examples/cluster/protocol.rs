@@ -1,0 +1,48 @@
+//! Which election the agents hold. One more is a name, and a line for how its cluster begins.
+
+use std::{fmt, sync::Arc};
+
+use actix_bully::{
+    cluster::Cluster,
+    elections::ballot::{Ballot, BallotConfig},
+    protocol::AgentId,
+};
+use clap::ValueEnum;
+
+use crate::{args::Args, play, session::Wrong};
+
+/// Which election.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Protocol {
+    /// The bully election: the highest that can be reached leads, on each side of a partition
+    #[default]
+    Bully,
+    /// The ballot leader election: a majority that hears each other ends up with one leader
+    Ballot,
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+/// Plays with the cluster of that election.
+pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
+    match args.protocol {
+        Protocol::Bully => play(args, Cluster::builder()).await,
+        Protocol::Ballot => {
+            let rules = BallotConfig::builder(names(args)?).build()?;
+            let majority = rules.majority();
+            let cluster = Cluster::<Ballot>::with_config(Arc::new(rules));
+            play(args, cluster.needs_voters(majority)).await
+        }
+    }
+}
+
+/// `agent-1` and so on, for elections that list their voters.
+fn names(args: &Args) -> Result<Vec<AgentId>, Wrong> {
+    let names = (1..=args.agents).map(|number| format!("agent-{number}").parse());
+    Ok(names.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,51 @@
+//! What a new snapshot of the members means.
+//!
+//! Only an end that is certain counts: of a life that is over, or of a member that left. A guess
+//! changes nothing; the next round shows. Who votes is in the configuration.
+
+use std::sync::Arc;
+
+use super::{
+    Ballot, Out,
+    state::{Seen, Trust},
+};
+use crate::protocol::{LostReason, Members, Time};
+
+impl Ballot {
+    pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        self.meet(members);
+        let Trust::Other(followed) = &self.trust else {
+            return;
+        };
+        let member = self.members.get(&followed.ballot.id);
+        if member.is_some_and(|m| !m.is_stale(followed.incarnation)) {
+            return;
+        }
+        self.void = Some(followed.ballot.clone());
+        if !self.is_voter() {
+            return self.trust_nobody(out);
+        }
+        self.set_trust(Trust::Nobody, LostReason::Superseded, out);
+        if self.seen != Seen::Minority && self.stands(now) {
+            self.take(1, out);
+            self.begin_round(now, out);
+        }
+    }
+
+    /// Takes note of who is there; what was heard of a life that is over is forgotten.
+    pub(super) fn meet(&mut self, members: Arc<Members>) {
+        self.members = members;
+        let (members, config) = (&self.members, &self.config);
+        self.heard.retain(|id, heard| {
+            let member = members.get(id);
+            member.is_some_and(|m| !m.is_stale(heard.incarnation))
+        });
+        let observers = || {
+            let ids = members.iter().map(|member| &member.id);
+            ids.filter(|id| !config.is_voter(id))
+        };
+        if !observers().eq(self.observers.iter()) {
+            self.observers = observers().cloned().collect();
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What the members of a ballot election say to each other.
+//!
+//! | message | the algorithm's name | meaning |
+//! |---|---|---|
+//! | [`HeartbeatRequest`] | HEARTBEATREQUEST | a round begins: who is there? |
+//! | [`HeartbeatReply`] | HEARTBEATREPLY | I am, and this is my ballot |
+//! | [`Leads`] | – | to observers: I lead by this ballot |
+//! | [`Resign`] | – | I lead no longer |
+//!
+//! All are flat and small. The sender's name and life travel beside them. Each round says the
+//! first three anew, so a slow receiver may miss any of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::BallotNumber;
+use crate::protocol::{AgentId, PeerMessage, Round, Term};
+
+/// "A round begins: who is there?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatRequest {
+    /// The asker's round; an answer echoes it.
+    pub round: Round,
+    /// bmax: the highest ballot that was elected, as far as the asker has heard.
+    pub max: Option<BallotNumber>,
+    /// How the asker stands.
+    pub standing: Standing,
+}
+
+/// "I am there, and this is my ballot."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatReply {
+    /// The round this answers.
+    pub round: Round,
+    /// How the sender stands.
+    pub standing: Standing,
+}
+
+/// How a voter stands: what it says of itself in every request and every reply.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The ballot that it stands with; `None` for who holds none.
+    pub ballot: Option<BallotNumber>,
+    /// Whether it takes a ballot if the seat is vacant; a witness never does.
+    pub stands: bool,
+    /// Whether it heard a majority in its last round. A ballot of who did not is not elected.
+    pub connected: bool,
+    /// The ballot of the leader that it follows and heard itself in its last round.
+    pub hears: Option<BallotNumber>,
+}
+
+/// "I lead by this ballot."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leads {
+    /// The leader's ballot.
+    pub ballot: BallotNumber,
+}
+
+/// "I lead no longer": the belief has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The ballot that is given up.
+    pub ballot: BallotNumber,
+    /// Who shall take the next one, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+/// Everything that one member of a ballot election says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BallotMessage {
+    /// See [`HeartbeatRequest`].
+    HeartbeatRequest(HeartbeatRequest),
+    /// See [`HeartbeatReply`].
+    HeartbeatReply(HeartbeatReply),
+    /// See [`Leads`].
+    Leads(Leads),
+    /// See [`Resign`].
+    Resign(Resign),
+}
+
+impl BallotMessage {
+    /// The highest term that the message names.
+    pub fn term(&self) -> Term {
+        let term =
+            |ballot: &Option<BallotNumber>| ballot.as_ref().map_or(Term::ZERO, BallotNumber::term);
+        let of = |standing: &Standing| term(&standing.ballot).max(term(&standing.hears));
+        match self {
+            Self::HeartbeatRequest(m) => term(&m.max).max(of(&m.standing)),
+            Self::HeartbeatReply(m) => of(&m.standing),
+            Self::Leads(m) => m.ballot.term(),
+            Self::Resign(m) => m.ballot.term(),
+        }
+    }
+}
+
+impl PeerMessage for BallotMessage {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::HeartbeatRequest(_) => "heartbeat_request",
+            Self::HeartbeatReply(_) => "heartbeat_reply",
+            Self::Leads(_) => "leads",
+            Self::Resign(_) => "resign",
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        !matches!(self, Self::Resign(_))
+    }
+}
+
+impl fmt::Display for BallotMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeartbeatRequest(m) => {
+                write!(f, "heartbeat_request {}", m.round)?;
+                if let Some(max) = &m.max {
+                    write!(f, " max {max}")?;
+                }
+                write!(f, ", {}", m.standing)
+            }
+            Self::HeartbeatReply(m) => write!(f, "heartbeat_reply {}, {}", m.round, m.standing),
+            Self::Leads(m) => write!(f, "leads by {}", m.ballot),
+            Self::Resign(m) => {
+                write!(f, "resign {}", m.ballot)?;
+                let successor = m.successor.as_ref();
+                successor.map_or(Ok(()), |id| write!(f, " for {id}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.ballot, self.stands) {
+            (Some(ballot), _) => write!(f, "stands with {ballot}")?,
+            (None, true) => f.write_str("holds no ballot")?,
+            (None, false) => f.write_str("does not stand")?,
+        }
+        match &self.hears {
+            Some(hears) if self.ballot.as_ref() != Some(hears) => write!(f, ", hears {hears}")?,
+            Some(_) | None => {}
+        }
+        f.write_str(if self.connected { "" } else { ", cut off" })
+    }
+}
+
+macro_rules! into_ballot_message {
+    ($($name:ident),*) => { $(
+        impl From<$name> for BallotMessage {
+            fn from(message: $name) -> Self {
+                Self::$name(message)
+            }
+        }
+    )* };
+}
+into_ballot_message!(HeartbeatRequest, HeartbeatReply, Leads, Resign);

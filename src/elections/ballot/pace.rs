@@ -1,0 +1,78 @@
+//! How long a round is (L5): longer while answers are late, never beyond the cap, and back again.
+//!
+//! As written, every late answer adds Δ for ever; one slow voter then ruins the time in which a dead
+//! leader is noticed.
+
+use std::time::Duration;
+
+/// How long a round is at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pace {
+    now: Duration,
+    /// Rounds without a late answer since it changed last.
+    clean: u32,
+    /// An answer came late in this round.
+    late: bool,
+}
+
+impl Pace {
+    pub(super) const fn new(round: Duration) -> Self {
+        Self {
+            now: round,
+            clean: 0,
+            late: false,
+        }
+    }
+
+    /// An answer to an earlier round came. However many do, a round counts once.
+    pub(super) fn is_late(&mut self) {
+        self.late = true;
+    }
+
+    /// A round has ended by its timer; how long is the next one?
+    pub(super) fn next(&mut self, step: Duration, cap: Duration) {
+        if std::mem::take(&mut self.late) {
+            self.now = self.now.saturating_add(step).min(cap);
+            self.clean = 0;
+            return;
+        }
+        self.clean = self.clean.saturating_add(1);
+        if self.clean >= CLEAN {
+            self.now = self.now.saturating_sub(step).max(step);
+            self.clean = 0;
+        }
+    }
+
+    pub(super) const fn span(self) -> Duration {
+        self.now
+    }
+}
+
+/// After so many rounds without a late answer rounds become shorter.
+pub(super) const CLEAN: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_grows_once_a_round_up_to_the_cap_and_decays() {
+        let ms = Duration::from_millis;
+        let (step, cap) = (ms(10), ms(25));
+        let mut pace = Pace::new(step);
+        for expected in [20, 25, 25] {
+            for _ in 0..9 {
+                pace.is_late();
+            }
+            pace.next(step, cap);
+            assert_eq!(pace.span(), ms(expected));
+        }
+        for expected in [15, 10, 10] {
+            for _ in 1..CLEAN {
+                pace.next(step, cap);
+            }
+            pace.next(step, cap);
+            assert_eq!(pace.span(), ms(expected));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! L1: a life begins.
+//!
+//! The first life stands at once, with the number 1. A later one holds no ballot until it finds the
+//! seat vacant: any ballot it takes is above all that it ever used, and a healthy leader is left
+//! alone.
+
+use std::sync::Arc;
+
+use super::{Ballot, BallotRecord, Out};
+use crate::protocol::{Members, Time};
+
+impl Ballot {
+    pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        self.meet(members);
+        self.round = 1;
+        if !self.is_voter() {
+            return; // it waits to be told
+        }
+        if self.record == BallotRecord::default() && self.stands(now) {
+            self.take(1, out);
+        }
+        if self.peers.is_empty() {
+            self.check(now, self.seen, out); // it is the majority
+        }
+        self.ask(now, out);
+    }
+}

@@ -1,0 +1,43 @@
+//! `Campaign`: the next ballot, and with it the seat.
+
+use super::*;
+
+#[test]
+fn a_follower_takes_the_next_ballot_and_asks() {
+    let mut me = Kit::following();
+    me.step(Input::Campaign)
+        .wrote(8, Some(ballot(7, HIGH)))
+        .asked(
+            3,
+            Some(ballot(7, HIGH)),
+            Standing {
+                hears: Some(ballot(7, HIGH)),
+                ..standing(8, ME)
+            },
+        )
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    me.round += 1;
+    me.answered(HIGH, leading(7, HIGH));
+    let elected = me.over();
+    assert_eq!(elected.events(), [&Event::Acquired { term: Term(8) }]);
+    elected.whatever();
+}
+
+#[test]
+fn who_leads_or_stands_or_cannot_be_elected_or_is_cut_off_does_not() {
+    for (name, mut me) in Kit::states() {
+        let seen = me.step(Input::Campaign);
+        let takes = matches!(name, "following");
+        assert_eq!(!seen.0.is_empty(), takes, "{name}: {seen:?}");
+        seen.whatever();
+    }
+}
+
+#[test]
+fn the_numbers_do_not_run_out_unnoticed() {
+    let mut me = Kit::following();
+    me.machine.record.n = u64::MAX - (1 << 32);
+    me.step(Input::Campaign).whatever();
+    assert_eq!(me.machine.own(), None);
+}

@@ -1,0 +1,205 @@
+//! `TimedOut(Round)` and `TimedOut(Again)` (L2, L3): what a round has shown, and the next one.
+
+use super::*;
+
+#[test]
+fn the_highest_ballot_of_a_majority_is_trusted_and_that_is_said_once() {
+    let mut me = Kit::fresh();
+    me.answered(HIGH, standing(1, HIGH));
+    me.over()
+        .wrote(1, Some(ballot(1, HIGH)))
+        .follows(HIGH, 1)
+        .asked(2, Some(ballot(1, HIGH)), hearing(1, HIGH))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    me.answered(HIGH, leading(1, HIGH));
+    me.over()
+        .asked(3, Some(ballot(1, HIGH)), hearing(1, HIGH))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_own_ballot_may_be_the_highest() {
+    let mut me = Kit::fresh();
+    me.answered(LOW, standing(1, LOW));
+    me.over()
+        .wrote(1, Some(ballot(1, ME)))
+        .notified(Event::Acquired { term: Term(1) })
+        .asked(2, Some(ballot(1, ME)), leading(1, ME))
+        .told_observers(Leads {
+            ballot: ballot(1, ME),
+        })
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    assert_eq!(me.view().role, Role::Leader);
+}
+
+#[test]
+fn without_a_majority_nobody_is_elected() {
+    let mut me = Kit::fresh();
+    me.over()
+        .asked(2, None, alone(standing(1, ME)))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+}
+
+/// Scenario 43, at one machine: as written it believes for ever.
+#[test]
+fn an_isolated_leader_loses_its_seat_and_its_ballot() {
+    let mut me = Kit::leading();
+    me.over()
+        .lost(8, LostReason::Isolated)
+        .asked(5, Some(ballot(8, ME)), alone(idle()))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    me.answered(LOW, idle());
+    me.over().wrote(9, Some(ballot(8, ME))).whatever();
+    me.answered(LOW, idle());
+    let back = me.over();
+    assert_eq!(
+        back.events(),
+        [&Event::Acquired { term: Term(9) }],
+        "each leadership has its own"
+    );
+    back.whatever();
+}
+
+#[test]
+fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
+    let mut me = Kit::following();
+    let five = ["a", "b", HIGH, LOW, ME].map(id);
+    me.machine.config = Arc::new(valid(BallotConfig::builder(five)));
+    me.answered(HIGH, leading(7, HIGH));
+    assert!(me.over().events().is_empty());
+    assert!(!me.machine.is_connected());
+    let mut given_up = me.clone();
+    given_up.answered(HIGH, alone(idle()));
+    given_up.over().leaderless(7).whatever();
+    me.answered(LOW, idle());
+    me.over().leaderless(7).whatever();
+}
+
+#[test]
+fn a_silent_leader_is_succeeded_by_a_higher_ballot() {
+    let mut me = Kit::following();
+    me.answered(LOW, idle());
+    me.over()
+        .leaderless(7)
+        .wrote(8, Some(ballot(7, HIGH)))
+        .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    me.answered(LOW, standing(8, LOW));
+    me.over()
+        .wrote(8, Some(ballot(8, ME)))
+        .notified(Event::Acquired { term: Term(8) })
+        .whatever();
+}
+
+/// When a partition heals, nobody has heard a majority yet.
+#[test]
+fn who_comes_back_does_not_elect_itself_because_all_others_come_back_too() {
+    let mut me = Kit::fresh();
+    me.over().whatever();
+    me.answered(LOW, alone(standing(1, LOW)));
+    me.answered(HIGH, alone(standing(1, HIGH)));
+    me.over()
+        .wrote(2, None)
+        .asked(3, None, standing(2, ME))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+}
+
+/// A chain: the neighbour hears the leader that this agent does not.
+#[test]
+fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
+    let mut me = Kit::following();
+    for _ in 0..3 {
+        me.answered(LOW, hearing(7, HIGH));
+        assert!(me.over().events().is_empty());
+        assert_eq!((me.says().ballot, me.says().hears), (None, None));
+    }
+    let next = me.round + 1;
+    let said = HeartbeatReply {
+        round: round(3),
+        standing: standing(8, ME),
+    };
+    me.hear(LOW, request(3, None, idle())) // it hears it no longer either
+        .leaderless(7)
+        .wrote(8, Some(ballot(7, HIGH)))
+        .asked(next, Some(ballot(7, HIGH)), standing(8, ME))
+        .set(BallotTimer::Round, ROUND)
+        .sent(LOW, said)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_neighbour_without_a_majority_does_not_hold_anybody_back() {
+    let mut me = Kit::following();
+    me.answered(LOW, alone(hearing(7, HIGH)));
+    me.over()
+        .leaderless(7)
+        .wrote(8, Some(ballot(7, HIGH)))
+        .whatever();
+}
+
+#[test]
+fn a_leader_stops_when_a_higher_ballot_is_heard() {
+    let mut me = Kit::leading();
+    me.answered(LOW, standing(9, LOW));
+    me.over()
+        .wrote(8, Some(ballot(9, LOW)))
+        .lost(8, LostReason::Superseded)
+        .follows(LOW, 9)
+        .asked(5, Some(ballot(9, LOW)), hearing(9, LOW))
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_only_hears_of_a_higher_ballot_gives_way_to_who_hears_its_holder() {
+    let mut me = Kit::leading();
+    me.hear(LOW, request(1, Some(ballot(9, HIGH)), hearing(9, HIGH)))
+        .whatever();
+    me.answered(LOW, hearing(9, HIGH));
+    me.over().lost(8, LostReason::Superseded).whatever();
+    assert_eq!(me.machine.own(), None, "it stands back");
+}
+
+#[test]
+fn a_witness_trusts_and_never_stands() {
+    let mut me = Kit::witness();
+    me.answered(HIGH, standing(1, HIGH));
+    me.over()
+        .wrote(0, Some(ballot(1, HIGH)))
+        .follows(HIGH, 1)
+        .whatever();
+    me.answered(LOW, idle());
+    me.over().leaderless(1).whatever();
+    assert_eq!(me.machine.own(), None);
+}
+
+#[test]
+fn who_did_not_answer_is_asked_again_within_the_round() {
+    let mut me = Kit::following();
+    me.answered(LOW, idle());
+    me.later(AGAIN);
+    me.fire(BallotTimer::Again)
+        .next(&Effect::Send {
+            to: To::Set([id(HIGH)].into()),
+            message: request(2, Some(ballot(7, HIGH)), hearing(7, HIGH)).into(),
+        })
+        .set(BallotTimer::Again, AGAIN)
+        .nothing_else_happened();
+    me.answered(HIGH, leading(7, HIGH));
+    me.fire(BallotTimer::Again).nothing_else_happened();
+}
+
+#[test]
+fn an_observer_has_no_rounds() {
+    let mut me = Kit::observer();
+    for timer in [BallotTimer::Round, BallotTimer::Again, BallotTimer::Drain] {
+        me.fire(timer).nothing_else_happened();
+    }
+}

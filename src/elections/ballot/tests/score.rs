@@ -1,0 +1,63 @@
+//! `SetScore`: counts in the next ballot.
+
+use super::*;
+
+#[test]
+fn a_score_moves_nobody_and_counts_in_the_next_ballot() {
+    let mut me = Kit::leading();
+    me.set_score(2).nothing_else_happened();
+    assert_eq!(me.says().ballot, Some(ballot(8, ME)));
+
+    let mut me = Kit::following();
+    me.set_score(99).nothing_else_happened();
+    me.answered(LOW, idle());
+    me.over().whatever();
+    assert_eq!(me.machine.own().unwrap().score, Score::from(99));
+}
+
+#[test]
+fn a_leader_that_cannot_be_elected_any_more_drains() {
+    let mut me = Kit::leading();
+    let to = Some(id(HIGH));
+    me.set_score(None)
+        .notified(Event::Draining { term: Term(8), to })
+        .set(BallotTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(8, LostReason::Resigned)
+        .whatever();
+    assert_eq!(
+        me.machine.rest, None,
+        "it may stand as soon as it has a score"
+    );
+}
+
+#[test]
+fn a_candidate_that_cannot_be_elected_any_more_gives_its_ballot_up() {
+    let mut me = Kit::fresh();
+    me.set_score(None).nothing_else_happened();
+    let said = me.says();
+    assert_eq!((said.ballot, said.stands), (None, false));
+    me.answered(LOW, idle());
+    me.over()
+        .asked(
+            2,
+            None,
+            Standing {
+                stands: false,
+                ..idle()
+            },
+        )
+        .whatever();
+}
+
+#[test]
+fn who_becomes_eligible_stands_when_the_seat_is_vacant() {
+    let mut me = Kit::witness();
+    me.set_score(5).nothing_else_happened();
+    me.answered(LOW, idle());
+    me.over()
+        .wrote(1, None)
+        .asked(2, None, standing(1, ME))
+        .whatever();
+}

@@ -1,0 +1,119 @@
+//! `StepDown`, `Drained` and `TimedOut(Drain)`: the work ends, then the belief, then it is said.
+
+use super::*;
+
+fn draining(to: Option<&str>) -> Kit {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: to.map(id) }).whatever();
+    me
+}
+
+#[test]
+fn a_leader_drains_and_resigns() {
+    let mut me = Kit::leading();
+    let to = Some(id(LOW));
+    me.step(Input::StepDown { to: to.clone() })
+        .notified(Event::Draining {
+            term: Term(8),
+            to: to.clone(),
+        })
+        .set(BallotTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(8)));
+    me.step(Input::StepDown { to: None })
+        .nothing_else_happened();
+    let resign = Resign {
+        ballot: ballot(8, ME),
+        successor: to,
+    };
+    me.step(Input::Drained)
+        .lost(8, LostReason::Resigned)
+        .next(&Effect::Send {
+            to: To::All,
+            message: resign.into(),
+        })
+        .nothing_else_happened();
+    me.step(Input::Drained).nothing_else_happened();
+}
+
+#[test]
+fn work_that_takes_too_long_does_not_hold_the_seat() {
+    let mut me = draining(None);
+    me.fire(BallotTimer::Drain)
+        .lost(8, LostReason::Resigned)
+        .whatever();
+}
+
+#[test]
+fn the_heir_is_the_best_voter_that_is_up_unless_one_is_wished_for() {
+    for (wish, gone, heir) in [
+        (None, None, Some(HIGH)),
+        (None, Some(HIGH), Some(LOW)),
+        (Some(LOW), None, Some(LOW)),
+        (Some(EYE), None, Some(HIGH)),
+        (Some(ME), None, Some(HIGH)),
+    ] {
+        let mut me = Kit::leading();
+        if let Some(gone) = gone {
+            me.told(|members| members.down(&id(gone), Incarnation(1)))
+                .whatever();
+        }
+        let to = heir.map(id);
+        me.step(Input::StepDown { to: wish.map(id) })
+            .notified(Event::Draining { term: Term(8), to })
+            .whatever();
+    }
+}
+
+#[test]
+fn who_stepped_down_rests_while_somebody_else_stands() {
+    let mut me = draining(None);
+    me.step(Input::Drained).whatever();
+    assert!(!me.says().stands);
+    me.answered(LOW, idle());
+    me.over().whatever();
+    assert_eq!(me.machine.own(), None, "low takes one");
+
+    let mut rested = me.clone();
+    rested.later(REST);
+    rested.answered(LOW, idle());
+    rested.over().wrote(9, Some(ballot(8, ME))).whatever();
+
+    let nobody = Standing {
+        stands: false,
+        ..idle()
+    };
+    me.answered(LOW, nobody);
+    me.over().wrote(9, Some(ballot(8, ME))).whatever();
+}
+
+#[test]
+fn a_score_or_a_campaign_ends_the_rest() {
+    for wish in [Input::Campaign, Input::SetScore(Some(5.into()))] {
+        let mut me = draining(None);
+        me.step(Input::Drained).whatever();
+        me.step(wish).whatever();
+        assert!(me.says().stands);
+    }
+}
+
+#[test]
+fn nobody_else_drains() {
+    for (name, mut me) in Kit::states() {
+        if name != "leading" {
+            me.step(Input::StepDown { to: None })
+                .nothing_else_happened();
+            me.step(Input::Drained).nothing_else_happened();
+            me.fire(BallotTimer::Drain).nothing_else_happened();
+        }
+    }
+    let mut me = Kit::leading();
+    me.step(Input::Drained).nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
+    let mut me = draining(None);
+    me.over().lost(8, LostReason::Isolated).whatever();
+    me.step(Input::Drained).nothing_else_happened();
+}

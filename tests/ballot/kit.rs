@@ -1,0 +1,148 @@
+//! A group of ballot machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
+//! most important. Every property of the scenario is checked after every step.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::ballot::{Ballot, BallotConfig},
+    faults::{Conditions, ConditionsBuilder},
+    protocol::{AgentId, Event, Score, Timings},
+    sim::{BallotScenario, Detection, Participant, World, WorldBuilder, chaos::Scenario},
+};
+
+/// d, Δ and the cap, in milliseconds.
+pub(crate) const DELAY: u64 = 2;
+pub(crate) const ROUND: u64 = 30;
+pub(crate) const CAP: u64 = 120;
+
+pub(crate) const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+pub(crate) fn names(n: usize) -> Vec<AgentId> {
+    let letters = ('a'..='z').take(n);
+    letters.map(|letter| id(&letter.to_string())).collect()
+}
+
+pub(crate) fn config(n: usize) -> BallotConfig {
+    let builder = BallotConfig::builder(names(n)).timings(Timings::in_process());
+    let builder = builder.round(ms(ROUND)).cap(ms(CAP)).rest(ms(1_000));
+    builder.build().unwrap()
+}
+
+/// What differs from the usual group: messages take 0.1 to 1 ms, nobody is told of crashes.
+pub(crate) struct Group {
+    /// The scores of `a`, `b`, …; `None` for a witness.
+    pub(crate) scores: Vec<Option<i32>>,
+    pub(crate) observers: Vec<&'static str>,
+    pub(crate) network: ConditionsBuilder,
+    pub(crate) detection: Detection,
+    pub(crate) starts_within: Duration,
+}
+
+impl Group {
+    pub(crate) fn of(n: i32) -> Self {
+        Self::scored((1..=n).map(Some))
+    }
+
+    pub(crate) fn scored(scores: impl IntoIterator<Item = Option<i32>>) -> Self {
+        Self {
+            scores: scores.into_iter().collect(),
+            observers: Vec::new(),
+            network: usual(),
+            detection: Detection::Silent(Duration::ZERO.into()),
+            starts_within: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn world(&self, seed: u64) -> Net {
+        let n = self.scores.len();
+        let mut scenario = BallotScenario::new(config(n));
+        let config = || Arc::clone(scenario.config());
+        let voters = names(n).into_iter().zip(&self.scores);
+        let voters =
+            voters.map(|(id, score)| Participant::voter(id, score.map(Score::from), config()));
+        let observers = self.observers.iter();
+        let observers = observers.map(|name| Participant::observer(id(name), config()));
+        let builder: WorldBuilder<Ballot> = World::builder(seed)
+            .agents(voters.collect::<Vec<_>>())
+            .agents(observers.collect::<Vec<_>>())
+            .conditions(self.network.build().unwrap())
+            .detection(self.detection)
+            .starts_within(self.starts_within);
+        let mut world = builder.build();
+        world.set_invariant(move |world| scenario.check(world));
+        Net { world }
+    }
+
+    /// One leads, and everybody knows.
+    pub(crate) fn led(&self, seed: u64) -> Net {
+        let mut net = self.world(seed);
+        net.settle(ms(3 * ROUND));
+        net
+    }
+}
+
+pub(crate) fn usual() -> ConditionsBuilder {
+    Conditions::builder().delay(Duration::from_micros(100)..=ms(1))
+}
+
+/// Several seeds.
+pub(crate) const SEEDS: std::ops::Range<u64> = 0..20;
+
+/// A world whose properties are checked.
+pub(crate) struct Net {
+    pub(crate) world: World<Ballot>,
+}
+
+impl Net {
+    #[track_caller]
+    pub(crate) fn settle(&mut self, limit: Duration) -> String {
+        match self.world.settle(limit) {
+            Ok(leader) => leader.to_string(),
+            Err(unsettled) => panic!("{unsettled}; {:?}", self.world.violation()),
+        }
+    }
+
+    /// Lets time pass; nothing may break meanwhile.
+    #[track_caller]
+    pub(crate) fn run(&mut self, millis: u64) -> &mut Self {
+        self.world.run_for(ms(millis));
+        assert_eq!(self.world.violation(), None);
+        self
+    }
+
+    /// Everybody who runs agrees on this one, and still does ten rounds later.
+    #[track_caller]
+    pub(crate) fn ends_with(&mut self, name: &str) {
+        assert_eq!(self.agreed(), name);
+        self.run(10 * ROUND);
+        assert_eq!(self.agreed(), name);
+    }
+
+    pub(crate) fn agreed(&self) -> String {
+        let leader = self.world.agreed();
+        leader.map_or_else(|| "nobody".to_owned(), |leader| leader.id.to_string())
+    }
+
+    pub(crate) fn believers(&self) -> Vec<String> {
+        let believers = self.world.believers();
+        believers.iter().map(ToString::to_string).collect()
+    }
+
+    /// How many events everybody had so far.
+    pub(crate) fn events(&self) -> usize {
+        let all = self.world.agents();
+        all.map(|agent| self.world.events(agent).len()).sum()
+    }
+
+    /// The events of one agent from its `n`th on.
+    pub(crate) fn since(&self, agent: &str, n: usize) -> Vec<Event> {
+        let events = self.world.events(agent).iter().skip(n);
+        events.map(|(_, event)| event.clone()).collect()
+    }
+}
