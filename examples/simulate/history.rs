@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use actix_bully::{
     elections::{bully::BullyConfig, quorum::QuorumError},
     sim::{
-        BullyScenario, QuorumScenario,
+        BullyScenario, QuorumScenario, RingScenario,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -22,6 +22,8 @@ pub(crate) enum Protocol {
     Strict,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
+    /// The ring
+    Ring,
 }
 
 /// What a history is made of. The same plan gives the same history.
@@ -65,6 +67,7 @@ impl Plan {
                 let mut scenario = BullyScenario::new(BullyConfig::strict());
                 Ok(self.run_in(trace, &mut scenario))
             }
+            Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => {
                 let mut scenario = QuorumScenario::drawn(self.seed, self.nodes)?;
                 let outcome = self.run_in(trace, &mut scenario);
@@ -96,7 +99,7 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict => 50_000,
+            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Ring => 50_000,
         }
     }
 }
