@@ -65,7 +65,9 @@ impl RingScenario {
             member.is_none_or(|m| m.presence == Presence::Down)
         };
         match ring.awaited().find(is_dead) {
-            Some(dead) => Err(format!("{agent} waits for {dead}, which it knows to be gone")),
+            Some(dead) => Err(format!(
+                "{agent} waits for {dead}, which it knows to be gone"
+            )),
             None => Ok(()),
         }
     }

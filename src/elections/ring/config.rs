@@ -35,7 +35,7 @@ impl Default for RingConfig {
     fn default() -> Self {
         let timings = Timings::default();
         let detector = timings.detector().unwrap_or(DETECTOR);
-        Self::from_parts(RingConfigBuilder::default(), timings, detector)
+        Self::from_parts(&RingConfigBuilder::default(), timings, detector)
     }
 }
 
@@ -45,7 +45,7 @@ impl RingConfig {
         RingConfigBuilder::default()
     }
 
-    fn from_parts(asked: RingConfigBuilder, timings: Timings, detector: Detector) -> Self {
+    fn from_parts(asked: &RingConfigBuilder, timings: Timings, detector: Detector) -> Self {
         let d = timings.delay_bound();
         let least = d.saturating_mul(asked.sends.saturating_mul(2));
         Self {
@@ -276,7 +276,7 @@ impl RingConfigBuilder {
         if self.probe.is_some_and(|probe| probe.is_zero()) {
             return Err(RingError::ZeroProbe);
         }
-        Ok(RingConfig::from_parts(self, timings, detector))
+        Ok(RingConfig::from_parts(&self, timings, detector))
     }
 }
 

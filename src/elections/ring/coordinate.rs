@@ -222,9 +222,8 @@ impl Ring {
                 above(self.me.score.unwrap_or(self.last_score), &self.me.id)
             }
             Seat::Mine(_) | Seat::Vacant => {
-                let announced = |c: &super::state::Contest| {
-                    c.stage == Stage::Announced && c.id.term == m.term
-                };
+                let announced =
+                    |c: &super::state::Contest| c.stage == Stage::Announced && c.id.term == m.term;
                 let mine = self.contest.as_ref().is_some_and(announced);
                 mine && above(self.me.score.unwrap_or(self.last_score), &self.me.id)
             }
@@ -283,6 +282,7 @@ impl Ring {
                 let id = f.leader.id.clone();
                 self.suspect(now, &id, out);
                 self.leader_gone(now, out);
+                self.pass_over_absent(now, out);
             }
             Seat::Mine(reign) if now < reign.home => {
                 out.set_timer(Timer::Lost, reign.home.since(now));
@@ -311,7 +311,9 @@ impl Ring {
 
     /// Ends the belief, if there is one.
     pub(super) fn lose(&mut self, reason: LostReason, out: &mut Out) {
-        let Seat::Mine(reign) = &self.seat else { return };
+        let Seat::Mine(reign) = &self.seat else {
+            return;
+        };
         let term = reign.term;
         out.notify(Event::Lost { term, reason });
         for timer in [Timer::Beat, Timer::Lost, Timer::Drain] {

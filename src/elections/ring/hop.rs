@@ -82,7 +82,7 @@ impl Ring {
         self.next_behind(&self.me.id).is_none()
     }
 
-    pub(super) fn is_in_ring(&self, member: &Member) -> bool {
+    fn is_in_ring(&self, member: &Member) -> bool {
         member.is_voter()
             && matches!(member.presence, Presence::Up | Presence::Unseen)
             && !self.suspects.contains_key(&member.id)
@@ -111,14 +111,24 @@ impl Ring {
         }
         let to = hop.to.clone();
         self.suspect(now, &to, out);
-        self.pass_over(now, lap, out);
+        self.pass_over_absent(now, out);
     }
 
-    /// Whoever was to take this message is not there: the next one is.
-    pub(super) fn pass_over(&mut self, now: Time, lap: Lap, out: &mut Out) {
-        let Some(hop) = self.hops.remove(&lap) else {
+    /// Whoever is not in the ring any more waits for nothing: the next member does.
+    pub(super) fn pass_over_absent(&mut self, now: Time, out: &mut Out) {
+        let there = |id: &AgentId| self.members.get(id).is_some_and(|m| self.is_in_ring(m));
+        let absent = self.hops.iter().filter(|(_, hop)| !there(&hop.to));
+        let laps: Vec<Lap> = absent.map(|(lap, _)| *lap).collect();
+        for lap in laps {
+            self.pass_over(now, lap, out);
+        }
+    }
+
+    fn pass_over(&mut self, now: Time, lap: Lap, out: &mut Out) {
+        let Some(hop) = self.hops.get(&lap).cloned() else {
             return;
         };
+        self.forget_hop(lap, out);
         let message = hop.message.clone();
         if self.pass_behind(now, &hop.to, hop.message, out) == Way::Home {
             self.came_home(now, message, out);

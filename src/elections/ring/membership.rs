@@ -29,13 +29,7 @@ impl Ring {
         self.drop_suspicions(&before);
         self.watch_for_return(now, out);
         self.look_after_leader(now, &before, out);
-        let laps: Vec<_> = self.hops.iter().map(|(lap, hop)| (*lap, &hop.to)).collect();
-        let there = |id: &AgentId| self.members.get(id).is_some_and(|m| self.is_in_ring(m));
-        let gone: Vec<_> = laps.into_iter().filter(|(_, to)| !there(to)).collect();
-        let gone: Vec<_> = gone.into_iter().map(|(lap, _)| lap).collect();
-        for lap in gone {
-            self.pass_over(now, lap, out);
-        }
+        self.pass_over_absent(now, out);
         self.move_up(now, out);
     }
 
@@ -63,13 +57,9 @@ impl Ring {
 
     /// Fewer may be ahead of this agent than when its turn was set.
     fn move_up(&mut self, now: Time, out: &mut Out) {
-        if self.seat != Seat::Vacant || self.contest.is_some() {
-            return;
-        }
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
-            return;
-        };
-        if self.turn.is_none() || self.members.ahead_of(&rank, None, 1) == 0 {
+        let waits = self.seat == Seat::Vacant && self.turn.is_some();
+        let rank = self.rank().filter(|_| waits && self.stands(now));
+        if rank.is_some_and(|rank| self.members.ahead_of(&rank, None, 1) == 0) {
             self.take_turn(now, None, out);
         }
     }

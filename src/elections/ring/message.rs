@@ -237,7 +237,11 @@ impl fmt::Display for RingMessage {
                 write!(f, "beat {} of {} term {}", m.beat, m.leader, m.term)
             }
             Self::Coordinator(m) => {
-                write!(f, "coordinator {} term {} score {}", m.leader, m.term, m.score)
+                write!(
+                    f,
+                    "coordinator {} term {} score {}",
+                    m.leader, m.term, m.score
+                )
             }
             Self::HopAck(m) => {
                 let lap = match m.lap {

@@ -203,6 +203,9 @@ impl Election for Ring {
             Input::StepDown { to } => self.on_step_down(now, to, out),
             Input::Drained => self.on_drained(now, out),
         }
+        if self.seat == Seat::Vacant && self.turn.is_none() {
+            self.reconsider(now, out); // whoever may lead is never idle while nobody does
+        }
         self.stepped = Some(now);
     }
 

@@ -46,8 +46,7 @@ impl Ring {
 
     /// Somebody is passed over whose life may go on.
     pub(super) fn is_passed_over(&self, m: &Member) -> bool {
-        let doubtful =
-            m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
+        let doubtful = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
         m.is_voter() && m.id != self.me.id && m.presence != Presence::Down && doubtful
     }
 

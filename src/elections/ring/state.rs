@@ -91,9 +91,7 @@ impl Hop {
     /// What an acknowledgement of this has to name.
     pub(super) fn key(&self) -> Option<(Lap, Term, &AgentId, u64)> {
         match &self.message {
-            RingMessage::Collect(m) => {
-                Some((Lap::Collect, m.election.term, &m.election.origin, 0))
-            }
+            RingMessage::Collect(m) => Some((Lap::Collect, m.election.term, &m.election.origin, 0)),
             RingMessage::Nominate(m) => {
                 Some((Lap::Nominate, m.election.term, &m.election.origin, 0))
             }
