@@ -81,20 +81,25 @@ impl RingScenario {
         let (Some(ring), Some(life)) = (world.machine(agent), world.incarnation(agent)) else {
             return Ok(());
         };
-        let now = ring.election().cloned();
-        let next = (life, now.clone());
-        let before = self.elections.insert(agent.clone(), next);
-        let before = before.filter(|(then, _)| *then == life);
-        match (before.and_then(|(_, before)| before), now) {
+        let now = ring.election();
+        let known = self.elections.get(agent);
+        let known = known.filter(|(then, _)| *then == life);
+        let before = known.and_then(|(_, before)| before.as_ref());
+        if known.is_some() && before == now {
+            return Ok(());
+        }
+        let verdict = match (before, now) {
             (Some(before), Some(now)) if now < before => Err(format!(
                 "{agent} left the election {before} for the weaker {now}"
             )),
-            (Some(before), Some(now)) if now > before => {
+            (Some(_), Some(_)) => {
                 self.suppressed = self.suppressed.saturating_add(1);
                 Ok(())
             }
             (_, _) => Ok(()),
-        }
+        };
+        self.elections.insert(agent.clone(), (life, now.cloned()));
+        verdict
     }
 }
 
@@ -150,11 +155,12 @@ impl Scenario for RingScenario {
     }
 
     fn check(&mut self, world: &World<Ring>) -> Result<(), String> {
-        let Some(moved) = world.last_moved().cloned() else {
-            return Ok(());
-        };
-        Self::leaves_the_dead_alone(world, &moved)?;
-        self.suppresses_the_weaker(world, &moved)
+        // All of them: news moves several in one step.
+        for agent in world.agents() {
+            Self::leaves_the_dead_alone(world, agent)?;
+            self.suppresses_the_weaker(world, agent)?;
+        }
+        Ok(())
     }
 }
 

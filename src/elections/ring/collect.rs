@@ -1,9 +1,11 @@
 //! An election begins, goes round and closes (N1, N3, N4), and is given up (N8).
 
+use std::time::Duration;
+
 use super::{
     AgentId, Bounded, Collect, ElectionId, Entrant, Lap, Nominate, Out, Ring, Timer,
     hop::Way,
-    state::{Contest, Seat, Stage},
+    state::{Contest, Seat, Stage, Turn, Why},
 };
 use crate::protocol::{After, Member, Time};
 
@@ -183,7 +185,7 @@ impl Ring {
             return self.begin(now, out);
         }
         let step = self.config.timings().step();
-        self.set_turn(now, step.saturating_mul(behind), out);
+        self.set_turn(now, step.saturating_mul(behind), Why::Rank, out);
     }
 
     /// A leader that this agent outranks is left alone for a while first.
@@ -195,29 +197,31 @@ impl Ring {
         if after.is_zero() {
             return self.take_turn(now, Some(leader), out);
         }
-        self.set_turn(now, after, out);
+        self.set_turn(now, after, Why::Rank, out);
     }
 
-    pub(super) fn set_turn(&mut self, now: Time, span: std::time::Duration, out: &mut Out) {
-        self.turn = Some(now.after(span));
+    pub(super) fn set_turn(&mut self, now: Time, span: Duration, why: Why, out: &mut Out) {
+        let due = now.after(span);
+        self.turn = Some(Turn { due, why });
         let jitter = self.config.timings().jitter();
         out.set_timer(Timer::Turn, After::jittered(span, jitter));
     }
 
     pub(super) fn on_turn(&mut self, now: Time, out: &mut Out) {
-        let Some(due) = self.turn else {
+        let Some(Turn { due, why }) = self.turn else {
             return self.ignore("no turn was taken");
         };
         if now < due {
             return out.set_timer(Timer::Turn, due.since(now));
         }
         self.turn = None;
-        let reason = match &self.seat {
-            Seat::Vacant => true,
-            Seat::Taken(f) => self.outranks(f.score, &f.leader.id),
-            Seat::Mine(_) => false,
+        let reason = match (&self.seat, why) {
+            (_, Why::Merge) => true,
+            (Seat::Vacant, Why::Rank) => self.stands(now),
+            (Seat::Taken(f), Why::Rank) => self.outranks(f.score, &f.leader.id) && self.stands(now),
+            (Seat::Mine(_), Why::Rank) => false,
         };
-        if reason && self.contest.is_none() && self.stands(now) {
+        if reason && self.contest.is_none() {
             self.begin(now, out);
         }
     }

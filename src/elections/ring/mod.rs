@@ -115,7 +115,7 @@ pub use message::{
 };
 pub use state::Timer;
 
-use state::{Contest, Hop, Passed, Seat, Stage};
+use state::{Contest, Hop, Passed, Seat, Stage, Turn};
 
 use crate::protocol::{
     AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Member,
@@ -144,7 +144,7 @@ pub struct Ring {
     /// The term of the newest leader known: elections up to it are over.
     closed: Term,
     /// When this agent's turn to begin an election comes.
-    turn: Option<Time>,
+    turn: Option<Turn>,
     /// When those who are passed over are asked.
     probe: Option<Time>,
     /// After stepping down: others go first until then.

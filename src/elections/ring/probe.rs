@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{
     AgentId, Answer, Out, Probe, Ring, Term, Timer,
     message::Following,
-    state::{Contest, Seat},
+    state::{Contest, Seat, Why},
 };
 use crate::protocol::{Member, Presence, Time, To};
 
@@ -65,10 +65,19 @@ impl Ring {
         let theirs = answer.leader.as_ref().map(|l| (&l.id, l.incarnation));
         let mine = self.current();
         let mine = mine.as_ref().map(|l| (&l.id, l.incarnation));
-        if theirs.is_some() && mine.is_some() && theirs != mine && self.contest.is_none() {
-            return self.begin(now, out);
+        if theirs.is_some() && mine.is_some() && theirs != mine {
+            return self.merge(now, out);
         }
         self.compare(now, answer.known, out);
+    }
+
+    /// An election for both sides. Not at once: the others who were passed over answer, too, and
+    /// whoever is still suspected then takes no part.
+    fn merge(&mut self, now: Time, out: &mut Out) {
+        if self.contest.is_none() && self.turn.is_none() {
+            let answers = self.config.timings().delay_bound().saturating_mul(2);
+            self.set_turn(now, answers, Why::Merge, out);
+        }
     }
 
     /// A member knows a leader of a higher term than this agent does: what announced it has missed
@@ -80,11 +89,7 @@ impl Ring {
             return;
         }
         match &self.seat {
-            Seat::Mine(_) | Seat::Taken(_) => {
-                if self.contest.is_none() {
-                    self.begin(now, out);
-                }
-            }
+            Seat::Mine(_) | Seat::Taken(_) => self.merge(now, out),
             Seat::Vacant => {
                 let in_vain = |c: &Contest| c.id.origin == self.me.id && c.id.term <= known;
                 if self.contest.as_ref().is_some_and(in_vain) {
@@ -99,7 +104,7 @@ impl Ring {
     pub(super) fn await_leader(&mut self, now: Time, out: &mut Out) {
         if self.contest.is_none() && self.stands(now) && self.turn.is_none() {
             let lost = self.config.lost(self.size());
-            self.set_turn(now, lost, out);
+            self.set_turn(now, lost, Why::Rank, out);
         }
     }
 }

@@ -75,6 +75,22 @@ pub(super) enum Stage {
     Announced,
 }
 
+/// When this member begins an election, unless something happens before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Turn {
+    pub due: Time,
+    pub why: Why,
+}
+
+/// What a turn is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Why {
+    /// The seat is vacant, or its holder ranks below.
+    Rank,
+    /// Others follow another leader.
+    Merge,
+}
+
 /// What was passed on and is not acknowledged yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Hop {

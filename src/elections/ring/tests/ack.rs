@@ -110,6 +110,10 @@ fn a_hop_that_is_not_due_goes_on() {
 fn who_follows_an_older_leader_begins_an_election() {
     let mut kit = Kit::following();
     kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
+        .set(Timer::Turn, 2 * D) // when all answers that are under way have come
+        .nothing_else_happened();
+    kit.later(2 * D)
+        .fire(Timer::Turn)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 5, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();

@@ -79,6 +79,10 @@ fn who_follows_another_leader_starts_a_merging_election() {
         let mut kit = suspecting(Kit::following());
         let term = known.max(OLD) + 1;
         kit.hear(Z, answer(known, Some(theirs)))
+            .set(Timer::Turn, 2 * D) // when the answers of the others have come, too
+            .nothing_else_happened();
+        kit.later(2 * D)
+            .fire(Timer::Turn)
             .set(Timer::Token, TOKEN)
             .passed(Z, Lap::Collect, collect(term, (ME, 5), &[(ME, 5)]))
             .nothing_else_happened();
@@ -92,6 +96,10 @@ fn a_probe_that_knows_a_higher_term_starts_one_too() {
     let mut kit = Kit::following();
     kit.hear(Z, probe(OLD + 1))
         .sent(Z, answer(OLD, Some((B, OLD))))
+        .set(Timer::Turn, 2 * D)
+        .nothing_else_happened();
+    kit.later(2 * D)
+        .fire(Timer::Turn)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
