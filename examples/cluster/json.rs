@@ -9,6 +9,7 @@ pub(crate) fn head(args: &Args) -> String {
     let clock = if args.real_time { "real" } else { "virtual" };
     json!({
         "type": "run",
+        "protocol": args.protocol.to_string(),
         "agents": args.agents,
         "seed": args.seed,
         "clock": clock,

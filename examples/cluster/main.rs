@@ -12,31 +12,35 @@
 //! ```text
 //! $ cargo run --example cluster -- --real-time
 //! $ cargo run --example cluster -- --agents 9 --seed 7
+//! $ cargo run --example cluster -- --protocol ring
 //! $ cargo run --example cluster -- --script "crash 5; settle; status"
 //! $ cargo run --example cluster -- --interactive
 //! $ cargo run --example cluster -- --mermaid story.md
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see.
+//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see,
+//! `protocol.rs` names the elections.
 
 mod args;
 mod json;
+mod protocol;
 mod screen;
 mod session;
 mod story;
 
-use std::{error::Error, io, process::ExitCode};
+use std::{io, process::ExitCode};
 
 use actix::{System, SystemRunner};
+use actix_bully::{cluster::ClusterBuilder, protocol::Election};
 use args::Args;
 use clap::Parser;
-use session::Session;
+use session::{Session, Wrong};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match system(args.real_time) {
-        Ok(system) => system.block_on(run(args)),
+        Ok(system) => system.block_on(protocol::run(args)),
         Err(wrong) => Err(wrong.into()),
     };
     match outcome {
@@ -48,10 +52,11 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(args: Args) -> Result<(), Box<dyn Error>> {
+/// The story, a script, or what is typed; the same for every election.
+async fn play<E: Election>(args: Args, agents: ClusterBuilder<E>) -> Result<(), Wrong> {
     // What cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(str::parse).transpose()?;
-    let mut session = Session::begin(&args).await?;
+    let mut session = Session::begin(&args, agents).await?;
     let outcome = match script {
         Some(script) => session.run(script).await,
         None if args.interactive => session.interact(args.real_time).await,
