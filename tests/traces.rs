@@ -2,14 +2,18 @@
 //!
 //! The texts are in `tests/traces/`; `BLESS=1 cargo test --test traces` rewrites them. The faults
 //! are those of the ASTRA seed; `*.as-written.txt` shows its rules to the letter, `*.strict.txt`
-//! the strict profile on the same story, and `*.swift.txt` the default one.
+//! the strict profile on the same story, and `*.swift.txt` the default one. `*.ring.txt` is the
+//! ring election.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    elections::{
+        bully::{Bully, BullyConfig},
+        ring::{Ring, RingConfig},
+    },
     faults::Conditions,
     protocol::{AgentId, Election, Score, Timings},
     sim::{Detection, Participant, World},
@@ -78,7 +82,7 @@ fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Bu
     golden(&format!("{name}.strict"), &with_beliefs(&repaired));
 }
 
-fn with_beliefs(world: &World<Bully>) -> String {
+fn with_beliefs<E: Election>(world: &World<E>) -> String {
     let beliefs = world.views().map(|(id, view)| {
         let leader = view
             .leader
@@ -177,4 +181,19 @@ fn a_crash_costs_one_announcement() {
     world.restart("c");
     world.settle(Duration::from_secs(3)).unwrap();
     golden("crash-and-recovery.swift", &with_beliefs(&world));
+}
+
+/// A ring elects, loses two neighbours, the leader among them, and gets the leader back.
+#[test]
+fn a_ring_passes_over_the_dead() {
+    let config = RingConfig::builder().timings(Timings::lan()).build();
+    let mut world: World<Ring> = world(&[1, 2, 3, 4], &Arc::new(config.unwrap()));
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.crash("c");
+    world.crash("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.restart("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    golden("two-neighbours-die.ring", &with_beliefs(&world));
 }

@@ -33,9 +33,9 @@ fn led_since(world: &World<Ring>) -> Time {
 /// What these begin at once takes.
 fn begun_by<N: AsRef<str>>(world: &mut World<Ring>, starters: &[N]) -> ([u64; 4], Duration) {
     let (before, begun) = (counted(world), world.now());
-    starters.iter().for_each(|starter| {
+    for starter in starters {
         world.campaign(starter);
-    });
+    }
     let leader = settles(world);
     let done = led_since(world);
     world.run_for(MS(1_000)); // and nothing follows

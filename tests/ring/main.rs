@@ -5,8 +5,10 @@
 //! is its place, so that the last one is the most important. Delays are anything that the timings
 //! allow, and each scenario runs with several seeds.
 #![expect(
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
     reason = "what does not hold fails the test"
 )]
 

@@ -80,6 +80,22 @@ fn s22_one_message_of_each_type_is_lost() {
     }
 }
 
+#[test]
+fn s22_one_probe_or_answer_is_lost() {
+    for kind in ["probe", "answer"] {
+        seeds(|seed| {
+            let mut world = led(seed, 5);
+            world.partition([["a", "b"]]);
+            world.run_for(MS(6_000));
+            world.ignore(kind);
+            world.heal();
+            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
+            world.recover();
+            comes_to_lead(&mut world, "e", MS(5_000));
+        });
+    }
+}
+
 fn all_sent(world: &World<Ring>) -> u64 {
     world.trace().kinds().map(|(_, count)| count.sent).sum()
 }
