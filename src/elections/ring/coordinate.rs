@@ -204,7 +204,7 @@ impl Ring {
             return self.is_home(now, m.term, out);
         }
         self.seen = self.seen.max(m.term);
-        if self.contest.is_none() && m.term > self.closed {
+        if self.is_voter() && self.contest.is_none() && m.term > self.closed {
             self.begin(now, out); // above the term of that life
         }
     }

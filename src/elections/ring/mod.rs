@@ -55,6 +55,8 @@
 //!   not come home.
 //! - *Every member probes whom it passes over*, not only the leader: a follower's suspicion hides a
 //!   member from all others.
+//! - *A merging election waits 2 d*, until all who were probed have answered: begun at the first
+//!   answer it left the others out, and a leader lost its place for a moment.
 //! - *Who outranks the leader that it hears begins an election*, after
 //!   [`challenge_after`](RingConfigBuilder::challenge_after).
 //! - *A hand-over is a nomination*: who steps down nominates its successor in a new term, and is
@@ -75,15 +77,29 @@
 //! decentralized extrema-finding in circular configurations of processes*.
 //!
 //! # Role × input
-//! | role | is | what ends it |
-//! |---|---|---|
-//! | follower | follows, or waits for its turn | an election |
-//! | candidate | has begun an election, or announces itself | the outcome, a stronger election, Token |
-//! | waiting | has passed on somebody's election | the outcome, Token |
-//! | leader | its announcement has come home | a newer announcement, `Drained`, a stall |
+//! − is a traced no-op. Every `Collect`, `Nominate` and `Coordinator` is acknowledged first.
 //!
-//! A follower and a leader keep their places while an election goes round. Before `Start` nothing
-//! happens; a message from who is not a member, or whose life is over, is not heard.
+//! | input | follower | candidate, waiting | leader |
+//! |---|---|---|---|
+//! | `Collect`, over or weaker | − | − | − |
+//! | … stronger | add itself, pass on; follow on | the same, for the stronger one | the same; lead on |
+//! | … its own circle | − | close: announce or nominate | the same |
+//! | `Nominate` of itself | announce | announce | announce, in the higher term |
+//! | … of another | pass on; after a circle begin anew | the same | the same |
+//! | `Coordinator`, newer | follow, pass on | the same; its election is over, unless for a later term | give way, follow |
+//! | … its own, home | − | lead | go on, in the higher term |
+//! | … older | − | − | − |
+//! | an acknowledgement or probe that knows a later leader | merge | wait for it, if its own election is too old | merge |
+//! | `Answer` with another leader | merge | − | merge |
+//! | leader's end in `Members` | take a turn | forget the leader | − |
+//! | `TimedOut` | `Turn`: begin; `Lost`: as its end | `Token`: take a turn; `Hop`: next member | `Beat`, `Lost`, `Drain` |
+//! | `Campaign` | begin | − | a heartbeat |
+//! | `SetScore` | above the leader: take a turn | − | a heartbeat; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | drain; nominate the successor |
+//!
+//! A candidate has begun an election or announces itself; a waiting agent has passed one on. Who
+//! follows or leads goes on doing so meanwhile. Before `Start` nothing happens; a message from who
+//! is not a member, or whose life is over, is not heard.
 //!
 //! Not here: votes, leases and fencing tokens. A list names at most [`MOST`] members: in a larger
 //! ring the others pass it on, follow, and challenge whoever they outrank.

@@ -47,6 +47,16 @@ fn an_observer_takes_no_part() {
 }
 
 #[test]
+fn an_observer_that_led_in_a_former_life_begins_nothing() {
+    let mut kit = Kit::observer();
+    let former = Coordinator {
+        incarnation: Incarnation(0),
+        ..coordinator(ME, OLD, 5)
+    };
+    kit.hear(B, former).nothing_else_happened();
+}
+
+#[test]
 fn a_leader_that_is_no_voter_is_not_followed() {
     for name in [EYE, STRANGER] {
         let mut kit = Kit::following();
