@@ -40,6 +40,20 @@ fn a_follower_with_a_leader_only_forgets_the_lost_election() {
 }
 
 #[test]
+fn a_challenger_whose_election_is_lost_begins_another() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .whatever();
+    kit.set_score(50).whatever();
+    let mut kit = kit.acked(Z, Lap::Collect, OLD + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(Timer::Token)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 50), &[(ME, 50)]))
+        .nothing_else_happened();
+}
+
+#[test]
 fn a_silent_leader_is_lost() {
     let mut kit = Kit::following();
     kit.later(LOST - 1)
