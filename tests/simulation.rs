@@ -11,7 +11,7 @@ use actix_bully::{
     elections::bully::{BullyConfig, Preemption},
     protocol::Timings,
     sim::{
-        BullyScenario,
+        BullyScenario, RingScenario,
         chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
     },
     trace::Trace,
@@ -101,6 +101,24 @@ fn histories_with_majorities_keep_every_invariant() {
             assert!(matches!(violation, Ok(None)), "{violation:?}\n{plan}");
         }
     }
+}
+
+#[test]
+fn rings_keep_their_promise() {
+    let mut coverage = Coverage::default();
+    let mut suppressed = 0;
+    for seed in seeds(6000, 60) {
+        let mut scenario = RingScenario::default();
+        let report = chaos(seed, size(seed), &options(), &mut scenario);
+        if let Some(violation) = report.violation {
+            panic!("{violation}");
+        }
+        coverage.add(&report.coverage);
+        suppressed += scenario.suppressed();
+    }
+    let missing = coverage.iter().find(|(_, n)| *n == 0);
+    assert_eq!(missing, None, "{coverage}");
+    assert!(suppressed > 60, "{suppressed}");
 }
 
 fn history(seed: u64, config: &BullyConfig) -> Report {

@@ -3,7 +3,8 @@
 //! The texts are in `tests/traces/`; `BLESS=1 cargo test --test traces` rewrites them. The faults
 //! are those of the ASTRA seed; `*.as-written.txt` shows its rules to the letter, `*.strict.txt`
 //! the strict profile on the same story, and `*.swift.txt` the default one. `ble-*` are the faults of
-//! the gossip leader election, and `*.ballot.txt` what became of them.
+//! the gossip leader election, and `*.ballot.txt` what became of them; `*.ring.txt`
+//! is the ring election.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -13,6 +14,7 @@ use actix_bully::{
     elections::{
         ballot::{Ballot, BallotConfig},
         bully::{Bully, BullyConfig},
+        ring::{Ring, RingConfig},
     },
     faults::Conditions,
     protocol::{AgentId, Election, Score, Timings},
@@ -251,4 +253,19 @@ fn gossip_elects_without_an_announcement() {
     world.run_for(ROUND + DELAY * 2);
     assert_eq!(world.agreed().unwrap().id, "c");
     golden("two-rounds.ballot", &with_beliefs(&world));
+}
+
+/// A ring elects, loses two neighbours, the leader among them, and gets the leader back.
+#[test]
+fn a_ring_passes_over_the_dead() {
+    let config = RingConfig::builder().timings(Timings::lan()).build();
+    let mut world: World<Ring> = world(&[1, 2, 3, 4], &Arc::new(config.unwrap()));
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.crash("c");
+    world.crash("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.restart("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    golden("two-neighbours-die.ring", &with_beliefs(&world));
 }

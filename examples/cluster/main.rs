@@ -12,6 +12,7 @@
 //! ```text
 //! $ cargo run --example cluster -- --real-time
 //! $ cargo run --example cluster -- --agents 9 --seed 7
+//! $ cargo run --example cluster -- --protocol ring
 //! $ cargo run --example cluster -- --script "crash 5; settle; status"
 //! $ cargo run --example cluster -- --interactive
 //! $ cargo run --example cluster -- --mermaid story.md
@@ -19,7 +20,8 @@
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see.
+//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see,
+//! `protocol.rs` names the elections.
 
 mod args;
 mod json;
@@ -28,13 +30,13 @@ mod screen;
 mod session;
 mod story;
 
-use std::{error::Error, io, process::ExitCode};
+use std::{io, process::ExitCode};
 
 use actix::{System, SystemRunner};
 use actix_bully::{cluster::ClusterBuilder, protocol::Election};
 use args::Args;
 use clap::Parser;
-use session::Session;
+use session::{Session, Wrong};
 
 fn main() -> ExitCode {
     let args = Args::parse();

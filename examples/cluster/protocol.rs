@@ -4,7 +4,10 @@ use std::{fmt, sync::Arc};
 
 use actix_bully::{
     cluster::Cluster,
-    elections::ballot::{Ballot, BallotConfig},
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        ring::{Ring, RingConfig},
+    },
     protocol::AgentId,
 };
 use clap::ValueEnum;
@@ -19,6 +22,8 @@ pub(crate) enum Protocol {
     Bully,
     /// The ballot leader election: a majority that hears each other ends up with one leader
     Ballot,
+    /// The ring election: the highest leads those whom a token can visit
+    Ring,
 }
 
 impl fmt::Display for Protocol {
@@ -37,6 +42,10 @@ pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
             let majority = rules.majority();
             let cluster = Cluster::<Ballot>::with_config(Arc::new(rules));
             play(args, cluster.needs_voters(majority)).await
+        }
+        Protocol::Ring => {
+            let rules = Arc::new(RingConfig::default());
+            play(args, Cluster::<Ring>::with_config(rules)).await
         }
     }
 }

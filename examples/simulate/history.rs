@@ -6,7 +6,7 @@ use actix_bully::{
     elections::bully::BullyConfig,
     protocol::Timings,
     sim::{
-        BallotScenario, BullyScenario, QuorumScenario, Situation,
+        BallotScenario, BullyScenario, QuorumScenario, RingScenario, Situation,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -25,6 +25,8 @@ pub(crate) enum Protocol {
     Quorum,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
+    /// The ring
+    Ring,
 }
 
 impl Protocol {
@@ -32,7 +34,7 @@ impl Protocol {
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum => QuorumScenario::is_reachable(fault, situation),
-            Self::Bully | Self::Strict | Self::Ballot => false,
+            Self::Bully | Self::Strict | Self::Ballot | Self::Ring => false,
         }
     }
 }
@@ -107,6 +109,7 @@ impl Plan {
                 let mut scenario = BullyScenario::new(BullyConfig::strict());
                 Ok(self.run_in(trace, &mut scenario))
             }
+            Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => {
                 let (seed, nodes) = (self.seed, self.nodes);
                 let mut scenario = match self.timings.timings() {
@@ -150,7 +153,11 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Ballot => 50_000,
+            Protocol::Quorum
+            | Protocol::Bully
+            | Protocol::Strict
+            | Protocol::Ballot
+            | Protocol::Ring => 50_000,
         }
     }
 }

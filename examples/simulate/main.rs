@@ -13,6 +13,7 @@
 //! ```text
 //! $ cargo run --release --example simulate -- --seeds 0..5000
 //! $ cargo run --release --example simulate -- --seeds 0..5000 --protocol quorum --nodes 5
+//! $ cargo run --release --example simulate -- --seeds 0..5000 --protocol ring
 //! $ cargo run --release --example simulate -- --seed 8731 --nodes 3 --faults crash,restart,split
 //! $ cargo run --release --example simulate -- --seed 8731 --seconds 2 --mermaid history.md
 //! ```

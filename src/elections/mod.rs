@@ -5,6 +5,7 @@
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
+//! | [`ring`] | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
 //!
 //! The bully and the quorum share their messages, so that a user sees one type; [`any`] joins them.
 
@@ -14,5 +15,6 @@ pub mod bully;
 pub mod message;
 pub mod policy;
 pub mod quorum;
+pub mod ring;
 pub mod timer;
 pub mod vote;

@@ -1,0 +1,73 @@
+//! A list that a message may carry: never longer than [`MOST`], whoever made it.
+//!
+//! A peer says how many items follow before it sends them. Neither that number nor the items may
+//! cost memory beyond the bound, so the list is read item by item and refused at the first one
+//! too many.
+
+use std::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error, SeqAccess, Visitor},
+};
+
+/// So many members one lap can name.
+pub const MOST: usize = 256;
+
+/// At most [`MOST`] items, in the order in which they were added.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Bounded<T>(Vec<T>);
+
+impl<T> Bounded<T> {
+    /// A list of one.
+    pub fn of(item: T) -> Self {
+        Self(vec![item])
+    }
+
+    /// Adds an item at the end; says whether there was room for it.
+    pub fn push(&mut self, item: T) -> bool {
+        let has_room = self.0.len() < MOST;
+        if has_room {
+            self.0.push(item);
+        }
+        has_room
+    }
+
+    /// The items, in order.
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> Default for Bounded<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Bounded<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Reader(PhantomData))
+    }
+}
+
+struct Reader<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+    type Value = Bounded<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {MOST} items")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut list = Bounded::default(); // what was announced reserves nothing
+        while let Some(item) = seq.next_element()? {
+            if !list.push(item) {
+                return Err(A::Error::invalid_length(MOST + 1, &self));
+            }
+        }
+        Ok(list)
+    }
+}

@@ -1,0 +1,273 @@
+//! What the members of a ring say to each other.
+//!
+//! | message | goes | meaning |
+//! |---|---|---|
+//! | [`Collect`] | hop by hop | an election: these take part so far; add yourself |
+//! | [`Nominate`] | hop by hop | this one of them is the most important; it shall announce itself |
+//! | [`Coordinator`] | hop by hop, and to observers | I lead, from now on or (as a heartbeat) still |
+//! | [`HopAck`] | back one hop | I have what you passed on; you need not look for another |
+//! | [`Probe`] | to who is passed over | are you there? |
+//! | [`Answer`] | back | I am, and this is whom I follow |
+//!
+//! All are flat; lists are [bounded](super::bounded). The sender's name and life travel beside
+//! them; whom a lap is about is named in it, because others pass it on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounded::Bounded;
+use crate::protocol::{AgentId, Incarnation, Leader, PeerMessage, Score, Term};
+
+/// One election: its term, and who began it. The larger is the stronger (N3): of two, the one for
+/// the later term, then the one begun by the more important member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ElectionId {
+    /// The term that the winner will lead in.
+    pub term: Term,
+    /// The origin's importance when it began; `None` if it could not be elected.
+    pub score: Option<Score>,
+    /// Who began it.
+    pub origin: AgentId,
+    /// The origin's life.
+    pub incarnation: Incarnation,
+}
+
+/// Somebody who takes part in an election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entrant {
+    /// Its name.
+    pub id: AgentId,
+    /// Its life.
+    pub incarnation: Incarnation,
+    /// Its importance; `None` if it cannot be elected.
+    pub score: Option<Score>,
+    /// It stepped down a short while ago: chosen only if there is nobody else.
+    pub rests: bool,
+}
+
+/// "An election: these take part so far." Chang and Roberts' token, with a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collect {
+    /// The election.
+    pub election: ElectionId,
+    /// Who takes part, in ring order from the origin.
+    pub entrants: Bounded<Entrant>,
+}
+
+/// "This one shall announce itself."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nominate {
+    /// The election.
+    pub election: ElectionId,
+    /// The most important entrant.
+    pub winner: AgentId,
+    /// The winner's life.
+    pub incarnation: Incarnation,
+    /// Who has passed this on: whoever finds itself among them knows that the winner is gone.
+    pub passed: Bounded<AgentId>,
+}
+
+/// "I lead."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coordinator {
+    /// The leader.
+    pub leader: AgentId,
+    /// The leader's life.
+    pub incarnation: Incarnation,
+    /// The leader's importance.
+    pub score: Score,
+    /// The term.
+    pub term: Term,
+    /// 0 announces; from 1 on a heartbeat, counted within the term.
+    pub beat: u64,
+}
+
+/// What a lap is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lap {
+    /// [`Collect`].
+    Collect,
+    /// [`Nominate`].
+    Nominate,
+    /// [`Coordinator`].
+    Coordinator,
+}
+
+/// "I have it."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HopAck {
+    /// What was passed on.
+    pub lap: Lap,
+    /// Its term.
+    pub term: Term,
+    /// The election's origin, or the leader.
+    pub about: AgentId,
+    /// The heartbeat's number; 0 for all else.
+    pub beat: u64,
+    /// The term of the newest leader that the sender knows: higher than the receiver's, if the
+    /// receiver has missed something.
+    pub known: Term,
+}
+
+/// "Are you there?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// The term of the newest leader that the sender knows.
+    pub known: Term,
+}
+
+/// "I am there."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The term of the newest leader that the sender knows.
+    pub known: Term,
+    /// Whom it follows, or itself; `None` for nobody.
+    pub leader: Option<Following>,
+}
+
+/// Whom somebody follows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Following {
+    /// The leader.
+    pub id: AgentId,
+    /// The life that it leads in.
+    pub incarnation: Incarnation,
+    /// The term that it leads in.
+    pub term: Term,
+}
+
+impl From<Leader> for Following {
+    fn from(leader: Leader) -> Self {
+        Self {
+            id: leader.id,
+            incarnation: leader.incarnation,
+            term: leader.term,
+        }
+    }
+}
+
+/// Everything that one member of a ring says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RingMessage {
+    /// See [`Collect`].
+    Collect(Collect),
+    /// See [`Nominate`].
+    Nominate(Nominate),
+    /// See [`Coordinator`].
+    Coordinator(Coordinator),
+    /// See [`HopAck`].
+    HopAck(HopAck),
+    /// See [`Probe`].
+    Probe(Probe),
+    /// See [`Answer`].
+    Answer(Answer),
+}
+
+impl RingMessage {
+    /// The highest term that the message names.
+    pub fn term(&self) -> Term {
+        match self {
+            Self::Collect(m) => m.election.term,
+            Self::Nominate(m) => m.election.term,
+            Self::Coordinator(m) => m.term,
+            Self::HopAck(m) => m.term.max(m.known),
+            Self::Probe(m) => m.known,
+            Self::Answer(m) => m.leader.as_ref().map_or(m.known, |l| l.term.max(m.known)),
+        }
+    }
+}
+
+impl PeerMessage for RingMessage {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Collect(_) => "collect",
+            Self::Nominate(_) => "nominate",
+            Self::Coordinator(m) if m.beat > 0 => "beat",
+            Self::Coordinator(_) => "coordinator",
+            Self::HopAck(m) if m.beat > 0 => "beat_ack",
+            Self::HopAck(_) => "hop_ack",
+            Self::Probe(_) => "probe",
+            Self::Answer(_) => "answer",
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        match self {
+            Self::Collect(_) | Self::Nominate(_) => false,
+            Self::Coordinator(m) => m.beat > 0,
+            Self::HopAck(m) => m.beat > 0,
+            Self::Probe(_) | Self::Answer(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for ElectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}", self.term, self.origin)
+    }
+}
+
+impl fmt::Display for RingMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collect(m) => {
+                write!(f, "collect {}:", m.election)?;
+                let names = m.entrants.as_slice().iter();
+                names.map(|e| &e.id).try_for_each(|id| write!(f, " {id}"))
+            }
+            Self::Nominate(m) => {
+                write!(f, "nominate {}: {}, passed by", m.election, m.winner)?;
+                let mut names = m.passed.as_slice().iter();
+                names.try_for_each(|id| write!(f, " {id}"))
+            }
+            Self::Coordinator(m) if m.beat > 0 => {
+                write!(f, "beat {} of {} term {}", m.beat, m.leader, m.term)
+            }
+            Self::Coordinator(m) => {
+                write!(
+                    f,
+                    "coordinator {} term {} score {}",
+                    m.leader, m.term, m.score
+                )
+            }
+            Self::HopAck(m) => {
+                let lap = match m.lap {
+                    Lap::Collect => "collect",
+                    Lap::Nominate => "nominate",
+                    Lap::Coordinator if m.beat > 0 => "beat",
+                    Lap::Coordinator => "coordinator",
+                };
+                write!(f, "ack {lap} {} by {}", m.term, m.about)
+            }
+            Self::Probe(m) => write!(f, "probe knows term {}", m.known),
+            Self::Answer(m) => match &m.leader {
+                Some(leader) => write!(f, "answer follows {} in term {}", leader.id, leader.term),
+                None => write!(f, "answer follows nobody"),
+            },
+        }
+    }
+}
+
+macro_rules! into_ring_message {
+    ($($name:ident),*) => { $(
+        impl From<$name> for RingMessage {
+            fn from(message: $name) -> Self {
+                Self::$name(message)
+            }
+        }
+    )* };
+}
+into_ring_message!(Collect, Nominate, Coordinator, HopAck, Probe, Answer);

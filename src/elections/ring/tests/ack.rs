@@ -1,0 +1,134 @@
+//! `HopAck` and the Hop (N2).
+
+use super::*;
+
+#[test]
+fn an_acknowledgement_ends_the_wait() {
+    let mut kit = Kit::candidate();
+    kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 0))
+        .nothing_else_happened();
+    assert_eq!(kit.ring.awaited().count(), 0);
+}
+
+#[test]
+fn only_the_one_that_was_sent_to_can_acknowledge_it() {
+    let mut kit = Kit::candidate();
+    kit.hear(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .nothing_else_happened();
+    kit.hear(Z, ack(Lap::Nominate, 1, ME, 0, 0))
+        .nothing_else_happened();
+    assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id(Z)]);
+    // Of something earlier: it is there, and has its time for what came later.
+    kit.later(RESEND - 1)
+        .hear(Z, ack(Lap::Collect, 0, ME, 0, 0))
+        .nothing_else_happened();
+    kit.later(1).fire(Timer::Hop(Lap::Collect)).whatever();
+    assert_eq!(kit.suspects(), [""; 0]);
+}
+
+#[test]
+fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
+    let mut kit = Kit::candidate();
+    let token = collect(1, (ME, 5), &[(ME, 5)]);
+    let (half, hop) = (lan().resend(), Timer::Hop(Lap::Collect));
+    kit.now = kit.now.after(half);
+    kit.fire(hop)
+        .passed(Z, Lap::Collect, token.clone())
+        .nothing_else_happened();
+    kit.now = kit.now.after(half);
+    kit.fire(hop)
+        .set(Timer::Probe, PROBE)
+        .passed(A, Lap::Collect, token.clone())
+        .nothing_else_happened();
+    assert_eq!(kit.suspects(), [Z]);
+    // Nobody answers: as if it had come home.
+    for _ in 0..4 {
+        kit.now = kit.now.after(half);
+        kit.fire(hop).whatever();
+    }
+    assert_eq!(kit.role(), Role::Leader);
+    assert_eq!(kit.suspects(), [A, B, Z]);
+}
+
+#[test]
+fn sent_once_the_hop_is_as_the_source_has_it() {
+    let once = RingConfig::builder()
+        .sends(1)
+        .hop(Duration::from_millis(HOP));
+    let mut kit = Kit::voter(by(once)).started();
+    kit.later(S).fire(Timer::Turn).whatever();
+    kit.later(HOP)
+        .fire(Timer::Hop(Lap::Collect))
+        .set(Timer::Probe, PROBE)
+        .whatever();
+    assert_eq!(kit.suspects(), [Z]);
+}
+
+#[test]
+fn a_newer_message_buys_a_silent_member_no_time() {
+    let mut kit = Kit::following();
+    let due = |kit: &Kit| kit.ring.hops.get(&Lap::Coordinator).unwrap().due;
+    kit.hear(B, beat(B, OLD, 9, 1)).whatever();
+    let first = due(&kit);
+    kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
+    assert_eq!(due(&kit), first);
+    assert_eq!(kit.ring.hops.len(), 1, "one of a lap waits");
+}
+
+#[test]
+fn a_member_that_was_late_itself_asks_once_more() {
+    let mut kit = Kit::candidate();
+    kit.later(RESEND + 1)
+        .fire(Timer::Hop(Lap::Collect))
+        .whatever();
+    kit.later(RESEND + D + 2)
+        .fire(Timer::Hop(Lap::Collect))
+        .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.suspects(), [""; 0]);
+    kit.later(RESEND + D + 2)
+        .fire(Timer::Hop(Lap::Collect))
+        .whatever();
+    assert_eq!(kit.suspects(), [Z], "once");
+}
+
+#[test]
+fn a_hop_that_is_not_due_goes_on() {
+    let mut kit = Kit::candidate();
+    kit.later(2);
+    let left = lan().resend().saturating_sub(Duration::from_millis(2));
+    let timer = Timer::Hop(Lap::Collect);
+    kit.fire(timer)
+        .next(&Effect::SetTimer {
+            timer,
+            after: left.into(),
+        })
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_follows_an_older_leader_begins_an_election() {
+    let mut kit = Kit::following();
+    kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
+        .set(Timer::Turn, 2 * D) // when all answers that are under way have come
+        .nothing_else_happened();
+    kit.later(2 * D)
+        .fire(Timer::Turn)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 5, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_follows_nobody_waits_for_the_leader_that_others_know() {
+    let mut kit = Kit::candidate();
+    kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 6))
+        .set(Timer::Turn, LOST)
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Follower, "its own election is too old");
+    kit.later(LOST)
+        .fire(Timer::Turn)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(7, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}

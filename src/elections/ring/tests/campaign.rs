@@ -1,0 +1,53 @@
+//! `Campaign`: the user's wish to hold an election (N1).
+
+use super::*;
+
+#[test]
+fn a_follower_begins_an_election_and_goes_on_following() {
+    let mut kit = Kit::following();
+    kit.step(Input::Campaign)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.leader().as_deref(), Some(B));
+}
+
+#[test]
+fn a_leader_is_heard_once_more() {
+    let mut kit = Kit::leading();
+    kit.step(Input::Campaign)
+        .set(Timer::Beat, H)
+        .sent_to(&[EYE], beat(ME, MINE, 5, 1))
+        .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn whoever_takes_part_in_one_or_cannot_be_elected_begins_none() {
+    for mut kit in [Kit::candidate(), Kit::waiting(), Kit::announced()] {
+        kit.step(Input::Campaign).nothing_else_happened();
+    }
+    for mut kit in [Kit::witness(), Kit::observer()] {
+        kit.step(Input::Campaign).nothing_else_happened();
+    }
+}
+
+#[test]
+fn who_rests_stands_again() {
+    let mut kit = Kit::resting();
+    kit.step(Input::Campaign).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
+    assert_eq!(kit.ring.rest, None);
+}
+
+#[test]
+fn the_terms_end_and_do_not_wrap() {
+    let mut kit = Kit::with_turn().after(B, coordinator(B, u64::MAX, 9));
+    kit.step(Input::Campaign).nothing_else_happened();
+    kit.told(|m| m.down(&id(B), Incarnation(1)))
+        .notified(Event::NoLeader {
+            term: Term(u64::MAX),
+        })
+        .whatever();
+    assert_eq!(kit.role(), Role::Follower);
+}

@@ -1,0 +1,200 @@
+//! `Collect` (N3, N4).
+
+use super::*;
+
+#[test]
+fn a_member_adds_itself_and_passes_on() {
+    let mut kit = Kit::with_turn();
+    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
+        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Waiting);
+}
+
+#[test]
+fn a_follower_and_a_leader_keep_their_places_meanwhile() {
+    let mut kit = Kit::following();
+    kit.hear(B, collect(OLD + 1, (A, 1), &[(A, 1), (B, 9)]))
+        .sent(B, ack(Lap::Collect, OLD + 1, A, 0, OLD))
+        .set(Timer::Token, TOKEN)
+        .passed(
+            Z,
+            Lap::Collect,
+            collect(OLD + 1, (A, 1), &[(A, 1), (B, 9), (ME, 5)]),
+        )
+        .nothing_else_happened();
+    assert_eq!(kit.leader().as_deref(), Some(B));
+    let mut kit = Kit::leading();
+    kit.hear(B, collect(MINE + 1, (A, 1), &[(A, 1)])).whatever();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
+#[test]
+fn a_witness_passes_on_without_a_score() {
+    let mut kit = Kit::witness();
+    let mut expected = collect(1, (B, 9), &[(B, 9)]);
+    expected.entrants.push(entrant(ME, None));
+    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
+        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, expected)
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_election_that_is_over_is_only_acknowledged() {
+    let mut kit = Kit::following();
+    kit.hear(B, collect(OLD, (Z, 99), &[(Z, 99)]))
+        .sent(B, ack(Lap::Collect, OLD, Z, 0, OLD)) // which tells the newest term
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_weaker_of_two_elections_is_suppressed() {
+    let mut kit = Kit::candidate(); // of the score 5, in the term 1
+    kit.hear(B, collect(1, (A, 1), &[(A, 1), (B, 9)]))
+        .sent(B, ack(Lap::Collect, 1, A, 0, 0))
+        .nothing_else_happened();
+    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
+        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Waiting);
+    // A later term is stronger, whoever began it.
+    kit.hear(B, collect(2, (A, 1), &[(A, 1), (B, 9)]))
+        .sent(B, ack(Lap::Collect, 2, A, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(
+            Z,
+            Lap::Collect,
+            collect(2, (A, 1), &[(A, 1), (B, 9), (ME, 5)]),
+        )
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_copy_is_only_acknowledged() {
+    let mut kit = Kit::waiting();
+    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
+        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_origin_closes_the_circle_and_nominates_the_best() {
+    let mut kit = Kit::candidate();
+    let circle = [(ME, 5), (Z, 3), (A, 1), (B, 9)];
+    let nomination = Nominate {
+        election: election(1, ME, Some(5)),
+        winner: id(B),
+        incarnation: Incarnation(1),
+        passed: Bounded::of(id(ME)),
+    };
+    kit.hear(B, collect(1, (ME, 5), &circle))
+        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .passed(Z, Lap::Nominate, nomination)
+        .nothing_else_happened();
+    kit.hear(B, collect(1, (ME, 5), &circle)) // a copy
+        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_first_behind_a_dead_origin_closes_the_circle() {
+    let mut kit = Kit::waiting();
+    kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
+    let circle = [(B, 9), (ME, 5), (Z, 3), (A, 1)];
+    // The dead one is not chosen, though it is the most important on the list.
+    kit.hear(A, collect(1, (B, 9), &circle))
+        .sent(A, ack(Lap::Collect, 1, B, 0, 0))
+        .set(Timer::Token, 3 * 2 * HOP)
+        .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_rests_is_chosen_only_where_nobody_else_can_be() {
+    let mut circle = collect(1, (ME, 5), &[(ME, 5), (Z, 3), (A, 1)]);
+    let resting = Entrant {
+        rests: true,
+        ..entrant(B, Some(9))
+    };
+    circle.entrants.push(resting.clone());
+    let mut kit = Kit::candidate();
+    kit.hear(B, circle)
+        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
+        .nothing_else_happened();
+    let mut kit = Kit::candidate();
+    kit.set_score(None).whatever();
+    let mut circle = collect(1, (ME, 5), &[]);
+    for some in [
+        entrant(ME, None),
+        entrant(Z, None),
+        entrant(A, None),
+        resting,
+    ] {
+        circle.entrants.push(some);
+    }
+    kit.hear(B, circle).whatever();
+    let hop = kit.ring.hops.get(&Lap::Nominate).unwrap();
+    assert!(hop.message.to_string().starts_with("nominate 1 by me: b"));
+}
+
+#[test]
+fn where_nobody_can_be_elected_the_election_ends() {
+    let mut kit = Kit::candidate();
+    kit.set_score(None).whatever();
+    let mut circle = collect(1, (ME, 5), &[]);
+    for name in [ME, Z, A, B] {
+        circle.entrants.push(entrant(name, None));
+    }
+    kit.hear(B, circle)
+        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Follower);
+}
+
+#[test]
+fn a_full_list_goes_on_without_this_member() {
+    let mut full = collect(1, (B, 9), &[]);
+    for number in 0..MOST {
+        full.entrants.push(entrant(&format!("n{number}"), Some(0)));
+    }
+    let mut kit = Kit::with_turn();
+    kit.hear(B, full.clone())
+        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, full)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_is_on_the_list_is_suspected_no_more() {
+    let mut kit = Kit::candidate();
+    kit.later(RESEND + 1)
+        .fire(Timer::Hop(Lap::Collect))
+        .whatever();
+    kit.later(RESEND + 1)
+        .fire(Timer::Hop(Lap::Collect))
+        .whatever();
+    assert_eq!(kit.suspects(), [Z]);
+    kit.hear(B, collect(2, (Z, 3), &[(Z, 3), (A, 1), (B, 9)]))
+        .whatever();
+    assert_eq!(kit.suspects(), [""; 0]);
+    assert_eq!(kit.ring.hops.get(&Lap::Collect).unwrap().to, id(Z));
+}
+
+#[test]
+fn an_election_that_was_given_up_is_not_closed() {
+    let mut kit = Kit::candidate();
+    kit.later(TOKEN).fire(Timer::Token).whatever();
+    let old = collect(1, (ME, 5), &[(ME, 5), (Z, 3), (A, 1), (B, 9)]);
+    kit.hear(B, old)
+        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
+        .nothing_else_happened();
+}

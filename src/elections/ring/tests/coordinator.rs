@@ -1,0 +1,193 @@
+//! `Coordinator` (N6, N7): announcements and heartbeats.
+
+use super::*;
+
+#[test]
+fn an_announcement_is_followed_and_passed_on_once() {
+    let mut kit = Kit::waiting();
+    kit.hear(B, coordinator(B, 1, 9))
+        .sent(B, ack(Lap::Coordinator, 1, B, 0, 0))
+        .followed(B, 1)
+        .passed(Z, Lap::Coordinator, coordinator(B, 1, 9))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Follower, "the election is over");
+    kit.hear(B, coordinator(B, 1, 9)) // a copy
+        .sent(B, ack(Lap::Coordinator, 1, B, 0, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_heartbeat_renews_the_watch_and_is_passed_on() {
+    let mut kit = Kit::following();
+    kit.later(H)
+        .hear(B, beat(B, OLD, 9, 1))
+        .sent(B, ack(Lap::Coordinator, OLD, B, 1, OLD))
+        .set(Timer::Lost, LOST)
+        .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_missed_announcement_heals_with_the_next_heartbeat() {
+    let mut kit = Kit::with_turn();
+    kit.hear(B, beat(B, OLD, 9, 4))
+        .sent(B, ack(Lap::Coordinator, OLD, B, 4, 0))
+        .followed(B, OLD)
+        .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 4))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_older_announcement_is_stale() {
+    let mut kit = Kit::following();
+    for stale in [coordinator(Z, OLD - 1, 99), coordinator(Z, OLD, 3)] {
+        let term = stale.term.0;
+        kit.hear(A, stale)
+            .sent(A, ack(Lap::Coordinator, term, Z, 0, OLD))
+            .nothing_else_happened();
+    }
+    // In one term the more important one is right.
+    kit.hear(A, coordinator(Z, OLD, 99))
+        .sent(A, ack(Lap::Coordinator, OLD, Z, 0, OLD))
+        .followed(Z, OLD)
+        .passed(Z, Lap::Coordinator, coordinator(Z, OLD, 99))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_winner_leads_when_its_announcement_comes_home() {
+    let mut kit = Kit::announced();
+    assert_eq!(kit.role(), Role::Candidate);
+    kit.hear(B, coordinator(ME, MINE, 5))
+        .sent(B, ack(Lap::Coordinator, MINE, ME, 0, MINE))
+        .set(Timer::Beat, H)
+        .set(Timer::Lost, LOST)
+        .notified(Event::Acquired { term: Term(MINE) })
+        .sent_to(&[EYE], coordinator(ME, MINE, 5))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
+#[test]
+fn a_leader_that_wins_again_goes_on_in_the_higher_term() {
+    let term = Term(MINE + 1);
+    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    assert_eq!(kit.role(), Role::Leader, "meanwhile too");
+    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
+    kit.hear(B, coordinator(ME, MINE + 1, 5))
+        .sent(B, ack(Lap::Coordinator, MINE + 1, ME, 0, MINE + 1))
+        .set(Timer::Beat, H)
+        .set(Timer::Lost, LOST)
+        .notified(Event::Renewed { term })
+        .sent_to(&[EYE], coordinator(ME, MINE + 1, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_gives_way_to_a_newer_announcement() {
+    let mut kit = Kit::leading();
+    kit.hear(A, coordinator(B, MINE + 1, 9))
+        .sent(A, ack(Lap::Coordinator, MINE + 1, B, 0, MINE))
+        .lost(LostReason::Superseded)
+        .followed(B, MINE + 1)
+        .passed(Z, Lap::Coordinator, coordinator(B, MINE + 1, 9))
+        .nothing_else_happened();
+    let mut kit = Kit::leading();
+    kit.hear(A, coordinator(B, MINE, 9)).whatever(); // the same term, a higher rank
+    assert_eq!(kit.leader().as_deref(), Some(B));
+    let mut kit = Kit::leading();
+    kit.hear(A, coordinator(Z, MINE, 3)) // the same term, a lower rank
+        .sent(A, ack(Lap::Coordinator, MINE, Z, 0, MINE))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
+    let mut kit = Kit::with_turn();
+    kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
+    let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // first in line: it has begun
+    kit.hear(A, coordinator(A, OLD, 1))
+        .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
+        .notified(Event::NewLeader(leader(A, OLD)))
+        .set(Timer::Lost, L + 3 * HOP)
+        .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
+        .set(Timer::Token, 3 * 2 * HOP)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_patient_challenger_lets_the_leader_be_for_a_while() {
+    let patient = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let mut kit = Kit::voter(patient).started();
+    kit.hear(B, coordinator(A, OLD, 1))
+        .sent(B, ack(Lap::Coordinator, OLD, A, 0, 0))
+        .followed(A, OLD)
+        .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
+        .set(Timer::Turn, 1_000)
+        .nothing_else_happened();
+    let mut kit = kit.acked(Z, Lap::Coordinator, OLD, A, 0);
+    // A heartbeat does not begin the time anew; one of a better leader ends it.
+    kit.later(500).hear(B, beat(A, OLD, 1, 1)).whatever();
+    let due = kit.ring.turn.map(|turn| turn.due);
+    assert_eq!(due, Some(Time::from_millis(2_000)));
+    kit.hear(B, beat(A, OLD, 7, 2)).whatever();
+    assert_eq!(kit.ring.turn, None);
+}
+
+#[test]
+fn a_former_life_of_this_member_is_not_followed() {
+    let mut kit = Kit::with_turn();
+    let former = Coordinator {
+        incarnation: Incarnation(0),
+        ..coordinator(ME, OLD, 5)
+    };
+    kit.hear(B, former)
+        .sent(B, ack(Lap::Coordinator, OLD, ME, 0, 0))
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_observer_is_told_and_passes_nothing_on() {
+    let mut kit = Kit::observer();
+    let lost = LOST - HOP; // the observer is not in the ring
+    kit.hear(B, coordinator(B, OLD, 9))
+        .notified(Event::NewLeader(leader(B, OLD)))
+        .set(Timer::Lost, lost)
+        .nothing_else_happened();
+    kit.hear(B, beat(B, OLD, 9, 1))
+        .set(Timer::Lost, lost)
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_observer_tells_an_old_leader_the_newest_term() {
+    let mut kit = Kit::observer().after(B, coordinator(B, OLD, 9));
+    kit.hear(Z, beat(Z, OLD - 1, 3, 1))
+        .sent(Z, ack(Lap::Coordinator, OLD - 1, Z, 1, OLD))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_is_known_to_be_dead_is_not_followed() {
+    let mut kit = Kit::with_turn();
+    kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
+    kit.hear(A, beat(B, OLD, 9, 1))
+        .sent(A, ack(Lap::Coordinator, OLD, B, 1, 0))
+        .nothing_else_happened();
+    assert_eq!(kit.leader(), None);
+}
+
+#[test]
+fn a_stronger_election_goes_on_behind_an_announcement() {
+    let mut kit = Kit::waiting().after(B, collect(8, (A, 1), &[(A, 1), (B, 9)]));
+    kit.hear(B, coordinator(B, 1, 9)).whatever();
+    assert_eq!(kit.leader().as_deref(), Some(B));
+    assert_eq!(
+        kit.role(),
+        Role::Waiting,
+        "for the outcome of the later one"
+    );
+}

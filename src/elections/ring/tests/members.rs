@@ -1,0 +1,120 @@
+//! `Members`: lives end, begin and are doubted; members join and leave.
+
+use super::*;
+
+#[test]
+fn a_leaders_certain_end_is_answered_by_turns() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.down(&id(B), Incarnation(1)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Token, 3 * 2 * HOP)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    // Somebody is ahead of this member.
+    let mut kit = Kit::following();
+    kit.told(|m| m.set_score(&id(Z), Some(8.into())))
+        .nothing_else_happened();
+    kit.told(|m| m.down(&id(B), Incarnation(1)))
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .set(Timer::Turn, S)
+        .nothing_else_happened();
+    // It is gone too.
+    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+        .set(Timer::Token, 2 * 2 * HOP)
+        .passed(A, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_left_or_lives_again_is_gone() {
+    let changes: [fn(&mut Members) -> bool; 3] = [
+        |m| m.leave(&id(B)),
+        |m| m.up(&id(B), Incarnation(2)),
+        |m| m.suspect(&id(B), Incarnation(1)),
+    ];
+    for change in changes {
+        let mut kit = Kit::following();
+        kit.told(change).whatever();
+        assert_eq!(kit.leader(), None);
+    }
+}
+
+#[test]
+fn a_guess_counts_once() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.suspect(&id(B), Incarnation(1))).whatever();
+    // Its heartbeats arrive nevertheless, round the other way.
+    let mut kit = kit.after(A, beat(B, OLD, 9, 1));
+    assert_eq!(kit.leader().as_deref(), Some(B));
+    kit.told(|m| m.set_score(&id(A), Some(2.into()))).whatever();
+    assert_eq!(
+        kit.leader().as_deref(),
+        Some(B),
+        "nothing new is known of it"
+    );
+}
+
+#[test]
+fn what_was_under_way_to_the_dead_goes_to_the_next() {
+    let mut kit = Kit::candidate();
+    let token = collect(1, (ME, 5), &[(ME, 5)]);
+    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+        .passed(A, Lap::Collect, token.clone())
+        .nothing_else_happened();
+    kit.told(|m| m.leave(&id(A)))
+        .passed(B, Lap::Collect, token)
+        .nothing_else_happened();
+    kit.told(|m| m.suspect(&id(B), Incarnation(1))).whatever();
+    assert_eq!(kit.role(), Role::Leader, "nobody is left");
+}
+
+#[test]
+fn a_new_member_is_passed_to_in_its_place() {
+    let mut kit = Kit::following();
+    let zoe = Member::up(id("n"), MemberKind::Voter, Some(1.into()), Incarnation(1));
+    kit.told(|m| m.join([zoe])).nothing_else_happened();
+    kit.hear(B, beat(B, OLD, 9, 1)).whatever();
+    assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id("n")]);
+}
+
+#[test]
+fn a_new_life_or_a_mended_link_is_tried_again() {
+    let changes: [fn(&mut Members) -> bool; 2] = [
+        |m| m.up(&id(Z), Incarnation(2)),
+        |m| m.suspect(&id(Z), Incarnation(1)),
+    ];
+    for change in changes {
+        let mut kit = Kit::candidate();
+        for _ in 0..2 {
+            kit.later(RESEND + 1)
+                .fire(Timer::Hop(Lap::Collect))
+                .whatever();
+        }
+        assert_eq!(kit.suspects(), [Z]);
+        kit.told(change).whatever();
+        kit.told(|m| m.up(&id(Z), Incarnation(1))).whatever();
+        assert_eq!(kit.suspects(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_new_observer_is_told_with_the_next_heartbeat() {
+    let mut kit = Kit::leading();
+    let more = Member::up(id("ear"), MemberKind::Observer, None, Incarnation(1));
+    kit.told(|m| m.join([more])).nothing_else_happened();
+    kit.later(H)
+        .fire(Timer::Beat)
+        .set(Timer::Beat, H)
+        .sent_to(&["ear", EYE], beat(ME, MINE, 5, 1))
+        .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
+        .nothing_else_happened();
+    kit.told(|m| m.down(&id(EYE), Incarnation(1)))
+        .nothing_else_happened();
+    kit.told(|m| m.down(&id("ear"), Incarnation(1)))
+        .nothing_else_happened();
+    kit.later(H)
+        .fire(Timer::Beat)
+        .set(Timer::Beat, H)
+        .sent(Z, beat(ME, MINE, 5, 2))
+        .whatever();
+}

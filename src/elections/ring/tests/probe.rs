@@ -1,0 +1,106 @@
+//! `Probe` and `Answer` (N10).
+
+use super::*;
+
+/// Passes `z` over.
+fn suspecting(mut kit: Kit) -> Kit {
+    kit.hear(B, beat(B, OLD, 9, 7)).whatever();
+    for _ in 0..2 {
+        kit.later(RESEND + 1)
+            .fire(Timer::Hop(Lap::Coordinator))
+            .whatever();
+    }
+    assert_eq!(kit.suspects(), [Z]);
+    kit.acked(A, Lap::Coordinator, OLD, B, 7)
+}
+
+#[test]
+fn who_is_passed_over_is_probed_again_and_again() {
+    let mut kit = suspecting(Kit::following());
+    for _ in 0..3 {
+        kit.later(PROBE)
+            .fire(Timer::Probe)
+            .sent_to(&[Z], probe(OLD))
+            .set(Timer::Probe, PROBE)
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn the_dead_are_not_even_probed() {
+    let mut kit = suspecting(Kit::following());
+    kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
+    kit.later(PROBE).fire(Timer::Probe).nothing_else_happened();
+    assert_eq!(kit.suspects(), [""; 0]);
+}
+
+#[test]
+fn a_connection_that_is_lost_is_probed_too() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.suspect(&id(A), Incarnation(1)))
+        .set(Timer::Probe, PROBE)
+        .nothing_else_happened();
+    kit.later(PROBE)
+        .fire(Timer::Probe)
+        .sent_to(&[A], probe(OLD))
+        .set(Timer::Probe, PROBE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_probe_is_answered_with_the_leader() {
+    let mut kit = Kit::following();
+    kit.hear(Z, probe(0))
+        .sent(Z, answer(OLD, Some((B, OLD))))
+        .nothing_else_happened();
+    let mut kit = Kit::with_turn();
+    kit.hear(Z, probe(0))
+        .sent(Z, answer(0, None))
+        .nothing_else_happened();
+    let mut kit = Kit::leading();
+    kit.hear(Z, probe(MINE))
+        .sent(Z, answer(MINE, Some((ME, MINE))))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_answer_ends_the_suspicion() {
+    for leader in [None, Some((B, OLD))] {
+        let mut kit = suspecting(Kit::following());
+        kit.hear(Z, answer(OLD, leader)).nothing_else_happened();
+        assert_eq!(kit.suspects(), [""; 0]);
+        kit.later(PROBE).fire(Timer::Probe).nothing_else_happened();
+    }
+}
+
+#[test]
+fn who_follows_another_leader_starts_a_merging_election() {
+    for (known, theirs) in [(OLD, (Z, OLD)), (1, (Z, 1)), (OLD + 5, (Z, OLD + 5))] {
+        let mut kit = suspecting(Kit::following());
+        let term = known.max(OLD) + 1;
+        kit.hear(Z, answer(known, Some(theirs)))
+            .set(Timer::Turn, 2 * D) // when the answers of the others have come, too
+            .nothing_else_happened();
+        kit.later(2 * D)
+            .fire(Timer::Turn)
+            .set(Timer::Token, TOKEN)
+            .passed(Z, Lap::Collect, collect(term, (ME, 5), &[(ME, 5)]))
+            .nothing_else_happened();
+        kit.hear(Z, answer(known, Some(theirs)))
+            .nothing_else_happened(); // one is enough
+    }
+}
+
+#[test]
+fn a_probe_that_knows_a_higher_term_starts_one_too() {
+    let mut kit = Kit::following();
+    kit.hear(Z, probe(OLD + 1))
+        .sent(Z, answer(OLD, Some((B, OLD))))
+        .set(Timer::Turn, 2 * D)
+        .nothing_else_happened();
+    kit.later(2 * D)
+        .fire(Timer::Turn)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}

@@ -1,0 +1,90 @@
+//! `SetScore`.
+
+use super::*;
+
+#[test]
+fn a_follower_that_outranks_its_leader_now_begins_an_election() {
+    let mut kit = Kit::following();
+    kit.set_score(6).nothing_else_happened();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .nothing_else_happened();
+    kit.set_score(50)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_patient_challenger_that_falls_back_gives_up() {
+    let patient = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let mut kit = Kit::voter(patient)
+        .started()
+        .after(B, coordinator(B, OLD, 9));
+    kit.set_score(50)
+        .set(Timer::Turn, 1_000)
+        .nothing_else_happened();
+    kit.later(900).set_score(5).nothing_else_happened();
+    assert_eq!(kit.ring.turn, None);
+    kit.set_score(50)
+        .set(Timer::Turn, 1_000)
+        .nothing_else_happened();
+    kit.later(1_000).fire(Timer::Turn).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
+}
+
+#[test]
+fn a_leader_tells_its_score_at_once() {
+    let mut kit = Kit::leading();
+    kit.set_score(2)
+        .set(Timer::Beat, H)
+        .sent_to(&[EYE], beat(ME, MINE, 2, 1))
+        .passed(Z, Lap::Coordinator, beat(ME, MINE, 2, 1))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_cannot_be_elected_any_more_steps_down() {
+    let mut kit = Kit::leading();
+    kit.set_score(None)
+        .notified(Event::Draining {
+            term: Term(MINE),
+            to: Some(id(B)),
+        })
+        .set(Timer::Drain, DRAIN)
+        .nothing_else_happened();
+    kit.set_score(7).whatever();
+    kit.set_score(None).nothing_else_happened();
+}
+
+#[test]
+fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
+    let mut kit = Kit::announced();
+    kit.set_score(None).nothing_else_happened();
+    kit.hear(B, coordinator(ME, MINE, 5)).whatever();
+    assert!(kit.contract.armed().iter().any(|(t, _)| *t == Timer::Drain));
+}
+
+#[test]
+fn a_vacant_seat_is_open_to_who_becomes_eligible() {
+    let mut kit = Kit::witness();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .nothing_else_happened();
+    kit.set_score(50).whatever();
+    assert_eq!(kit.role(), Role::Candidate);
+    let mut kit = Kit::with_turn();
+    kit.set_score(None).nothing_else_happened();
+    assert_eq!(kit.ring.turn, None);
+    let mut kit = Kit::observer();
+    kit.set_score(50).nothing_else_happened();
+}
+
+#[test]
+fn the_same_score_changes_nothing_but_ends_a_rest() {
+    for mut kit in [Kit::following(), Kit::leading(), Kit::waiting()] {
+        kit.set_score(5).nothing_else_happened();
+    }
+    let mut kit = Kit::resting();
+    kit.set_score(5)
+        .set(Timer::Turn, S) // it outranks z, and b is ahead of it
+        .nothing_else_happened();
+}

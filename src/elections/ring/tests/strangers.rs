@@ -1,0 +1,68 @@
+//! Messages from nobody: strangers, ended lives, itself, observers.
+
+use super::*;
+
+fn everything() -> [RingMessage; 6] {
+    [
+        collect(99, (B, 9), &[(B, 9)]).into(),
+        nominate(99, A, ME, &[A]).into(),
+        coordinator(B, 99, 9).into(),
+        ack(Lap::Collect, 1, ME, 0, 99).into(),
+        probe(99).into(),
+        answer(99, Some((B, 99))).into(),
+    ]
+}
+
+#[test]
+fn nothing_is_heard_from_strangers_or_ended_lives() {
+    for (name, mut kit) in Kit::roles() {
+        let view = kit.ring.view(kit.now);
+        kit.told(|m| m.up(&id(A), Incarnation(5))).whatever();
+        for message in everything() {
+            for (from, life) in [(STRANGER, 1), (A, 4), (ME, 1)] {
+                let seen = kit.hear_life(from, life, message.clone());
+                assert!(seen.0.is_empty(), "{name}, {from}: {seen:?}");
+            }
+        }
+        assert_eq!(kit.ring.view(kit.now), view);
+    }
+}
+
+#[test]
+fn an_observer_takes_no_part() {
+    let mut kit = Kit::following();
+    let [collect, nominate, _, _, probe, answer] = everything();
+    for message in [
+        collect.clone(),
+        nominate.clone(),
+        probe.clone(),
+        answer.clone(),
+    ] {
+        kit.hear(EYE, message).nothing_else_happened();
+    }
+    let mut kit = Kit::observer();
+    for message in [collect, nominate, probe, answer] {
+        kit.hear(B, message).nothing_else_happened();
+    }
+}
+
+#[test]
+fn an_observer_that_led_in_a_former_life_begins_nothing() {
+    let mut kit = Kit::observer();
+    let former = Coordinator {
+        incarnation: Incarnation(0),
+        ..coordinator(ME, OLD, 5)
+    };
+    kit.hear(B, former).nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_is_no_voter_is_not_followed() {
+    for name in [EYE, STRANGER] {
+        let mut kit = Kit::following();
+        kit.hear(B, coordinator(name, 99, 9))
+            .sent(B, ack(Lap::Coordinator, 99, name, 0, OLD))
+            .nothing_else_happened();
+        assert_eq!(kit.leader().as_deref(), Some(B));
+    }
+}

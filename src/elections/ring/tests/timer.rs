@@ -1,0 +1,170 @@
+//! Timers (N8, N9), and what an agent makes of having been late itself.
+
+use super::*;
+
+#[test]
+fn an_election_without_an_outcome_is_begun_again_in_a_higher_term() {
+    let mut kit = Kit::candidate().acked(Z, Lap::Collect, 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(Timer::Token)
+        .set(Timer::Turn, S)
+        .nothing_else_happened();
+    kit.later(S)
+        .fire(Timer::Turn)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn whoever_passed_a_token_on_misses_its_outcome_too() {
+    let mut kit = Kit::waiting();
+    kit.later(TOKEN - 1)
+        .fire(Timer::Token)
+        .set(Timer::Token, 1)
+        .nothing_else_happened();
+    kit.later(1)
+        .fire(Timer::Token)
+        .set(Timer::Turn, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_follower_with_a_leader_only_forgets_the_lost_election() {
+    let mut kit = Kit::following().after(B, collect(OLD + 1, (A, 1), &[(A, 1)]));
+    kit.later(TOKEN).fire(Timer::Token).nothing_else_happened();
+    assert_eq!(
+        (kit.role(), kit.leader().as_deref()),
+        (Role::Follower, Some(B))
+    );
+}
+
+#[test]
+fn a_challenger_whose_election_is_lost_begins_another() {
+    let mut kit = Kit::following();
+    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
+        .whatever();
+    kit.set_score(50).whatever();
+    let mut kit = kit.acked(Z, Lap::Collect, OLD + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(Timer::Token)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 50), &[(ME, 50)]))
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_silent_leader_is_lost() {
+    let mut kit = Kit::following();
+    kit.later(LOST - 1)
+        .fire(Timer::Lost)
+        .set(Timer::Lost, 1)
+        .nothing_else_happened();
+    kit.later(1)
+        .fire(Timer::Lost)
+        .set(Timer::Probe, PROBE)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        // First in line behind the silent one, so at once.
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.suspects(), [B]);
+}
+
+#[test]
+fn a_follower_that_slept_itself_waits_once_more() {
+    let mut kit = Kit::following();
+    kit.later(LOST + 1_000)
+        .fire(Timer::Lost)
+        .set(Timer::Lost, LOST)
+        .nothing_else_happened();
+    kit.later(LOST + 1_000).fire(Timer::Lost).whatever();
+    assert_eq!(kit.leader(), None);
+}
+
+#[test]
+fn a_leader_is_heard_by_the_ring_and_by_observers() {
+    let mut kit = Kit::leading();
+    for count in 1..4 {
+        kit.later(H)
+            .fire(Timer::Beat)
+            .set(Timer::Beat, H)
+            .sent_to(&[EYE], beat(ME, MINE, 5, count))
+            .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, count))
+            .nothing_else_happened();
+        kit.hear(Z, ack(Lap::Coordinator, MINE, ME, count, MINE))
+            .nothing_else_happened();
+        kit.hear(B, beat(ME, MINE, 5, count))
+            .sent(B, ack(Lap::Coordinator, MINE, ME, count, MINE))
+            .set(Timer::Lost, LOST)
+            .nothing_else_happened();
+    }
+    kit.later(1)
+        .fire(Timer::Beat)
+        .set(Timer::Beat, H - 1)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_whose_heartbeats_do_not_come_home_asks_everybody() {
+    let mut kit = Kit::leading();
+    kit.later(LOST)
+        .fire(Timer::Lost)
+        .set(Timer::Lost, LOST)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(MINE + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
+#[test]
+fn a_leader_that_slept_ends_its_belief() {
+    let mut kit = Kit::leading();
+    kit.later(H + L + 1)
+        .fire(Timer::Beat)
+        .lost(LostReason::Stalled)
+        .set(Timer::Turn, S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_slept_while_it_stepped_down_is_gone_for_good() {
+    let mut kit = Kit::draining();
+    kit.later(H + L + 1)
+        .fire(Timer::Beat)
+        .lost(LostReason::Resigned)
+        .whatever();
+    assert_eq!(kit.role(), Role::Candidate, "has nominated its successor");
+}
+
+#[test]
+fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
+    let mut kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    kit.later(H)
+        .fire(Timer::Beat)
+        .set(Timer::Beat, H)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_timer_that_was_not_set_does_nothing() {
+    let all = [
+        Timer::Hop(Lap::Collect),
+        Timer::Hop(Lap::Nominate),
+        Timer::Hop(Lap::Coordinator),
+        Timer::Token,
+        Timer::Turn,
+        Timer::Beat,
+        Timer::Lost,
+        Timer::Probe,
+        Timer::Drain,
+        Timer::Rest,
+    ];
+    for (name, kit) in Kit::roles() {
+        let armed: Vec<Timer> = kit.contract.armed().into_iter().map(|(t, _)| t).collect();
+        for timer in all.into_iter().filter(|timer| !armed.contains(timer)) {
+            let seen = kit.clone().later(60_000).fire(timer);
+            assert!(seen.0.is_empty(), "{name}, {timer:?}: {seen:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What the members of a ring say, in the tests' short form.
+
+use super::*;
+
+pub(super) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+pub(super) fn leader(name: &str, term: u64) -> Leader {
+    Leader {
+        id: id(name),
+        incarnation: Incarnation(1),
+        term: Term(term),
+    }
+}
+
+pub(super) fn election(term: u64, origin: &str, score: Option<i32>) -> ElectionId {
+    ElectionId {
+        term: Term(term),
+        score: score.map(Score::from),
+        origin: id(origin),
+        incarnation: Incarnation(1),
+    }
+}
+
+pub(super) fn entrant(name: &str, score: Option<i32>) -> Entrant {
+    Entrant {
+        id: id(name),
+        incarnation: Incarnation(1),
+        score: score.map(Score::from),
+        rests: false,
+    }
+}
+
+/// The election of that origin, with these on the list.
+pub(super) fn collect(term: u64, origin: (&str, i32), on_list: &[(&str, i32)]) -> Collect {
+    let mut entrants = Bounded::default();
+    for (name, score) in on_list {
+        assert!(entrants.push(entrant(name, Some(*score))));
+    }
+    Collect {
+        election: election(term, origin.0, Some(origin.1)),
+        entrants,
+    }
+}
+
+/// The nomination of that winner, passed on by these; the origin has the score 1.
+pub(super) fn nominate(term: u64, origin: &str, winner: &str, by: &[&str]) -> Nominate {
+    let mut passed = Bounded::default();
+    for name in by {
+        assert!(passed.push(id(name)));
+    }
+    Nominate {
+        election: election(term, origin, Some(1)),
+        winner: id(winner),
+        incarnation: Incarnation(1),
+        passed,
+    }
+}
+
+pub(super) fn coordinator(name: &str, term: u64, score: i32) -> Coordinator {
+    beat(name, term, score, 0)
+}
+
+pub(super) fn beat(name: &str, term: u64, score: i32, beat: u64) -> Coordinator {
+    Coordinator {
+        leader: id(name),
+        incarnation: Incarnation(1),
+        score: score.into(),
+        term: Term(term),
+        beat,
+    }
+}
+
+pub(super) fn ack(lap: Lap, term: u64, about: &str, beat: u64, known: u64) -> HopAck {
+    HopAck {
+        lap,
+        term: Term(term),
+        about: id(about),
+        beat,
+        known: Term(known),
+    }
+}
+
+pub(super) fn probe(known: u64) -> Probe {
+    Probe { known: Term(known) }
+}
+
+pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
+    Answer {
+        known: Term(known),
+        leader: leader.map(|(name, term)| Following {
+            id: id(name),
+            incarnation: Incarnation(1),
+            term: Term(term),
+        }),
+    }
+}

@@ -1,0 +1,191 @@
+//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 27.
+
+use std::time::Duration;
+
+use actix_bully::{
+    elections::ring::Ring,
+    faults::{Conditions, ConditionsBuilder},
+    protocol::Event,
+    sim::World,
+};
+
+use crate::kit::{
+    D, MS, acquired, builder, comes_to_lead, config, events, id, leads, led, mark, seeds, voter,
+};
+
+fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
+    let conditions = how(Conditions::builder().delay(MS(1)..=D));
+    let world = builder(seed, &[1, 2, 3, 4, 5], &config());
+    world.conditions(conditions.build().unwrap()).build()
+}
+
+/// The leader crashes and comes back.
+fn falls_and_rises(world: &mut World<Ring>) {
+    comes_to_lead(world, "e", MS(20_000));
+    world.crash("e");
+    comes_to_lead(world, "d", MS(20_000));
+    world.restart("e");
+    comes_to_lead(world, "e", MS(20_000));
+}
+
+#[test]
+fn s19_what_is_repeated_changes_nothing() {
+    seeds(|seed| {
+        let mut world = network(seed, |c| c.duplication(1_000));
+        falls_and_rises(&mut world);
+        let mut leaders = acquired(&world, 0);
+        leaders.dedup();
+        assert_eq!(leaders, ["e", "d", "e"]);
+    });
+}
+
+#[test]
+fn s20_letters_that_overtake_each_other_do_no_harm() {
+    seeds(|seed| {
+        falls_and_rises(&mut network(seed, ConditionsBuilder::in_any_order));
+    });
+}
+
+#[test]
+fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
+    seeds(|seed| {
+        let mut world = network(seed, |c| c.loss(150));
+        let bound = config().worst_case_election(5, 0) * 10;
+        comes_to_lead(&mut world, "e", bound);
+    });
+}
+
+#[test]
+fn s22_one_message_of_each_type_is_lost() {
+    for kind in [
+        "collect",
+        "nominate",
+        "coordinator",
+        "hop_ack",
+        "beat",
+        "beat_ack",
+    ] {
+        seeds(|seed| {
+            let mut world = led(seed, 5);
+            let before = all_sent(&world);
+            world.ignore(kind);
+            world.campaign("b");
+            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
+            assert!(all_sent(&world) > before);
+            world.recover();
+            leads(&mut world, "e");
+            world.crash("e");
+            comes_to_lead(&mut world, "d", MS(20_000));
+        });
+    }
+}
+
+#[test]
+fn s22_one_probe_or_answer_is_lost() {
+    for kind in ["probe", "answer"] {
+        seeds(|seed| {
+            let mut world = led(seed, 5);
+            world.partition([["a", "b"]]);
+            world.run_for(MS(6_000));
+            world.ignore(kind);
+            world.heal();
+            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
+            world.recover();
+            comes_to_lead(&mut world, "e", MS(5_000));
+        });
+    }
+}
+
+fn all_sent(world: &World<Ring>) -> u64 {
+    world.trace().kinds().map(|(_, count)| count.sent).sum()
+}
+
+/// Answers that are up to ten seconds late reach a standing leader and its followers.
+#[test]
+fn s23_stale_answers_do_nothing() {
+    seeds(|seed| {
+        let late = |c: ConditionsBuilder| c.duplication(500).slow(300, D..=MS(10_000));
+        let mut world = network(seed, late);
+        world.run_for(MS(3_000));
+        let acks = all_sent(&world);
+        assert!(acks > 0);
+        world.set_conditions(Conditions::delayed(MS(5)));
+        comes_to_lead(&mut world, "e", MS(40_000));
+        world.run_to(world.last_arrival());
+        // What they made somebody do is over soon, and then all is quiet.
+        world.run_for(config().token(5));
+        comes_to_lead(&mut world, "e", MS(20_000));
+        let before = mark(&world);
+        world.run_for(MS(10_000));
+        assert_eq!(events(&world, before, |_| true), [""; 0]);
+    });
+}
+
+/// A leader of an old term that comes back from a partition: it is not followed, by anybody.
+#[test]
+fn s24_a_stale_announcement_from_below_is_not_followed() {
+    seeds(|seed| {
+        let mut world = led(seed, 5);
+        world.isolate("b");
+        world.run_for(MS(8_000));
+        assert_eq!(world.believers(), [id("b"), id("e")], "each side has one");
+        world.campaign("a"); // the others go on to later terms
+        leads_but_b(&mut world);
+        let before = mark(&world);
+        world.heal();
+        comes_to_lead(&mut world, "e", MS(20_000));
+        assert_eq!(acquired(&world, before), [""; 0], "e never stopped leading");
+        let lost = |e: &Event| matches!(e, Event::Lost { .. });
+        assert_eq!(events(&world, before, lost), ["b"]);
+    });
+}
+
+fn leads_but_b(world: &mut World<Ring>) {
+    world.run_for(MS(3_000));
+    let follows = |name| world.view(name).unwrap().leader.unwrap().id;
+    assert!(["a", "c", "d", "e"].iter().all(|name| follows(name) == "e"));
+}
+
+#[test]
+fn s25_a_missed_announcement_heals_with_a_heartbeat() {
+    seeds(|seed| {
+        let mut world = led(seed, 5);
+        world.crash("e");
+        world.isolate("a"); // it hears nothing of the election
+        world.run_for(MS(1_500));
+        world.heal();
+        comes_to_lead(&mut world, "d", MS(20_000));
+    });
+}
+
+#[test]
+fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
+    seeds(|seed| {
+        let mut world = network(seed, |c| c.slow(500, D..=D * 50));
+        world.run_for(Duration::from_secs(30));
+        world.set_conditions(Conditions::delayed(MS(5)));
+        world.run_to(world.last_arrival());
+        comes_to_lead(&mut world, "e", MS(40_000));
+        let lost = |e: &Event| matches!(e, Event::Lost { .. });
+        println!(
+            "seed {seed}: {} leaderships lost",
+            events(&world, 0, lost).len()
+        );
+        assert_eq!(world.violation(), None);
+    });
+}
+
+/// Who left is not heard any more, and is somebody new when it comes back.
+#[test]
+fn s27_who_left_is_a_stranger() {
+    seeds(|seed| {
+        let mut world = led(seed, 5);
+        world.leave("e");
+        comes_to_lead(&mut world, "d", MS(20_000));
+        let before = mark(&world);
+        world.run_for(MS(5_000));
+        assert_eq!(events(&world, before, |_| true), [""; 0]);
+        world.join(voter(&id("e"), 5, &config()));
+        comes_to_lead(&mut world, "e", MS(20_000));
+    });
+}
