@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 /// Tells the story, or runs what was asked for.
-async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Box<dyn Error>> {
+async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Wrong> {
     // What cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(str::parse).transpose()?;
     let mut session = Session::begin(args, cluster).await?;
