@@ -1,6 +1,10 @@
 //! The ring under chaos: what it owes at every step, and once all is healed.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::{
     Participant, World,
@@ -26,6 +30,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct RingScenario {
     config: Arc<RingConfig>,
+    /// All who ever took part: what is waited for grows with the ring.
+    names: BTreeSet<AgentId>,
     /// Which election each life takes part in.
     elections: BTreeMap<AgentId, (Incarnation, Option<ElectionId>)>,
     /// How many elections gave way to a stronger one.
@@ -45,6 +51,7 @@ impl RingScenario {
     pub fn new(config: RingConfig) -> Self {
         Self {
             config: Arc::new(config),
+            names: BTreeSet::new(),
             elections: BTreeMap::new(),
             suppressed: 0,
         }
@@ -108,6 +115,7 @@ impl Scenario for RingScenario {
 
     /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ring> {
+        self.names.insert(id.clone());
         let config = Arc::clone(&self.config);
         let score = self.score(random);
         let kind = if random.chance(80) {
@@ -131,14 +139,14 @@ impl Scenario for RingScenario {
     }
 
     /// A rest, a silence that has to be noticed, an election without an outcome, and then turns
-    /// and elections until the most important one leads; in a ring of up to ten.
+    /// and elections until the most important one leads.
     fn settles_within(&self, skew: u32) -> Duration {
-        let config = &self.config;
+        let (config, n) = (&self.config, self.names.len());
         let t = config.timings();
         let turns = t.step().saturating_add(t.jitter()) * 8;
         let idle = config.drain() + config.rest() + config.challenge_after();
-        let silences = config.lost(MOST) * 2 + config.probe() * 2;
-        let elections = config.token(MOST) * 2 + config.worst_case_election(MOST, MOST) * 2;
+        let silences = config.lost(n) * 2 + config.probe() * 2;
+        let elections = config.token(n) * 2 + config.worst_case_election(n, n) * 2;
         let all = idle + silences + elections + turns * 2 + t.delay_bound() * 8;
         all + all * skew / 1_000_000 * 2
     }
@@ -163,6 +171,3 @@ impl Scenario for RingScenario {
         Ok(())
     }
 }
-
-/// More members than a history has.
-const MOST: usize = 10;
