@@ -14,8 +14,8 @@ use crate::{
     timed::{self, Aim, Lab, SOUND, TELLING},
 };
 
-/// No search generates more states than this, most of which it has met before: a change that makes a
-/// model endless must not take the machine with it.
+/// No search generates more states than this, of which about one in seven is new: a change that makes
+/// a model endless must not take the machine's memory with it.
 pub const MOST: usize = 60_000_000;
 
 /// What a search found.

@@ -43,7 +43,12 @@ fn quorums() -> Vec<Case> {
     vec![
         Case::holds_uncounted("quorum, 3 terms, a slow clock, a crash", crash),
         Case::holds_uncounted("quorum, 2 terms, the same, reported, and a doubt", reported),
-        Case::holds_uncounted("quorum, a lease of two, 3 terms, a slow clock", long),
+        Case::holds(
+            "quorum, a lease of two, 3 terms, a slow clock",
+            1_490_909,
+            47,
+            long,
+        ),
         Case::holds(
             "quorum, a lease of two, 2 terms, slow, a crash",
             1_399_566,
