@@ -241,7 +241,9 @@ impl Shared {
 
     /// The bridge has ended for good: nobody elsewhere is a member here.
     pub(crate) fn finish(&self) {
-        self.is_over.store(true, Relaxed);
+        if self.is_over.swap(true, Relaxed) {
+            return;
+        }
         // Whoever listens drops it in the end.
         if let Ok(mut listener) = self.listener.try_lock() {
             drop(listener.take());
@@ -249,6 +251,7 @@ impl Shared {
         for account in self.accounts() {
             self.remove(&account.node);
         }
+        self.events.tell(BridgeEvent::Ended);
     }
 
     /// Takes the listener as soon as a former life of the actor has let go of it.

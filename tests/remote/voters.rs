@@ -12,7 +12,7 @@ use actix_bully::{
     store::{FileStore, StoreIdentity},
 };
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::kit::{Host, MS, builder, id, patient, play, until};
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
@@ -32,6 +32,7 @@ fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
     let weight = name.bytes().next().map_or(0, u32::from);
     let agent = BullyAgent::builder(name)
         .timings(Timings::lan())
+        .restart_policy(patient())
         .quorum(VOTERS)
         .preemption(Preemption::Never)
         .score(weight)
