@@ -2,6 +2,8 @@
 
 use std::{error::Error, fs, path::Path, pin::pin, time::Duration};
 
+#[cfg(feature = "tls")]
+use actix_bully::remote::tls::TlsConfig;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
 /// The name of one agent, unique within its group.
 ///
@@ -171,8 +171,22 @@ impl Serialize for AgentId {
 
 impl<'de> Deserialize<'de> for AgentId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::new(&name).map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// Checks a name where it stands: one that is refused is never copied.
+struct Name;
+
+impl Visitor<'_> for Name {
+    type Value = AgentId;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an agent's name")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<AgentId, E> {
+        AgentId::new(name).map_err(E::custom)
     }
 }
 

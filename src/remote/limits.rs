@@ -82,8 +82,8 @@ limits! {
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
     /// How deep arrays and options of a message may nest. Breach: `malformed`.
     depth: u8 = 8, 4, 16;
-    /// The most items of all arrays of one message together, and of a roster, and of the
-    /// receivers of a letter. Breach: `malformed`.
+    /// The most items of all arrays of one message together, and of any one array of a frame: its
+    /// letters, the receivers of a letter. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;
     /// The longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;

@@ -149,7 +149,7 @@ impl fmt::Display for TlsReason {
     }
 }
 
-/// A connection that was refused, and why.
+/// A connection that was refused, and why. It is open until this is dropped.
 pub struct TlsRefusal<S> {
     reason: TlsReason,
     names: Vec<String>,

@@ -49,7 +49,7 @@
 //! # Versions
 //! | version | since | what changed |
 //! |---|---|---|
-//! | 1 | 0.2 | the first |
+//! | 1 | 0.1 | the first |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part.

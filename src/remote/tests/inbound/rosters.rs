@@ -1,0 +1,175 @@
+//! What a peer may announce, and what is kept of it.
+
+use super::*;
+
+#[test]
+fn a_roster_is_news_and_its_agents_may_speak() {
+    let mut link = Link::new(Rights::all());
+    let news = link.open(&[voter("a"), voter("b")]).unwrap();
+    let members = announce(&[voter("a"), voter("b")]).members;
+    let expected = News {
+        group: HERE,
+        is_opening: true,
+        left: vec![],
+        members,
+        leader: None,
+    };
+    assert_eq!(news, expected);
+    let Ok(Letter::Pass(passed)) = link.letter(5, 1, 9) else {
+        panic!("passed");
+    };
+    assert_eq!((passed.group, passed.from), (HERE, &id("b")));
+    assert_eq!(passed.incarnation, Incarnation(9));
+    assert_eq!(passed.may_be, MayBe::Leader);
+}
+
+#[test]
+fn who_left_is_named_and_the_number_is_free_again() {
+    let mut link = Link::new(Rights::all());
+    link.open(&[voter("a"), voter("b")]).unwrap();
+    let mut content = announce(&[voter("c")]);
+    content.left = vec![0];
+    content.leader = Some(LeaderHint {
+        agent: 1,
+        incarnation: Incarnation(9),
+        term: Term(3),
+    });
+    let Ok(Verdict::News(news)) = link.roster(None, &content) else {
+        panic!("news");
+    };
+    assert!(!news.is_opening);
+    assert_eq!(news.left, [(0, id("a"))]);
+    assert_eq!(news.leader.unwrap().id, id("b"));
+    let Ok(Letter::Pass(passed)) = link.letter(5, 0, 9) else {
+        panic!("passed");
+    };
+    assert_eq!(passed.from, &id("c"));
+}
+
+/// T4, and the row "`from` not allowed", for rosters
+#[test]
+fn a_peer_announces_only_whom_it_may() {
+    let rights = Rights::none()
+        .grant("shop", "api-*", MayBe::Leader)
+        .grant("shop", "witness", MayBe::Voter)
+        .grant("shop", "view", MayBe::Observer);
+    let mut witness = voter("witness");
+    witness.score = None;
+    let mut view = voter("view");
+    view.kind = MemberKind::Observer;
+    let may = [voter("api-1"), witness.clone(), view.clone()];
+    assert!(Link::new(rights.clone()).open(&may).is_ok());
+    witness.score = Some(Score::from(1));
+    view.kind = MemberKind::Voter;
+    view.score = None;
+    for may_not in [voter("db"), witness, view] {
+        let refused = Link::new(rights.clone()).open(&[may_not]);
+        assert_eq!(refused, Err(Closed::FromNotAllowed));
+    }
+    let mut link = Link::new(Rights::none().grant("bank", "*", MayBe::Leader));
+    assert_eq!(link.open(&[voter("api-1")]), Err(Closed::FromNotAllowed));
+}
+
+/// T4: who may not lead is not believed to
+#[test]
+fn a_peer_names_no_leader_that_may_not_lead() {
+    let mut witness = voter("witness");
+    witness.score = None;
+    let mut content = announce(&[witness, voter("api")]);
+    let rights =
+        Rights::none()
+            .grant("*", "witness", MayBe::Voter)
+            .grant("*", "api", MayBe::Leader);
+    for (agent, is_allowed) in [(0, false), (1, true), (2, false)] {
+        content.leader = Some(LeaderHint {
+            agent,
+            incarnation: Incarnation(9),
+            term: Term(3),
+        });
+        let judged = Link::new(rights.clone()).roster(Some(SHOP), &content);
+        assert_eq!(judged.is_ok(), is_allowed);
+        assert!(is_allowed || judged == Err(Closed::FromNotAllowed));
+    }
+}
+
+/// S8: a group that is not here leaves nothing behind, and costs no patience when it is opened.
+#[test]
+fn a_group_that_is_not_here_is_dropped() {
+    let mut link = Link::new(Rights::none());
+    link.standing.set(Standing::Unknown);
+    let unknown = || Ok(Verdict::Drop(Dropped::UnknownGroup));
+    for _ in 0..200 {
+        assert_eq!(link.roster(Some(SHOP), &announce(&[voter("a")])), unknown());
+    }
+    for _ in 0..100 {
+        assert_eq!(link.roster(None, &announce(&[voter("a")])), unknown());
+    }
+    let too_many = link.roster(None, &announce(&[voter("a")]));
+    assert_eq!(too_many, Err(Closed::UnknownTargets));
+}
+
+/// S8
+#[test]
+fn a_peer_cannot_make_this_side_remember_more_than_the_limit() {
+    let limits = Limits::builder().groups(2).agents(3).build().unwrap();
+    let mut link = Link::with(Rights::all(), &limits);
+    let three = [voter("a"), voter("b"), voter("c")];
+    link.judge(|seq, out| {
+        let other = Opening {
+            name: "bank",
+            ..SHOP
+        };
+        Roster::encode(seq, 1, Some(other), &announce(&three), out);
+    })
+    .unwrap();
+    let open = |group| {
+        move |seq, out: &mut BytesMut| {
+            Roster::encode(seq, group, Some(SHOP), &announce(&[voter("a")]), out);
+        }
+    };
+    assert_eq!(
+        link.judge(open(2)),
+        Err(Closed::TooManyAgents),
+        "a third group"
+    );
+    assert_eq!(
+        link.judge(open(0)),
+        Err(Closed::TooManyAgents),
+        "a fourth agent"
+    );
+    let mut link = Link::with(Rights::all(), &limits);
+    for _ in 0..10 {
+        link.judge(open(1)).unwrap();
+    }
+    let mut come_and_go = announce(&[voter("b")]);
+    for _ in 0..10 {
+        come_and_go.left = vec![0];
+        let judged = link.judge(|seq, out| Roster::encode(seq, 1, None, &come_and_go, out));
+        assert!(
+            judged.is_ok(),
+            "a number that is free again takes no more room"
+        );
+    }
+}
+
+/// What a sender owes
+#[test]
+fn numbers_are_given_one_by_one_and_to_one_agent_each() {
+    let numbered = |number, name| RosterContent {
+        members: vec![(number, voter(name))],
+        ..RosterContent::default()
+    };
+    let mut left = numbered(0, "a");
+    left.left = vec![0, 1];
+    for wrong in [numbered(2, "b"), numbered(0, "b"), numbered(1, "a"), left] {
+        let mut link = Link::new(Rights::all());
+        link.open(&[voter("a")]).unwrap();
+        assert_eq!(link.roster(None, &wrong), Err(Closed::Protocol));
+    }
+    let mut link = Link::new(Rights::all());
+    link.open(&[voter("a")]).unwrap();
+    let twice = link.judge(|seq, out| {
+        Roster::encode(seq, 6, Some(SHOP), &RosterContent::default(), out);
+    });
+    assert_eq!(twice, Err(Closed::Protocol), "a group under two numbers");
+}

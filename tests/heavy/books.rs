@@ -1,0 +1,178 @@
+//! What a quorum election's invariants need to remember.
+//!
+//! Decided here: what each step adds, and which invariants it breaks at once; those that depend on
+//! the clocks are judged in [`crate::quorum`]. As small as can be: it is part of every state.
+
+use actix_bully::{
+    elections::{
+        message::BullyMessage,
+        quorum::{QuorumBully, Vote},
+    },
+    protocol::{Effect, Event, Term},
+};
+
+use crate::rules::Seen;
+
+/// The highest term that the books have room for; the model looks no further.
+pub const ROOM: usize = 4;
+
+/// The most agents.
+pub const MOST: usize = 3;
+
+/// What was said and done in one history.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Books {
+    /// I3: for each term, whom each voter voted for in all its lives: the place plus one.
+    votes: [[u8; MOST]; ROOM],
+    /// I2: who announced itself in a term: the place plus one.
+    announced: [u8; ROOM],
+    /// I9: who resigned a term: a bit each.
+    resigned: [u8; ROOM],
+    /// I5: the last token.
+    token: u8,
+    /// The highest term that anybody claimed.
+    pub highest: u8,
+    /// The most rounds that anybody asked in one life.
+    pub rounds: u8,
+    /// The first invariant that was broken.
+    pub broken: Option<&'static str>,
+}
+
+impl Books {
+    /// Who, beside `me`, has so many votes for a term above `term`, or for any (I8).
+    pub fn has_rival(&self, me: usize, term: u64, quorum: usize) -> bool {
+        let above = self.votes.iter().enumerate().skip(index(term) + 1);
+        let mut others = above.flat_map(|(_, votes)| {
+            (0..MOST)
+                .filter(|who| *who != me)
+                .map(|who| count(votes, who))
+        });
+        others.any(|votes| votes >= quorum)
+    }
+
+    /// Whether `me` resigned that term (I9).
+    pub fn has_resigned(&self, me: usize, term: u64) -> bool {
+        self.resigned[index(term)] & (1 << me) != 0
+    }
+
+    /// What all of them say, each of one agent's deeds: the first invariant that does not hold.
+    pub fn judged_together(all: &[&Self], quorum: usize) -> Option<&'static str> {
+        if let Some(broken) = all.iter().find_map(|books| books.broken) {
+            return Some(broken);
+        }
+        let twice = (0..ROOM).any(|term| elected(all, term, quorum) > 1);
+        twice.then_some("I2 LeaderPerTerm")
+    }
+
+    /// Whether anybody has a quorum of votes.
+    pub fn has_elected(all: &[&Self], quorum: usize) -> bool {
+        (0..ROOM).any(|term| elected(all, term, quorum) > 0)
+    }
+
+    fn breaks(&mut self, invariant: &'static str) {
+        self.broken.get_or_insert(invariant);
+    }
+
+    /// I3, and I2 as far as votes go.
+    fn vote(&mut self, voter: usize, candidate: usize, term: Term, quorum: usize) {
+        let votes = &mut self.votes[index(term.0)];
+        let mine = mark(candidate);
+        let before = votes[voter];
+        votes[voter] = mine;
+        let elected = (0..MOST).filter(|who| count(votes, *who) >= quorum).count();
+        if before != 0 && before != mine {
+            self.breaks("I3 VoteOnce");
+        }
+        if elected > 1 {
+            self.breaks("I2 LeaderPerTerm");
+        }
+    }
+
+    /// Books one effect of a step of a voter, where `quorum` is what elects in truth.
+    pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
+        let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
+        match seen.effect {
+            Effect::Persist(vote) if vote.term < disk => self.breaks("I4 TermMonotone"),
+            Effect::Persist(_) => {}
+            Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
+                let token = small(term.0);
+                if token <= self.token {
+                    self.breaks("I5 TokenMonotone");
+                }
+                self.token = self.token.max(token);
+            }
+            Effect::Send { message, .. } => self.note_message(seen, message, disk, quorum),
+            Effect::Notify(_) | Effect::SetTimer { .. } | Effect::CancelTimer(_) => {}
+        }
+    }
+
+    fn note_message(
+        &mut self,
+        seen: &Seen<'_, QuorumBully>,
+        message: &BullyMessage,
+        disk: Term,
+        quorum: usize,
+    ) {
+        let me = seen.who;
+        match (message, seen.heard) {
+            (BullyMessage::Claim(claim), _) => {
+                self.highest = self.highest.max(small(claim.term.0));
+                self.vote(me, me, claim.term, quorum);
+                self.is_durable(claim.term, disk);
+            }
+            (BullyMessage::ClaimReply(reply), Some((from, _))) if reply.granted => {
+                self.vote(me, from, reply.term, quorum);
+                self.is_durable(reply.term, disk);
+            }
+            (BullyMessage::Ack(ack), _) => self.is_durable(ack.term, disk),
+            (BullyMessage::Elected(elected), _) => {
+                let announced = &mut self.announced[index(elected.term.0)];
+                let before = std::mem::replace(announced, mark(me));
+                if before != 0 && before != mark(me) {
+                    self.breaks("I2 LeaderPerTerm");
+                }
+            }
+            (BullyMessage::Resign(resign), _) => {
+                self.resigned[index(resign.term.0)] |= 1 << me;
+            }
+            (BullyMessage::Elect(elect), _) => {
+                self.rounds = self.rounds.max(small(elect.round.counter));
+            }
+            (_, _) => {}
+        }
+    }
+
+    /// I10: what is said of a term is said after it is durable.
+    fn is_durable(&mut self, term: Term, disk: Term) {
+        if disk < term {
+            self.breaks("I10 DiskFirst");
+        }
+    }
+}
+
+/// How many have a quorum of votes for a term.
+fn elected(all: &[&Books], term: usize, quorum: usize) -> usize {
+    let votes = |who| {
+        all.iter()
+            .map(|books| count(&books.votes[term], who))
+            .sum::<usize>()
+    };
+    (0..MOST).filter(|who| votes(*who) >= quorum).count()
+}
+
+fn count(votes: &[u8; MOST], who: usize) -> usize {
+    votes.iter().filter(|vote| **vote == mark(who)).count()
+}
+
+fn mark(who: usize) -> u8 {
+    small(u64::try_from(who).unwrap_or(u64::MAX)).saturating_add(1)
+}
+
+fn small(number: u64) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
+}
+
+/// What is beyond the last page is beyond the boundary too, and nobody reads it.
+fn index(term: u64) -> usize {
+    usize::try_from(term).unwrap_or(usize::MAX).min(ROOM - 1)
+}

@@ -1,0 +1,223 @@
+//! One search of one model, what is expected of it, and what it showed.
+//!
+//! Decided here: how a search runs and when it is as expected; which there are is in
+//! [`crate::suite`].
+
+use std::{fmt, fs, hash::Hash, path::Path};
+
+use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model};
+
+use crate::{
+    actors::{self, Reach},
+    rules::Rules,
+    story,
+    timed::{self, Aim, Lab, SOUND, TELLING},
+};
+
+/// No search generates more states than this, most of which it has met before: a change that makes a
+/// model endless must not take the machine with it.
+pub const MOST: usize = 60_000_000;
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How many different states.
+    pub unique: usize,
+    /// The longest of the shortest ways to a state, in states.
+    pub depth: usize,
+    /// How the search ended.
+    pub end: End,
+    /// The shortest way to break an invariant, a line for each step.
+    pub trace: String,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All states were seen, every invariant holds in each, and somebody led in one.
+    Holds,
+    /// All states were seen, and nobody ever led: the model shows nothing.
+    Vacuous,
+    /// This invariant breaks in so many steps, and in no fewer.
+    Breaks(&'static str, usize),
+    /// There are too many states.
+    Cut,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Holds => f.pad("holds"),
+            Self::Vacuous => f.pad("holds, but nobody ever leads"),
+            Self::Breaks(what, steps) => f.pad(&format!("{what}: broken in {steps} steps")),
+            Self::Cut => f.pad("cut short"),
+        }
+    }
+}
+
+/// A search that has to end as expected.
+pub struct Case {
+    /// What is searched, in a few words.
+    pub name: String,
+    /// How many different states, and the longest of the shortest ways to one of them; `None` where
+    /// nobody counts.
+    pub size: Option<(usize, usize)>,
+    /// How it ends.
+    pub end: End,
+    /// The file in `golden/` that holds the shortest way.
+    pub golden: Option<&'static str>,
+    run: Box<dyn Fn() -> Outcome + Send + Sync>,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Case")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Case {
+    /// A case that is expected to hold, with these numbers of states and depth.
+    pub fn holds(name: &str, unique: usize, depth: usize, search: Search) -> Self {
+        Self::new(name, Some((unique, depth)), End::Holds, search)
+    }
+
+    /// A case that is expected to hold, however many states there are.
+    pub fn holds_uncounted(name: &str, search: Search) -> Self {
+        Self::new(name, None, End::Holds, search)
+    }
+
+    /// A case in which this invariant breaks in so many steps.
+    pub fn breaks(
+        name: &str,
+        unique: usize,
+        (what, steps): (&'static str, usize),
+        search: Search,
+    ) -> Self {
+        let size = Some((unique, steps + 1));
+        Self::new(name, size, End::Breaks(what, steps), search)
+    }
+
+    fn new(name: &str, size: Option<(usize, usize)>, end: End, search: Search) -> Self {
+        Self {
+            name: name.into(),
+            size,
+            end,
+            golden: None,
+            run: search.0,
+        }
+    }
+
+    /// The same, and the way is kept as a text.
+    #[must_use]
+    pub fn kept_as(self, golden: &'static str) -> Self {
+        Self {
+            golden: Some(golden),
+            ..self
+        }
+    }
+
+    /// Searches.
+    pub fn run(&self) -> Outcome {
+        (self.run)()
+    }
+
+    /// What is not as expected, if anything: the numbers, the end, or a step of the kept way.
+    /// With `bless` that way is written anew.
+    pub fn fault(&self, outcome: &Outcome, bless: bool) -> Option<String> {
+        let size = (outcome.unique, outcome.depth);
+        if let Some((unique, depth)) = self.size.filter(|expected| *expected != size) {
+            return Some(format!(
+                "expected {unique} unique, depth {depth}, {}",
+                self.end
+            ));
+        }
+        if outcome.end != self.end {
+            return Some(format!("expected: {}", self.end));
+        }
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("golden")
+            .join(self.golden?);
+        if bless {
+            fs::write(&path, &outcome.trace).expect("golden/ can be written");
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        let is_other = kept.replace("\r\n", "\n") != outcome.trace;
+        is_other.then(|| format!("not the way kept in {}:\n{}", path.display(), outcome.trace))
+    }
+}
+
+/// How to search; nothing has been searched yet.
+pub struct Search(Box<dyn Fn() -> Outcome + Send + Sync>);
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Search")
+    }
+}
+
+/// A model with time.
+pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
+    Search(Box::new(move || {
+        let aims_at_all = lab.aim == Aim::Everything;
+        let checker = first_failure(lab.clone().checker());
+        let found = checker.discovery(SOUND).map(|path| {
+            let what = checker.model().rules.broken(path.last_state());
+            (what, steps(&path), timed::trace(path))
+        });
+        let told = !aims_at_all || checker.discovery(TELLING).is_some();
+        outcome(&checker, found, told)
+    }))
+}
+
+/// A model without time.
+pub fn asynchronous<R: Rules>(rules: R, reach: Reach) -> Search {
+    Search(Box::new(move || {
+        let checker = first_failure(actors::actors(&rules, reach).checker());
+        let found = checker.discovery(SOUND).map(|path| {
+            let what = actors::broken(checker.model(), path.last_state());
+            (what, steps(&path), story::of_actors(path))
+        });
+        outcome(&checker, found, checker.discovery(TELLING).is_some())
+    }))
+}
+
+/// One thread: then the first way found is a shortest one, and all numbers repeat.
+fn first_failure<M>(checker: CheckerBuilder<M>) -> impl Checker<M>
+where
+    M: Model + Send + Sync + 'static,
+    M::State: Clone + Hash + PartialEq + Send + Sync + 'static,
+    M::Action: Clone + PartialEq,
+{
+    let checker = checker.threads(1).finish_when(HasDiscoveries::AnyFailures);
+    checker.target_state_count(MOST).spawn_bfs().join()
+}
+
+fn steps<S: Clone + fmt::Debug + PartialEq + Hash, A: Clone>(
+    path: &stateright::Path<S, A>,
+) -> usize {
+    path.clone().into_actions().len()
+}
+
+fn outcome<M: Model>(
+    checker: &impl Checker<M>,
+    found: Option<(Option<&'static str>, usize, String)>,
+    told: bool,
+) -> Outcome
+where
+    M::State: Hash,
+{
+    let (end, trace) = match found {
+        Some((what, steps, trace)) => (End::Breaks(what.unwrap_or("nothing"), steps), trace),
+        None if checker.state_count() >= MOST => (End::Cut, String::new()),
+        None if !told => (End::Vacuous, String::new()),
+        None => (End::Holds, String::new()),
+    };
+    Outcome {
+        unique: checker.unique_state_count(),
+        depth: checker.max_depth(),
+        end,
+        trace,
+    }
+}

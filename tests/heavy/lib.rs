@@ -1,0 +1,26 @@
+//! Every interleaving of a few agents, under a model checker.
+//!
+//! | page | decides |
+//! |---|---|
+//! | [`rules`] | what a model asks of an election: its machine, and what may never be |
+//! | [`bully`], [`quorum`], [`books`] | the elections, and what is held against them |
+//! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
+//! | [`actors`] | a model without time, on the checker's own actors |
+//! | [`suite`], [`case`] | which searches there are, and what each has to show |
+//!
+//! Another election takes a page like [`bully`], and its searches a list in [`suite`].
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a model that cannot be built fails its test"
+)]
+
+pub mod actors;
+pub mod books;
+pub mod bully;
+pub mod case;
+pub mod quorum;
+pub mod relative;
+pub mod rules;
+pub mod story;
+pub mod suite;
+pub mod timed;

@@ -1,0 +1,187 @@
+//! Prints what the searches show, and fails if that is not what is expected.
+//!
+//! ```text
+//!   models                       every group but the soak
+//!   models threshold planted     these groups
+//!   models --traces planted      with the shortest way to each thing that breaks
+//!   models --only D=2            the searches whose name says that
+//!   models --threads 1           so many at a time; 2 unless given, since each takes memory
+//! ```
+
+use std::{
+    collections::BTreeMap,
+    process::ExitCode,
+    sync::{Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully_heavy::{
+    case::{Case, Outcome},
+    suite::Group,
+};
+
+fn main() -> ExitCode {
+    let wishes = match Wishes::read(std::env::args().skip(1)) {
+        Ok(wishes) => wishes,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    let start = now();
+    let mut sum = Sum::default();
+    for group in &wishes.groups {
+        print_group(*group, &wishes, &mut sum);
+    }
+    let seconds = (now() - start).as_secs();
+    println!(
+        "\n{} searches, {} unique states, {seconds} s",
+        sum.searches,
+        grouped(sum.unique)
+    );
+    if sum.faults == 0 {
+        return ExitCode::SUCCESS;
+    }
+    println!("{} of them are not as expected", sum.faults);
+    ExitCode::FAILURE
+}
+
+/// What the command line asks for.
+struct Wishes {
+    groups: Vec<Group>,
+    with_traces: bool,
+    only: Option<String>,
+    threads: usize,
+}
+
+impl Wishes {
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut wishes = Self {
+            groups: Vec::new(),
+            with_traces: false,
+            only: None,
+            threads: 2,
+        };
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--traces" => wishes.with_traces = true,
+                "--only" => wishes.only = Some(words.next().ok_or("--only needs a text")?),
+                "--threads" => {
+                    let number = words.next().and_then(|number| number.parse().ok());
+                    wishes.threads = number.ok_or("--threads needs a number")?;
+                }
+                _ => wishes.groups.push(group(&word)?),
+            }
+        }
+        if wishes.groups.is_empty() {
+            wishes.groups.extend(Group::ALL);
+            wishes.groups.retain(|group| *group != Group::Soak);
+        }
+        Ok(wishes)
+    }
+
+    fn cases(&self, group: Group) -> Vec<Case> {
+        let is_meant = |case: &Case| {
+            self.only
+                .as_ref()
+                .is_none_or(|only| case.name.contains(only))
+        };
+        group.cases().into_iter().filter(is_meant).collect()
+    }
+}
+
+fn group(name: &str) -> Result<Group, String> {
+    let found = Group::ALL.into_iter().find(|group| group.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = Group::ALL.iter().map(|group| group.name()).collect();
+        format!("no group '{name}'; there are: {}", names.join(" "))
+    })
+}
+
+#[derive(Default)]
+struct Sum {
+    searches: usize,
+    unique: usize,
+    faults: usize,
+}
+
+/// A line for each search as soon as it and those before it have ended.
+fn print_group(group: Group, wishes: &Wishes, sum: &mut Sum) {
+    let cases = wishes.cases(group);
+    if cases.is_empty() {
+        return;
+    }
+    println!("\n{} ({})", group.question(), group.name());
+    println!(
+        "{:<52} {:>10} {:>5} {:>7}  ends",
+        "", "unique", "depth", "seconds"
+    );
+    let (results, ended) = mpsc::channel();
+    let next = Mutex::new(0..cases.len());
+    thread::scope(|scope| {
+        for _ in 0..wishes.threads.clamp(1, cases.len()) {
+            let (results, next, cases) = (results.clone(), &next, &cases);
+            scope.spawn(move || {
+                while let Some(place) = take(next) {
+                    let start = now();
+                    let outcome = cases[place].run();
+                    let sent = results.send((place, outcome, now() - start));
+                    sent.expect("somebody prints");
+                }
+            });
+        }
+        drop(results);
+        let mut early = BTreeMap::new();
+        let mut printed = 0;
+        for (place, outcome, took) in ended {
+            early.insert(place, (outcome, took));
+            while let Some((outcome, took)) = early.remove(&printed) {
+                print_case(&cases[printed], &outcome, took, wishes.with_traces, sum);
+                printed += 1;
+            }
+        }
+    });
+}
+
+fn take(next: &Mutex<std::ops::Range<usize>>) -> Option<usize> {
+    next.lock().expect("nobody panics while it takes").next()
+}
+
+fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool, sum: &mut Sum) {
+    println!(
+        "{:<52} {:>10} {:>5} {:>7.1}  {}",
+        case.name,
+        grouped(outcome.unique),
+        outcome.depth,
+        took.as_secs_f64(),
+        outcome.end
+    );
+    if with_traces && !outcome.trace.is_empty() {
+        println!("{}", outcome.trace);
+    }
+    sum.searches += 1;
+    sum.unique += outcome.unique;
+    if let Some(fault) = case.fault(outcome, false) {
+        sum.faults += 1;
+        println!("    {fault}");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "it measures")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A number with its thousands apart.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! Every search but the soak ends as expected: to the last state, and step by step where a way to
+//! break something is kept as a text. `BLESS=1` rewrites those texts.
+
+use std::{env, fs};
+
+use actix_bully_heavy::{
+    case::{Case, End, Outcome},
+    suite::Group,
+};
+
+#[test]
+fn without_synchrony_two_bullies_lead_and_votes_are_safe() {
+    check(Group::WithoutTime);
+}
+
+#[test]
+fn one_bully_leads_if_and_only_if_the_deadline_exceeds_two_delays() {
+    check(Group::Threshold);
+}
+
+#[test]
+fn the_quorum_election_keeps_its_invariants() {
+    check(Group::Quorum);
+}
+
+#[test]
+fn every_planted_defect_is_found() {
+    check(Group::Planted);
+}
+
+#[test]
+fn the_readme_says_what_is_found() {
+    for case in Group::Planted.cases() {
+        let (End::Breaks(invariant, steps), Some((unique, _))) = (case.end, case.size) else {
+            panic!("{} is to break something", case.name);
+        };
+        is_in_readme(&case.name, &format!("| {invariant} | {steps} | {unique} |"));
+    }
+    for case in Group::Threshold.cases() {
+        let (unique, _) = case.size.expect("a number of states");
+        let end = match case.end {
+            End::Breaks(_, steps) => format!("two lead after {steps} steps"),
+            _ => "at most one leads".into(),
+        };
+        is_in_readme(&case.name, &format!("| {end} | {unique} |"));
+    }
+}
+
+#[track_caller]
+fn is_in_readme(name: &str, cells: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = fs::read_to_string(path).expect("tests/README.md");
+    let row = readme
+        .lines()
+        .find(|line| line.starts_with(&format!("| {name} |")));
+    let row = row.unwrap_or_else(|| panic!("no row for: {name}"));
+    assert!(row.ends_with(cells), "{row}\ndoes not end with {cells}");
+}
+
+#[track_caller]
+fn check(group: Group) {
+    let faults: Vec<String> = group.cases().iter().filter_map(fault).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn fault(case: &Case) -> Option<String> {
+    let outcome = case.run();
+    let fault = case.fault(&outcome, env::var_os("BLESS").is_some())?;
+    Some(format!("{}: {}\n{fault}", case.name, numbers(&outcome)))
+}
+
+fn numbers(outcome: &Outcome) -> String {
+    format!(
+        "{} unique, depth {}, {}",
+        outcome.unique, outcome.depth, outcome.end
+    )
+}

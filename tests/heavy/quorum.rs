@@ -1,0 +1,221 @@
+//! The quorum election, with a lease that covers so many readings of the holder's clock, and a
+//! promise that covers one more.
+//!
+//! Held against it: I1, I2, I3, I4, I5, I8, I9 and I10 of the crate's `elections::quorum::proof`.
+//!
+//! **Questions.** An election begins by asking who would consent. That changes nothing durable, so
+//! nothing safe may rest on it, and with `Questions::Granted` everybody consents at once: more can
+//! happen than ever would, in far fewer steps. `Questions::Asked` sends them.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        message::{Ack, BullyMessage, Yield},
+        policy::Preemption,
+        quorum::{Defect, QuorumBully, QuorumConfig},
+    },
+    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
+};
+
+use crate::{
+    books::Books,
+    relative::ticks,
+    rules::{Owner, Rules, Seen, name},
+    timed::World,
+};
+
+/// A quorum election, and how it is judged.
+#[derive(Clone, Debug)]
+pub struct Quorum {
+    config: Arc<QuorumConfig>,
+    /// How many readings of its clock a lease covers.
+    lease: u8,
+    /// How many votes elect in truth, whatever is planted.
+    quorum: usize,
+    /// The model looks no further than this term, and this many rounds of questions in a life.
+    pub terms: u8,
+    /// See there.
+    pub rounds: u8,
+    /// Whether refused claims are answered with silence: a refusal changes when one asks again.
+    pub mute: bool,
+    /// The first so many voters do not stand for election.
+    pub witnesses: usize,
+    /// What becomes of questions.
+    pub questions: Questions,
+    /// Whether nothing but questions and votes travels: for models without time, where no lease
+    /// means anything.
+    pub votes_only: bool,
+    /// An invariant that nobody looks at, so that others are seen to break.
+    pub tolerated: Option<&'static str>,
+}
+
+/// What becomes of questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Questions {
+    /// Everybody consents at once.
+    Granted,
+    /// They travel, and so do the answers.
+    Asked,
+}
+
+impl Quorum {
+    /// `n` voters, a lease of so many readings, perhaps a rule broken; terms up to 3, questions
+    /// granted.
+    pub fn new(n: usize, lease: u8, defect: Option<Defect>) -> Self {
+        let timings = Timings::lan()
+            .to_builder()
+            .delay_bound(ticks(0.001))
+            .detector(ticks(0.3), ticks(0.5))
+            .step(ticks(0.01))
+            .jitter(Duration::ZERO)
+            .round(ticks(0.01))
+            .lease(
+                ticks(f64::from(lease) - 0.01),
+                ticks(f64::from(lease) + 0.5),
+            )
+            .build()
+            .expect("every relation holds");
+        let config = QuorumConfig::builder((0..n).map(name))
+            .timings(timings)
+            .preemption(Preemption::Never)
+            .rest(ticks(f64::from(lease) + 0.5))
+            .build()
+            .expect("a sound configuration");
+        let quorum = config.vote_quorum();
+        let config = match defect {
+            Some(defect) => config.planted(defect),
+            None => config,
+        };
+        Self {
+            config: Arc::new(config),
+            lease,
+            quorum,
+            terms: 3,
+            rounds: u8::MAX,
+            mute: true,
+            witnesses: 0,
+            questions: Questions::Granted,
+            votes_only: false,
+            tolerated: None,
+        }
+    }
+}
+
+impl Quorum {
+    /// Everybody would consent to this.
+    fn consents(&self, round: Round) -> Vec<InputOf<QuorumBully>> {
+        let consent = |from| Input::Received {
+            from,
+            incarnation: Incarnation(1),
+            message: BullyMessage::Yield(Yield {
+                round,
+                seen: Term::ZERO,
+                released: None,
+            }),
+        };
+        self.config.voters().iter().cloned().map(consent).collect()
+    }
+}
+
+impl Rules for Quorum {
+    type Election = QuorumBully;
+    type Books = Books;
+
+    fn config(&self) -> &Arc<QuorumConfig> {
+        &self.config
+    }
+
+    /// A lease is the longest span that is counted from the past; promises, and what an agent rests
+    /// after it stepped down, lie ahead.
+    fn memory(&self) -> Duration {
+        ticks(f64::from(self.lease - 1))
+    }
+
+    /// How important the others are, in a message that means nothing else. Who learns it when makes
+    /// no difference to what is safe, and a great one to the number of states.
+    fn taught(&self, who: usize) -> Vec<InputOf<QuorumBully>> {
+        let others = (0..self.config.voters().len()).filter(|other| *other != who);
+        let ack = |other| Input::Received {
+            from: name(other),
+            incarnation: Incarnation(1),
+            message: BullyMessage::Ack(Ack {
+                term: Term::ZERO,
+                echo: Time::ZERO,
+                score: self.score(other),
+            }),
+        };
+        others.map(ack).collect()
+    }
+
+    fn score(&self, k: usize) -> Option<Score> {
+        (k >= self.witnesses).then(|| Score::from(u32::try_from(k).unwrap_or(0)))
+    }
+
+    fn clock_in(message: &BullyMessage) -> Owner {
+        match message {
+            BullyMessage::Ack(_) => Owner::Receiver,
+            _ => Owner::Sender,
+        }
+    }
+
+    fn shortcut(&self, effect: &EffectOf<QuorumBully>) -> Option<Vec<InputOf<QuorumBully>>> {
+        let Effect::Send { message, .. } = effect else {
+            return None;
+        };
+        match message {
+            BullyMessage::ClaimReply(reply) if !reply.granted && self.mute => Some(Vec::new()),
+            BullyMessage::Elect(elect) if self.questions == Questions::Granted => {
+                Some(self.consents(elect.round))
+            }
+            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) if self.votes_only => {
+                Some(Vec::new())
+            }
+            _ => None,
+        }
+    }
+
+    fn note(&self, books: &mut Books, seen: &Seen<'_, QuorumBully>) {
+        books.note(seen, self.quorum);
+        books.broken = books
+            .broken
+            .filter(|broken| Some(*broken) != self.tolerated);
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        if world.books.broken.is_some() {
+            return world.books.broken;
+        }
+        let (me, term) = world.believers().next()?;
+        if world.believers().nth(1).is_some() {
+            return Some("I1 OneBeliever");
+        }
+        if world.books.has_rival(me, term, self.quorum) {
+            return Some("I8 NoRivalElected");
+        }
+        let resigned = world.books.has_resigned(me, term);
+        resigned.then_some("I9 ResignFinal")
+    }
+
+    fn broken_without_time(
+        &self,
+        _believers: &[(usize, u64)],
+        books: &[&Books],
+    ) -> Option<&'static str> {
+        Books::judged_together(books, self.quorum)
+    }
+
+    fn is_telling_without_time(&self, _believers: &[(usize, u64)], books: &[&Books]) -> bool {
+        Books::has_elected(books, self.quorum)
+    }
+
+    /// A second leader, after another one.
+    fn is_telling(&self, world: &World<Self>) -> bool {
+        let mut believers = world.believers();
+        believers.any(|(_, term)| u64::from(self.terms) == term)
+    }
+
+    fn is_within(&self, books: &Books) -> bool {
+        books.highest <= self.terms && books.rounds <= self.rounds
+    }
+}

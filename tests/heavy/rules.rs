@@ -1,0 +1,135 @@
+//! What a model needs to know of an election: which machine plays, and what may never be.
+//!
+//! Decided here: the door that each election's page passes through ([`crate::bully`],
+//! [`crate::quorum`]); not how a model moves ([`crate::timed`], [`crate::actors`]).
+
+use std::{fmt::Debug, hash::Hash, time::Duration};
+
+use actix_bully::protocol::{AgentId, EffectOf, Election, InputOf, PeerMessage, Score};
+
+use crate::timed::World;
+
+/// What one participant says to another.
+pub type MessageOf<R> = <<R as Rules>::Election as Election>::Message;
+/// The names of its timers.
+pub type TimerOf<R> = <<R as Rules>::Election as Election>::Timer;
+/// What its disk holds.
+pub type DurableOf<R> = <<R as Rules>::Election as Election>::Durable;
+
+/// Which election is played, and what is held against it.
+pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
+    /// The machine.
+    type Election: Election<
+            Message: PeerMessage + Eq + Hash + Sync,
+            Timer: Hash + Send + Sync,
+            Durable: Hash + Sync,
+        > + Clone
+        + Hash
+        + Send
+        + Sync;
+    /// What has to be remembered of the past to judge the present.
+    type Books: Clone + Debug + Default + PartialEq + Hash + Send + Sync;
+
+    /// The machine's parameters.
+    fn config(&self) -> &<Self::Election as Election>::Config;
+
+    /// How important the k-th agent is at first: the later in the alphabet, the more.
+    fn score(&self, k: usize) -> Option<Score> {
+        Some(Score::from(u32::try_from(k).unwrap_or(0)))
+    }
+
+    /// A reading older than this is old: at least the longest span of the rules, less one tick.
+    fn memory(&self) -> Duration;
+
+    /// What a life is told at its beginning, after `Start`.
+    fn taught(&self, _who: usize) -> Vec<InputOf<Self::Election>> {
+        Vec::new()
+    }
+
+    /// Whether nobody holds an election unless a user wishes one.
+    fn waits_for_wishes(&self) -> bool {
+        false
+    }
+
+    /// How far its sender has come when it says this: models without time look no further than
+    /// some number of it.
+    fn effort(_message: &MessageOf<Self>) -> u64 {
+        0
+    }
+
+    /// Whose clock a message quotes, if it quotes one.
+    fn clock_in(_message: &MessageOf<Self>) -> Owner {
+        Owner::Sender
+    }
+
+    /// What the world does about an effect at once, instead of carrying it out.
+    fn shortcut(&self, _effect: &EffectOf<Self::Election>) -> Option<Vec<InputOf<Self::Election>>> {
+        None
+    }
+
+    /// Books what a node did.
+    fn note(&self, _books: &mut Self::Books, _seen: &Seen<'_, Self::Election>) {}
+
+    /// Which invariant does not hold in this world.
+    fn broken(&self, world: &World<Self>) -> Option<&'static str>;
+
+    /// Which invariant does not hold whatever the clocks show: `believers` lead, and each agent
+    /// kept books of its own.
+    fn broken_without_time(
+        &self,
+        believers: &[(usize, u64)],
+        _books: &[&Self::Books],
+    ) -> Option<&'static str> {
+        (believers.len() > 1).then_some("at most one leads")
+    }
+
+    /// Whether this world shows that the model is not vacuous: somebody was elected, as a rule.
+    fn is_telling(&self, world: &World<Self>) -> bool {
+        world.believers().next().is_some()
+    }
+
+    /// The same of a model without time.
+    fn is_telling_without_time(&self, believers: &[(usize, u64)], _books: &[&Self::Books]) -> bool {
+        !believers.is_empty()
+    }
+
+    /// Whether the model looks any further.
+    fn is_within(&self, _books: &Self::Books) -> bool {
+        true
+    }
+}
+
+/// Whose clock a message quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// It says what time it is.
+    Sender,
+    /// It echoes what it was told.
+    Receiver,
+}
+
+/// One effect of one step, and what led to it.
+#[derive(Debug)]
+pub struct Seen<'a, E: Election> {
+    /// Whose step.
+    pub who: usize,
+    /// What it was told, and by whom, if that was the cause.
+    pub heard: Option<(usize, &'a E::Message)>,
+    /// What is durable just before the effect.
+    pub disk: Option<&'a E::Durable>,
+    /// The effect.
+    pub effect: &'a EffectOf<E>,
+}
+
+/// The name of the k-th agent.
+///
+/// # Panics
+/// If there are not so many letters.
+pub fn name(who: usize) -> AgentId {
+    AgentId::new(["a", "b", "c", "d", "e"][who]).expect("a valid name")
+}
+
+/// Which agent has that name.
+pub fn place(id: &AgentId) -> usize {
+    usize::from(id.as_str().as_bytes()[0] - b'a')
+}

@@ -1,0 +1,71 @@
+//! All searches, and what each has to show: the exact number of states, and how it ends.
+//!
+//! Decided here: which bounds are worth it, and what the README's tables say. A number that changes
+//! without a change of the rules is a fault of the model; with one, it is looked at and written anew.
+
+mod planted;
+mod quorum;
+mod soak;
+mod threshold;
+mod without_time;
+
+use crate::case::Case;
+
+/// Searches that answer one question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// What happens without synchrony?
+    WithoutTime,
+    /// How long must the deadline be?
+    Threshold,
+    /// Is the quorum election safe?
+    Quorum,
+    /// Is a rule that is broken on purpose found?
+    Planted,
+    /// The same as above, much further.
+    Soak,
+}
+
+impl Group {
+    /// All of them, in order.
+    pub const ALL: [Self; 5] = [
+        Self::WithoutTime,
+        Self::Threshold,
+        Self::Quorum,
+        Self::Planted,
+        Self::Soak,
+    ];
+
+    /// As it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WithoutTime => "without-time",
+            Self::Threshold => "threshold",
+            Self::Quorum => "quorum",
+            Self::Planted => "planted",
+            Self::Soak => "soak",
+        }
+    }
+
+    /// The question.
+    pub fn question(self) -> &'static str {
+        match self {
+            Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
+            Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
+            Self::Quorum => "Quorum election, three voters: I1 to I5 and I8 to I10",
+            Self::Planted => "Quorum election, one rule broken on purpose",
+            Self::Soak => "Further",
+        }
+    }
+
+    /// Its searches.
+    pub fn cases(self) -> Vec<Case> {
+        match self {
+            Self::WithoutTime => without_time::cases(),
+            Self::Threshold => threshold::cases(),
+            Self::Quorum => quorum::cases(),
+            Self::Planted => planted::cases(),
+            Self::Soak => soak::cases(),
+        }
+    }
+}

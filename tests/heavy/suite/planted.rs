@@ -1,0 +1,158 @@
+//! Every defect that can be planted: which invariant it breaks, and in how few steps.
+
+use actix_bully::elections::quorum::Defect;
+
+use crate::{
+    case::{Case, Search, timed},
+    quorum::Quorum,
+    timed::{Aim, Bounds, Crash, Lab},
+};
+
+const RIVAL: &str = "I8 NoRivalElected";
+
+pub(super) fn cases() -> Vec<Case> {
+    use Defect as D;
+    vec![
+        case(
+            D::PromiseOfOneLease,
+            "a promise is no longer than the lease (C1)",
+            5_500,
+            RIVAL,
+            8,
+        ),
+        case(
+            D::PromiseOfHalfALease,
+            "a promise is half as long as the lease (C1)",
+            5_500,
+            RIVAL,
+            8,
+        ),
+        case(
+            D::NoQuarantine,
+            "no quarantine after a restart (S1)",
+            24_572,
+            RIVAL,
+            9,
+        ),
+        case(
+            D::GrantIgnoresPromise,
+            "a vote in spite of a live promise (C2)",
+            2_473,
+            RIVAL,
+            8,
+        ),
+        case(
+            D::VolatileVote,
+            "a vote that is never stored (C2, A2)",
+            6,
+            "I10 DiskFirst",
+            1,
+        ),
+        case(
+            D::VoteKeepsTerm,
+            "a vote that does not raise the term (C2)",
+            8,
+            "I10 DiskFirst",
+            2,
+        ),
+        case(
+            D::VoteTwice,
+            "two votes in one term (C2)",
+            101,
+            "I3 VoteOnce",
+            4,
+        ),
+        case(
+            D::BeliefWithoutAcks,
+            "belief without acknowledgements (A1)",
+            1_499,
+            RIVAL,
+            8,
+        ),
+        case(
+            D::LeaseFromArrival,
+            "a lease from the arrival of the acknowledgement (A3)",
+            4_560,
+            RIVAL,
+            9,
+        ),
+        case(
+            D::BeliefByTimer,
+            "belief that ends by a timer, not by the clock (A6)",
+            4_964,
+            RIVAL,
+            9,
+        ),
+        case(
+            D::BeliefAfterResign,
+            "belief after `Resign` (R1)",
+            376,
+            "I9 ResignFinal",
+            6,
+        ),
+        case(
+            D::ResignVoidsAny,
+            "`Resign` voids any holder's promise (R2)",
+            1_389_609,
+            RIVAL,
+            19,
+        ),
+        case(
+            D::HalfIsAQuorum,
+            "half of the voters taken for a majority",
+            40,
+            "I2 LeaderPerTerm",
+            3,
+        ),
+        case(
+            D::EndOfAnyLife,
+            "the end of any former life voids a promise (F1)",
+            180_917,
+            RIVAL,
+            9,
+        ),
+        case(
+            D::GuessIsCertain,
+            "a guess voids a promise (F2)",
+            72_340,
+            RIVAL,
+            10,
+        ),
+    ]
+}
+
+fn case(defect: Defect, name: &str, unique: usize, broken: &'static str, steps: usize) -> Case {
+    let case = Case::breaks(name, unique, (broken, steps), search(defect));
+    match defect {
+        Defect::ResignVoidsAny => case.kept_as("resign-voids-any.txt"),
+        Defect::NoQuarantine => case.kept_as("no-quarantine.txt"),
+        _ => case,
+    }
+}
+
+/// Three voters, of whom the least important stands for nothing, and what the defect takes to show.
+fn search(defect: Defect) -> Search {
+    let mut bounds = Bounds::new(if defect == Defect::HalfIsAQuorum {
+        2
+    } else {
+        3
+    });
+    (bounds.wire, bounds.crash) = (2, Crash::Unseen);
+    match defect {
+        Defect::PromiseOfOneLease | Defect::PromiseOfHalfALease => bounds.budget.slow = 1,
+        Defect::NoQuarantine | Defect::VolatileVote => bounds.budget.crashes = 1,
+        Defect::BeliefAfterResign | Defect::ResignVoidsAny => bounds.budget.resigns = 1,
+        Defect::EndOfAnyLife => {
+            (bounds.budget.crashes, bounds.crash, bounds.wire) = (1, Crash::Reported, 3);
+        }
+        Defect::GuessIsCertain => bounds.budget.doubts = 1,
+        _ => {}
+    }
+    let mut rules = Quorum::new(bounds.n, 1, Some(defect));
+    rules.witnesses = usize::from(bounds.n == 3);
+    timed(Lab {
+        rules,
+        bounds,
+        aim: Aim::Shortest,
+    })
+}

@@ -1,0 +1,75 @@
+//! The quorum election between three voters, without any bound on delays.
+
+use crate::{
+    case::{Case, Search, timed},
+    quorum::Quorum,
+    timed::{Aim, Bounds, Crash, Lab},
+};
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        Case::holds(
+            "3 terms, one clock misses a tick",
+            487_532,
+            39,
+            search(1, 3, |_, b| b.budget.slow = 1),
+        ),
+        Case::holds(
+            "2 terms, a slow clock, a crash",
+            403_690,
+            29,
+            search(1, 2, |_, b| {
+                (b.budget.slow, b.budget.crashes) = (1, 1);
+            }),
+        ),
+        Case::holds(
+            "2 terms, a slow clock, a leader steps down",
+            73_113,
+            28,
+            search(1, 2, |_, b| {
+                (b.budget.slow, b.budget.resigns) = (1, 1);
+            }),
+        ),
+        Case::holds(
+            "2 terms, two on their way, 3 ticks",
+            296_885,
+            32,
+            search(2, 2, |_, b| {
+                b.horizon = Some(3);
+            }),
+        ),
+        Case::holds(
+            "the same, a slow clock, a leader steps down",
+            1_388_655,
+            37,
+            search(2, 2, |_, b| {
+                b.horizon = Some(3);
+                (b.budget.slow, b.budget.resigns) = (1, 1);
+            }),
+        ),
+    ]
+}
+
+/// So many on their way at once, so many terms, and a lease of one reading.
+pub(super) fn search(wire: usize, terms: u8, change: impl Fn(&mut Quorum, &mut Bounds)) -> Search {
+    search_with(1, wire, terms, change)
+}
+
+/// The same with a lease of so many readings. The least important voter stands for nothing.
+pub(super) fn search_with(
+    lease: u8,
+    wire: usize,
+    terms: u8,
+    change: impl Fn(&mut Quorum, &mut Bounds),
+) -> Search {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (wire, Crash::Unseen);
+    let mut rules = Quorum::new(3, lease, None);
+    (rules.terms, rules.witnesses) = (terms, 1);
+    change(&mut rules, &mut bounds);
+    timed(Lab {
+        rules,
+        bounds,
+        aim: Aim::Everything,
+    })
+}

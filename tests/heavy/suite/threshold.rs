@@ -1,0 +1,85 @@
+//! The bound on the deadline of a plain bully: one leader at every instant if and only if T > 2 D.
+
+use crate::{
+    bully::Plain,
+    case::{Case, Search, timed},
+    timed::{Aim, Bounds, Lab, Order},
+};
+
+const TWO: &str = "at most one leads";
+
+pub(super) fn cases() -> Vec<Case> {
+    let after_crash = |b: &mut Bounds| b.budget.crashes = 1;
+    let one_wish_and_crash = |b: &mut Bounds| (b.budget.crashes, b.budget.wishes) = (1, 1);
+    let new_score = |b: &mut Bounds| b.budget.scores = vec![(0, 9)];
+    let new_score_fifo = |b: &mut Bounds| {
+        b.budget.scores = vec![(0, 9)];
+        b.order = Order::Fifo;
+    };
+    vec![
+        Case::breaks("D=1 T=2, n=2", 191, (TWO, 8), shortest(2, 1, 2, |_| {}))
+            .kept_as("deadline-2-delays.txt"),
+        Case::breaks("D=1 T=2, n=3", 35_786, (TWO, 10), shortest(3, 1, 2, |_| {})),
+        Case::breaks(
+            "D=2 T=4, n=3",
+            182_162,
+            (TWO, 12),
+            shortest(3, 2, 4, |_| {}),
+        ),
+        Case::holds("D=1 T=3, n=2", 200, 12, all(2, 1, 3, |_| {})),
+        Case::holds(
+            "D=1 T=3, n=2, one crash",
+            9_453,
+            25,
+            all(2, 1, 3, after_crash),
+        ),
+        Case::holds("D=1 T=3, n=3", 217_319, 24, all(3, 1, 3, |_| {})),
+        Case::holds(
+            "D=1 T=3, n=3, one wish, one crash",
+            912_928,
+            45,
+            all(3, 1, 3, one_wish_and_crash),
+        ),
+        Case::holds("D=2 T=5, n=3", 1_215_033, 28, all(3, 2, 5, |_| {})),
+        Case::holds(
+            "D=1 T=3, n=3, a new score, ordered links",
+            806_830,
+            38,
+            all(3, 1, 3, new_score_fifo),
+        ),
+        Case::breaks(
+            "D=1 T=3, n=3, a new score, no order",
+            738_668,
+            (TWO, 15),
+            shortest(3, 1, 3, new_score),
+        )
+        .kept_as("new-score.txt"),
+    ]
+}
+
+fn all(n: usize, delay: u8, deadline: u8, change: impl Fn(&mut Bounds)) -> Search {
+    search(n, delay, deadline, Aim::Everything, change)
+}
+
+fn shortest(n: usize, delay: u8, deadline: u8, change: impl Fn(&mut Bounds)) -> Search {
+    search(n, delay, deadline, Aim::Shortest, change)
+}
+
+/// Every user may wish an election once.
+pub(super) fn search(
+    n: usize,
+    delay: u8,
+    deadline: u8,
+    aim: Aim,
+    change: impl Fn(&mut Bounds),
+) -> Search {
+    let mut bounds = Bounds::new(n);
+    bounds.delay = Some(delay);
+    bounds.budget.wishes = u8::try_from(n).unwrap_or(u8::MAX);
+    change(&mut bounds);
+    timed(Lab {
+        rules: Plain::strict(deadline),
+        bounds,
+        aim,
+    })
+}

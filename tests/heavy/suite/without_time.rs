@@ -1,0 +1,107 @@
+//! Without time: two plain bullies lead, and votes are safe all the same.
+
+use actix_bully::elections::quorum::Defect;
+
+use crate::{
+    actors::Reach,
+    bully::Plain,
+    case::{Case, Search, asynchronous},
+    quorum::Quorum,
+};
+
+pub(super) fn cases() -> Vec<Case> {
+    let two = |n, unique, steps, rules, name, golden| {
+        Case::breaks(
+            name,
+            unique,
+            ("at most one leads", steps),
+            asynchronous(rules, Reach::new(n, 2)),
+        )
+        .kept_as(golden)
+    };
+    vec![
+        two(
+            2,
+            52,
+            4,
+            Plain::strict(3),
+            "strict bully, n=2",
+            "strict-2.txt",
+        ),
+        two(
+            3,
+            316,
+            4,
+            Plain::strict(3),
+            "strict bully, n=3",
+            "strict-3.txt",
+        ),
+        two(
+            2,
+            71,
+            3,
+            Plain::swift(),
+            "default bully, n=2",
+            "default-2.txt",
+        ),
+        two(
+            3,
+            372,
+            3,
+            Plain::swift(),
+            "default bully, n=3",
+            "default-3.txt",
+        ),
+        Case::holds("votes, n=3", 241_887, 25, search(votes(None, 2), 1)),
+        Case::holds(
+            "votes, n=3, one crash",
+            15_032,
+            17,
+            search(votes(None, 1), 2),
+        ),
+        Case::breaks(
+            "two votes in one term",
+            106,
+            ("I3 VoteOnce", 3),
+            search(votes(Some(Defect::VoteTwice), 2), 1),
+        ),
+        Case::breaks(
+            "votes never stored",
+            16,
+            ("I10 DiskFirst", 2),
+            search(votes(Some(Defect::VolatileVote), 2), 1),
+        ),
+        Case::breaks(
+            "votes never stored, one crash",
+            1_005,
+            ("I3 VoteOnce", 5),
+            search(unseen(), 2),
+        ),
+    ]
+}
+
+/// Questions and votes alone, in so many terms.
+fn votes(defect: Option<Defect>, terms: u8) -> Quorum {
+    let mut rules = Quorum::new(3, 1, defect);
+    (rules.terms, rules.votes_only) = (terms, true);
+    rules
+}
+
+/// What comes of a vote that is not on the disk, where nobody looks at the disk.
+fn unseen() -> Quorum {
+    let mut rules = votes(Some(Defect::VolatileVote), 1);
+    rules.tolerated = Some("I10 DiskFirst");
+    rules
+}
+
+/// So many lives each, of which one at a time may end.
+fn search(mut rules: Quorum, lives: u64) -> Search {
+    let crashes = if lives > 1 { 1 } else { 0 };
+    rules.witnesses = crashes;
+    let reach = Reach {
+        crashes,
+        lives,
+        ..Reach::new(3, u64::MAX)
+    };
+    asynchronous(rules, reach)
+}

@@ -1,0 +1,288 @@
+//! A group with clocks: a model of our own, in which time passes in ticks.
+//!
+//! Decided here: what may happen next. What a machine makes of it is the machine's business
+//! ([`Rules`] says which one plays,
+//! and what may never be); how a step is carried out is in `act.rs`.
+//!
+//! ```text
+//!   Deliver  a letter arrives, in any order          Tick     every clock moves on, or all but one
+//!   Lose     it never does (asynchronous only)       Crash    a life ends; the disk stays
+//!   Fire     a timer that is due                     Restart  the next life begins
+//!   Wish, SetScore, StepDown: what a user asks       Doubt    somebody is suspected for nothing
+//! ```
+//!
+//! **Synchrony** ([`Bounds::delay`]): time stands still while a letter has been on its way for the
+//! longest delay, or a timer is due. Without it, letters wait for ever or are lost, and timers are as
+//! late as they like.
+
+mod act;
+mod trace;
+mod world;
+
+use std::sync::Arc;
+
+use actix_bully::protocol::{Input, InputOf, Time};
+use stateright::{Model, Property};
+
+pub use trace::trace;
+pub use world::{Budget, World};
+
+use crate::{
+    relative::at,
+    rules::{MessageOf, Rules, name},
+};
+use world::Content;
+
+type LetterOf<R> = world::Letter<MessageOf<R>>;
+
+/// How far a model goes.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// How many agents.
+    pub n: usize,
+    /// Synchrony: the longest delay in ticks; `None` for none.
+    pub delay: Option<u8>,
+    /// Whether a letter may overtake an earlier one of the same sender to the same receiver.
+    pub order: Order,
+    /// The most that may be on its way at once; what does not fit is lost.
+    pub wire: usize,
+    /// Whether a letter that fits may be lost as well; otherwise it may wait for ever.
+    pub loss: bool,
+    /// The last tick, if there is one.
+    pub horizon: Option<u16>,
+    /// What may be done to the group.
+    pub budget: Budget,
+    /// What a crash is.
+    pub crash: Crash,
+}
+
+/// In which order letters arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In any.
+    Any,
+    /// Those of one sender to one receiver in the order in which they were sent.
+    Fifo,
+}
+
+/// What a crash is, and who hears of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crash {
+    /// The supervisors tell the others, who may hear of it late; the next life may begin, or not.
+    Told,
+    /// Nobody hears of it, and the next life begins at once.
+    Unseen,
+    /// The next life begins at once, and the others hear that the former one has certainly ended.
+    Reported,
+}
+
+impl Bounds {
+    /// So many agents to whom nothing is done, with no bound on anything.
+    pub fn new(n: usize) -> Self {
+        Self {
+            n,
+            delay: None,
+            order: Order::Any,
+            wire: usize::MAX,
+            loss: false,
+            horizon: None,
+            budget: Budget {
+                wishers: vec![true; n],
+                wishes: 0,
+                slow: 0,
+                crashes: 0,
+                resigns: 0,
+                doubts: 0,
+                scores: Vec::new(),
+            },
+            crash: Crash::Told,
+        }
+    }
+}
+
+/// A model: rules and bounds.
+#[derive(Clone, Debug)]
+pub struct Lab<R> {
+    /// Which election is played.
+    pub rules: R,
+    /// How far.
+    pub bounds: Bounds,
+    /// Whether the search ends with the first world in which an invariant does not hold.
+    pub aim: Aim,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// All worlds.
+    Everything,
+    /// The shortest way to break an invariant.
+    Shortest,
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The letter at this place arrives.
+    Deliver(usize),
+    /// It never does.
+    Lose(usize),
+    /// The timer at this place of that node is due.
+    Fire(usize, usize),
+    /// Time passes; one clock may miss it.
+    Tick(Option<usize>),
+    /// A life ends.
+    Crash(usize),
+    /// The next one begins.
+    Restart(usize),
+    /// A user wishes an election.
+    Wish(usize),
+    /// A user wishes that this leader hands over, which has no work to end.
+    StepDown(usize),
+    /// The importance at this place of the budget is set.
+    SetScore(usize),
+    /// Everybody is told that this one may be gone. It is not.
+    Doubt(usize),
+}
+
+/// No invariant is broken.
+pub const SOUND: &str = "sound";
+/// Somebody was elected.
+pub const TELLING: &str = "telling";
+
+impl<R: Rules> Model for Lab<R> {
+    type State = World<R>;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<World<R>> {
+        let mut world = World::new(&self.rules, &self.bounds);
+        for who in 0..self.bounds.n {
+            self.begin(&mut world, who);
+        }
+        vec![world]
+    }
+
+    fn actions(&self, world: &World<R>, actions: &mut Vec<Action>) {
+        for (place, letter) in world.wire.iter().enumerate() {
+            if !self.waits(world, place, letter) {
+                actions.push(Action::Deliver(place));
+                if self.bounds.loss {
+                    actions.push(Action::Lose(place));
+                }
+            }
+        }
+        for (who, slot) in world.nodes.iter().enumerate() {
+            let now = at(slot.clock);
+            for (place, armed) in slot.host.timers.iter().enumerate() {
+                if armed.from <= now {
+                    actions.push(Action::Fire(who, place));
+                }
+            }
+        }
+        self.add_ticks(world, actions);
+        self.add_deeds(world, actions);
+    }
+
+    fn next_state(&self, world: &World<R>, action: Action) -> Option<World<R>> {
+        let mut next = world.clone();
+        self.act(&mut next, &action);
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let sound: Property<Self> =
+            Property::always(SOUND, |lab, world| lab.rules.broken(world).is_none());
+        let telling = Property::sometimes(TELLING, |lab: &Self, world: &World<R>| {
+            lab.rules.is_telling(world)
+        });
+        match self.aim {
+            Aim::Everything => vec![sound, telling],
+            Aim::Shortest => vec![sound],
+        }
+    }
+
+    fn within_boundary(&self, world: &World<R>) -> bool {
+        self.rules.is_within(&world.books)
+    }
+}
+
+impl<R: Rules> Lab<R> {
+    /// Whether a letter is behind another one. News of a life arrives before the letters of it do,
+    /// whatever the order; and of two that are equal, which comes first makes no difference.
+    fn waits(&self, world: &World<R>, place: usize, letter: &LetterOf<R>) -> bool {
+        let ahead = |earlier: &LetterOf<R>| {
+            let same_way = (earlier.from, earlier.to) == (letter.from, letter.to);
+            let is_news = earlier.content == Content::Members && self.bounds.crash == Crash::Told;
+            same_way && (is_news || self.bounds.order == Order::Fifo) || earlier == letter
+        };
+        world.wire.iter().take(place).any(ahead)
+    }
+
+    /// Time passes unless synchrony forbids it.
+    fn add_ticks(&self, world: &World<R>, actions: &mut Vec<Action>) {
+        if self.bounds.horizon.is_some_and(|last| world.now >= last) {
+            return;
+        }
+        if let Some(delay) = self.bounds.delay {
+            let overdue = |slot: &world::Slot<R::Election>| {
+                let now = at(slot.clock);
+                slot.host.timers.iter().any(|armed| armed.to <= now)
+            };
+            if world.wire.iter().any(|letter| letter.age >= delay)
+                || world.nodes.iter().any(overdue)
+            {
+                return;
+            }
+        }
+        actions.push(Action::Tick(None));
+        if world.left.slow > 0 {
+            actions.extend((0..self.bounds.n).map(|who| Action::Tick(Some(who))));
+        }
+    }
+
+    /// What users, crashes and supervisors may do.
+    fn add_deeds(&self, world: &World<R>, actions: &mut Vec<Action>) {
+        for (who, slot) in world.nodes.iter().enumerate() {
+            let lives = slot.host.machine.is_some();
+            if !lives {
+                actions.push(Action::Restart(who));
+                continue;
+            }
+            if world.left.crashes > 0 {
+                actions.push(Action::Crash(who));
+            }
+            if world.left.wishes > 0 && world.left.wishers[who] {
+                actions.push(Action::Wish(who));
+            }
+            if world.left.doubts > 0 {
+                actions.push(Action::Doubt(who));
+            }
+            if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == who) {
+                actions.push(Action::StepDown(who));
+            }
+        }
+        let alive = |who: usize| world.nodes[who].host.machine.is_some();
+        for (place, (who, _)) in world.left.scores.iter().enumerate() {
+            if alive(*who) {
+                actions.push(Action::SetScore(place));
+            }
+        }
+    }
+
+    /// What `who` is told when a letter arrives.
+    fn opened(&self, world: &World<R>, letter: &LetterOf<R>) -> InputOf<R::Election> {
+        match &letter.content {
+            Content::Members => Input::Members(Arc::clone(&world.members)),
+            Content::Said(message) => Input::Received {
+                from: name(letter.from),
+                incarnation: letter.incarnation,
+                message: (**message).clone(),
+            },
+        }
+    }
+
+    /// The clock of `who`.
+    fn clock(&self, world: &World<R>, who: usize) -> Time {
+        world.clock(who)
+    }
+}

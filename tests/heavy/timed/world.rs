@@ -1,0 +1,313 @@
+//! One moment of a group: its machines, its clocks, the mail on its way, and what may still happen.
+
+use std::{
+    hash::{Hash, Hasher},
+    sync::Arc,
+    time::Duration,
+};
+
+use actix_bully::protocol::{
+    Birth, EffectsOf, Election, Identity, Incarnation, Member, MemberKind, Members, Score, Time,
+    View,
+};
+
+use super::Bounds;
+use crate::{
+    relative::{Mixer, at, digest},
+    rules::{MessageOf, Owner, Rules, name},
+};
+
+/// What the machine `R` plays against; the same [digest](Hash) means the same future.
+#[derive(Clone, Debug)]
+pub struct World<R: Rules> {
+    pub(super) nodes: Vec<Slot<R::Election>>,
+    pub(super) wire: Vec<Letter<MessageOf<R>>>,
+    /// How many ticks have passed.
+    pub now: u16,
+    /// Who takes part, as the supervisors know it.
+    pub(super) members: Arc<Members>,
+    members_digest: u64,
+    /// What may still be done to the group.
+    pub left: Budget,
+    /// Whether anybody was ever made to hold an election, by a user or by a restart.
+    pub stirred: bool,
+    /// How important each is.
+    pub scores: Vec<Option<Score>>,
+    /// What was said and done, as far as the invariants need it.
+    pub books: R::Books,
+    memory: Duration,
+    counts_time: bool,
+}
+
+/// A machine, and where it runs; shared between worlds that differ elsewhere.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<E: Election> {
+    pub host: Arc<Host<E>>,
+    /// The ticks that its clock has counted.
+    pub clock: u16,
+    digest: u64,
+}
+
+/// What belongs to one name.
+#[derive(Debug)]
+pub(super) struct Host<E: Election> {
+    /// `None` after a crash.
+    pub machine: Option<E>,
+    pub timers: Vec<Armed<E::Timer>>,
+    pub disk: Option<E::Durable>,
+    pub incarnation: Incarnation,
+}
+
+impl<E: Election + Clone> Clone for Host<E> {
+    fn clone(&self) -> Self {
+        Self {
+            machine: self.machine.clone(),
+            timers: self.timers.clone(),
+            disk: self.disk.clone(),
+            incarnation: self.incarnation,
+        }
+    }
+}
+
+/// A timer that was set: not due before `from`, and at `to` in good order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Armed<T> {
+    pub timer: T,
+    pub from: Time,
+    pub to: Time,
+}
+
+/// Something on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Letter<M> {
+    pub from: usize,
+    pub to: usize,
+    pub incarnation: Incarnation,
+    /// For how many ticks it has been on its way, where that matters.
+    pub age: u8,
+    pub content: Content<M>,
+}
+
+/// What is on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Content<M> {
+    /// What one agent says to another.
+    Said(Arc<M>),
+    /// Word of who is there, as of when it arrives.
+    Members,
+}
+
+/// What may still be done to the group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Budget {
+    /// Whose user may still wish an election.
+    pub wishers: Vec<bool>,
+    /// How many wishes there may still be.
+    pub wishes: u8,
+    /// How many ticks one clock may still miss.
+    pub slow: u8,
+    /// How many may still crash.
+    pub crashes: u8,
+    /// How many leaders may still be asked to step down.
+    pub resigns: u8,
+    /// How often somebody may still be suspected for nothing.
+    pub doubts: u8,
+    /// Which scores may still be set, and whose.
+    pub scores: Vec<(usize, i32)>,
+}
+
+impl<R: Rules> World<R> {
+    /// Everybody is there, and nobody has begun.
+    pub(super) fn new(rules: &R, bounds: &Bounds) -> Self {
+        let mut members = Members::new(false);
+        let member = |k| Member::up(name(k), MemberKind::Voter, rules.score(k), Incarnation(1));
+        members.join((0..bounds.n).map(member));
+        let slot = |_| Slot {
+            host: Arc::new(Host {
+                machine: None,
+                timers: Vec::new(),
+                disk: None,
+                incarnation: Incarnation(0),
+            }),
+            clock: 0,
+            digest: 0,
+        };
+        Self {
+            nodes: (0..bounds.n).map(slot).collect(),
+            wire: Vec::new(),
+            now: 0,
+            members: Arc::new(members),
+            members_digest: 0,
+            left: bounds.budget.clone(),
+            stirred: false,
+            scores: (0..bounds.n).map(|who| rules.score(who)).collect(),
+            books: R::Books::default(),
+            memory: rules.memory(),
+            counts_time: bounds.horizon.is_some(),
+        }
+    }
+
+    /// What the clock of `who` shows.
+    pub fn clock(&self, who: usize) -> Time {
+        at(self.nodes[who].clock)
+    }
+
+    /// What `who` believes now; `None` while it is down.
+    pub fn view(&self, who: usize) -> Option<View> {
+        let machine = self.nodes[who].host.machine.as_ref()?;
+        Some(machine.view(self.clock(who)))
+    }
+
+    /// The machine of `who`; `None` while it is down.
+    pub fn machine(&self, who: usize) -> Option<&R::Election> {
+        self.nodes[who].host.machine.as_ref()
+    }
+
+    /// How many agents there are, dead or alive.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Which life of `who` this is, or was the last.
+    pub fn life(&self, who: usize) -> Incarnation {
+        self.nodes[who].host.incarnation
+    }
+
+    /// Those who believe that they lead, with their terms.
+    pub fn believers(&self) -> impl Iterator<Item = (usize, u64)> {
+        let leading = |who| Some((who, self.view(who)?.leading?.0));
+        (0..self.nodes.len()).filter_map(leading)
+    }
+
+    /// Whether nothing will happen by itself any more.
+    pub fn is_at_rest(&self) -> bool {
+        self.wire.is_empty() && self.nodes.iter().all(|slot| slot.host.timers.is_empty())
+    }
+
+    /// How many things are on their way.
+    pub fn in_flight(&self) -> usize {
+        self.wire.len()
+    }
+
+    /// Replaces what belongs to `who`, or only notes that its clock has moved on.
+    pub(super) fn settle(&mut self, who: usize, host: Option<Host<R::Election>>) {
+        let (now, memory) = (self.clock(who), self.memory);
+        let slot = &mut self.nodes[who];
+        if let Some(host) = host {
+            slot.host = Arc::new(host);
+        }
+        slot.digest = digest(&Dated(&*slot.host, now), now, memory);
+    }
+
+    /// The supervisors know something else.
+    pub(super) fn change_members(&mut self, members: Members) {
+        self.members_digest = digest(&members, Time::ZERO, self.memory);
+        self.members = Arc::new(members);
+    }
+
+    /// The life that `who` begins, from what is on its disk.
+    pub(super) fn identity(&self, who: usize, score: Option<Score>) -> Identity {
+        let incarnation = self.nodes[who].host.incarnation.next();
+        let birth = if incarnation == Incarnation(1) {
+            Birth::Started
+        } else {
+            Birth::Restarted
+        };
+        Identity {
+            id: name(who),
+            incarnation,
+            kind: MemberKind::Voter,
+            score,
+            birth,
+        }
+    }
+}
+
+/// What belongs to one name, as far as it decides the future: a timer that is due is due.
+struct Dated<'a, E: Election>(&'a Host<E>, Time);
+
+impl<E> Hash for Dated<'_, E>
+where
+    E: Election<Timer: Hash, Durable: Hash> + Hash,
+{
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self(host, now) = self;
+        host.machine.hash(state);
+        for armed in &host.timers {
+            armed.timer.hash(state);
+            armed.from.max(*now).hash(state);
+            armed.to.max(*now).hash(state);
+        }
+        host.disk.hash(state);
+        host.incarnation.hash(state);
+    }
+}
+
+impl<R: Rules> Hash for World<R> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for slot in &self.nodes {
+            state.write_u64(slot.digest);
+        }
+        let mut letters: Vec<u64> = self.wire.iter().map(|l| self.digest_of(l)).collect();
+        letters.sort_unstable();
+        letters.hash(state);
+        self.left.hash(state);
+        (self.stirred, &self.scores).hash(state);
+        self.books.hash(state);
+        state.write_u64(self.members_digest);
+        if self.counts_time {
+            self.now.hash(state);
+        }
+    }
+}
+
+impl<R: Rules> World<R> {
+    /// Order does not count among letters, and their readings belong to one clock.
+    fn digest_of(&self, letter: &Letter<MessageOf<R>>) -> u64 {
+        let clock = match &letter.content {
+            Content::Said(message) => match R::clock_in(message) {
+                Owner::Sender => self.clock(letter.from),
+                Owner::Receiver => self.clock(letter.to),
+            },
+            Content::Members => Time::ZERO,
+        };
+        let content = digest(&letter.content, clock, self.memory);
+        let mut hasher = Mixer::default();
+        (
+            letter.from,
+            letter.to,
+            letter.incarnation,
+            letter.age,
+            content,
+        )
+            .hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl<R: Rules> PartialEq for World<R> {
+    fn eq(&self, other: &Self) -> bool {
+        let sum = |world: &Self| {
+            let mut hasher = Mixer::default();
+            world.hash(&mut hasher);
+            hasher.finish()
+        };
+        sum(self) == sum(other)
+    }
+}
+
+/// The effects of one step, carried out by the caller.
+pub(super) fn handle<E: Election>(
+    machine: &mut E,
+    now: Time,
+    input: actix_bully::protocol::InputOf<E>,
+) -> EffectsOf<E> {
+    let mut out = EffectsOf::<E>::new();
+    machine.handle(now, input, &mut out);
+    out
+}
