@@ -1,6 +1,9 @@
 //! The comparison of the elections shows what each of them promises.
 
+#![expect(clippy::panic, reason = "a test fails by a panic")]
+
 #[path = "../examples/compare/cases.rs"]
+#[expect(dead_code, reason = "only the program prints what each is")]
 mod cases;
 #[path = "../examples/compare/contenders.rs"]
 #[expect(dead_code, reason = "only the program prints what each promises")]

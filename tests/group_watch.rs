@@ -174,11 +174,11 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let quorum = Demands {
         mode: "quorum",
         needs,
-        epoch: 0,
+        epoch: 3,
     };
-    assert_eq!(group.mode(), None);
+    assert_eq!(group.rules(), None);
     let life = group.reserve(&id("a"), quorum).unwrap();
-    assert_eq!(group.mode(), Some("quorum"));
+    assert_eq!(group.rules(), Some(quorum));
     assert!(group.note_volatile(&id("a")));
     let volatile = OpenError::Volatile { id: id("a") };
     assert_eq!(group.open(Incarnation(1)), Err(volatile));

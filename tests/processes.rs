@@ -8,7 +8,6 @@
 )]
 
 #[path = "hosts/check.rs"]
-#[expect(dead_code, reason = "other programs ask more")]
 mod check;
 #[path = "hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs do more to their nodes")]

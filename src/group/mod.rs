@@ -233,10 +233,9 @@ impl<M: PeerMessage> Group<M> {
         self.registry().note_volatile(id)
     }
 
-    /// The name of the rules that the group's agents in this process follow; `None` while nobody
-    /// has a place.
-    pub fn mode(&self) -> Option<&'static str> {
-        self.registry().mode()
+    /// The rules that the group's agents in this process follow; `None` while nobody has a place.
+    pub fn rules(&self) -> Option<Demands> {
+        self.registry().rules()
     }
 
     /// Watches the membership as a member does, without being one: `ring` is called at the next

@@ -137,16 +137,13 @@ impl BridgeBuilder {
     /// A group to carry; may be called for several, of any elections. Start the bridge before the
     /// group's agents: their lives are numbered from then on such that nobody takes an agent of a
     /// restarted process for the one before.
-    pub fn carry<M: RemoteMessage>(self, group: &Group<M>) -> Self {
-        self.carry_epoch(group, 0)
-    }
-
-    /// As [`carry`](Self::carry), for a group whose list of voters has a number: where two nodes
-    /// have different numbers, nothing crosses for the group.
-    pub fn carry_epoch<M: RemoteMessage>(mut self, group: &Group<M>, epoch: u64) -> Self {
+    ///
+    /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
+    /// the group, and [`BridgeEvent::Mismatch`](super::BridgeEvent::Mismatch) says so.
+    pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
         let group = group.clone();
         let carry = move |limits: &Limits| {
-            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, epoch, limits.bounds()));
+            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, limits.bounds()));
             carried
         };
         self.carried.push(Box::new(carry));

@@ -104,6 +104,9 @@ pub enum BridgeEvent {
     },
     /// The bridge crashed and was restarted; links are made anew.
     Restarted,
+    /// The bridge has ended for good: it was stopped, or crashed too often. Nobody elsewhere is a
+    /// member here any more.
+    Ended,
     /// Whoever listened was too slow for so many events.
     Missed {
         /// How many.

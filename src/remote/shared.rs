@@ -16,11 +16,11 @@ use fastrand::Rng;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
 
-use crate::protocol::{AgentId, Time};
+use crate::protocol::{AgentId, Term, Time};
 
 use super::{
     Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing, TermGuard,
-    carry::{Books, Carried},
+    carry::{Books, Carried, Rules},
     event::{BridgeEvent, Events},
     gate::Gate,
     peer::ConnId,
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
     pub(crate) security: Option<Arc<dyn Security>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// Parallel to the groups.
-    pub(crate) guards: Vec<Mutex<TermGuard>>,
+    guards: Vec<Mutex<Guard>>,
     /// Locked by the one who listens; `None` if nobody shall.
     listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
@@ -53,6 +53,13 @@ pub(crate) struct Shared {
     warned: Mutex<BTreeSet<usize>>,
     serial: AtomicU64,
     began: Instant,
+}
+
+/// Which terms peers may name in a group. Other rules have other terms.
+#[derive(Debug, Default)]
+struct Guard {
+    rules: Option<Rules>,
+    terms: TermGuard,
 }
 
 /// What is kept of one peer.
@@ -184,8 +191,8 @@ impl Shared {
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
             return Standing::Unknown;
         };
-        let is_same = carried.mode().is_none_or(|mode| mode == opening.mode);
-        if is_same && carried.epoch() == opening.epoch {
+        let are_same = |rules: Rules| rules.are(opening.mode, opening.epoch);
+        if carried.rules().is_none_or(are_same) {
             Standing::Carried(at)
         } else {
             Standing::Mismatch
@@ -228,8 +235,27 @@ impl Shared {
         true
     }
 
+    /// The agents of a group here follow these rules from now on.
+    pub(crate) fn follow(&self, group: usize, rules: Rules) {
+        self.warn_of_two_leaders(group, rules.mode);
+        if let Some(guard) = self.guards.get(group) {
+            let mut guard = lock(guard);
+            if guard.rules != Some(rules) {
+                let terms = TermGuard::new();
+                let rules = Some(rules);
+                *guard = Guard { rules, terms };
+            }
+        }
+    }
+
+    /// Whether a peer may name this term in a group.
+    pub(crate) fn admit(&self, group: usize, term: Term) -> Result<(), Closed> {
+        let guard = self.guards.get(group);
+        guard.map_or(Ok(()), |guard| Ok(lock(guard).terms.admit(term)?))
+    }
+
     /// Across hosts the available mode may have two leaders: said once of each group.
-    pub(crate) fn warn_of_two_leaders(&self, group: usize, mode: &str) {
+    fn warn_of_two_leaders(&self, group: usize, mode: &str) {
         if mode == "available" && lock(&self.warned).insert(group) {
             let group = self.carried.get(group).map(|carried| carried.name());
             warn!(
@@ -241,7 +267,9 @@ impl Shared {
 
     /// The bridge has ended for good: nobody elsewhere is a member here.
     pub(crate) fn finish(&self) {
-        self.is_over.store(true, Relaxed);
+        if self.is_over.swap(true, Relaxed) {
+            return;
+        }
         // Whoever listens drops it in the end.
         if let Ok(mut listener) = self.listener.try_lock() {
             drop(listener.take());
@@ -249,6 +277,7 @@ impl Shared {
         for account in self.accounts() {
             self.remove(&account.node);
         }
+        self.events.tell(BridgeEvent::Ended);
     }
 
     /// Takes the listener as soon as a former life of the actor has let go of it.

@@ -11,6 +11,7 @@ use actix_bully::{
         BridgeBuilder, BridgeEvent, BridgeHandle, LinkStatus, NodeId, NodeIncarnation, Peer,
         RemoteBridge, transport::Pipes,
     },
+    supervisor::RestartPolicy,
 };
 use futures::{FutureExt, StreamExt};
 
@@ -37,9 +38,16 @@ pub(crate) fn builder(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilde
         .transport(pipes.host(name))
         .listen(&address(name))
         .incarnation(NodeIncarnation(1_000))
+        .restart_policy(patient())
         .seed(7);
     let peer = |name: &&str| Peer::new(name, &address(name));
     peers.iter().map(peer).fold(builder, BridgeBuilder::peer)
+}
+
+/// Crashes are forgiven without end.
+pub(crate) fn patient() -> RestartPolicy {
+    let policy = RestartPolicy::builder().max_restarts(100);
+    policy.backoff_max(MS(200)).build().unwrap()
 }
 
 pub(crate) fn address(name: &str) -> String {
@@ -78,6 +86,7 @@ impl Host {
         let agent = BullyAgent::builder(name)
             .score(score)
             .timings(Timings::lan())
+            .restart_policy(patient())
             .join(&self.group)
             .start()
             .unwrap();

@@ -379,3 +379,29 @@ fn a_peer_without_an_address_dials() {
         assert!(began.elapsed() >= MS(180), "only the silence tells");
     });
 }
+
+#[test]
+fn a_bridge_that_crashes_too_often_is_given_up() {
+    play(async {
+        let pipes = Pipes::new();
+        let once = actix_bully::supervisor::RestartPolicy::temporary();
+        let mut a = Host::with(|group| {
+            let bridge = builder(&pipes, "a", &["b"]);
+            bridge.restart_policy(once).carry(group)
+        });
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        a.agent("a1", 1);
+        b.agent("b1", 2);
+        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        let mut events = a.bridge.events();
+        a.bridge.addr().do_send(Crash);
+        until("a1 leads alone", || a.follows("a1")).await;
+        assert_eq!(told(&mut events), [BridgeEvent::Ended]);
+        assert_eq!(presence(&a, "b1"), None);
+        until("b knows", || presence(&b, "a1") == Some(Presence::Suspect)).await;
+        let again = builder(&pipes, "a", &["b"]).incarnation(NodeIncarnation(2_000));
+        let again = again.carry(&a.group).start().unwrap();
+        until("linked again", || a.follows("b1")).await;
+        again.drain(MS(1_000)).await.unwrap();
+    });
+}

@@ -1,23 +1,28 @@
 //! The quorum mode across three hosts, with votes on disk.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Inject},
     clock::VirtualClock,
-    elections::policy::Preemption,
+    elections::{policy::Preemption, quorum::QuorumConfig},
     protocol::{Presence, Term, Timings},
-    remote::{NodeIncarnation, transport::Pipes},
+    remote::{BridgeEvent, Closed, NodeIncarnation, transport::Pipes},
     store::{FileStore, StoreIdentity},
 };
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::kit::{Host, MS, builder, id, patient, play, told, until};
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
 /// The one voter of a host; its record survives the host.
 fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
+    voter_of(host, name, folder, 0)
+}
+
+/// A voter of this epoch.
+fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHandle {
     let path = folder.join(name);
     let identity = StoreIdentity {
         cluster: id("test"),
@@ -30,10 +35,14 @@ fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
         FileStore::create(&path, identity)
     };
     let weight = name.bytes().next().map_or(0, u32::from);
-    let agent = BullyAgent::builder(name)
+    let config = QuorumConfig::builder(VOTERS.map(id))
         .timings(Timings::lan())
-        .quorum(VOTERS)
         .preemption(Preemption::Never)
+        .epoch(epoch)
+        .build();
+    let agent = BullyAgent::builder(name)
+        .quorum_config(Arc::new(config.unwrap()))
+        .restart_policy(patient())
         .score(weight)
         .clock(VirtualClock::new())
         .store(store.unwrap())
@@ -161,5 +170,77 @@ fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
         until("both know", || a.follows(&leader) && c.follows(&leader)).await;
         let term = a.agents[0].leader().unwrap().term;
         assert!(term > Term(first.0 + 1), "{term} after {first}");
+    });
+}
+
+/// What a says of b: its rules, and the number of its choice of voters.
+fn mismatch(events: Vec<BridgeEvent>) -> Option<(String, u64)> {
+    events.into_iter().find_map(|event| {
+        if let BridgeEvent::Mismatch { theirs, .. } = event {
+            return Some(theirs);
+        }
+        None
+    })
+}
+
+#[test]
+fn agents_that_follow_other_rules_do_not_hear_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        let mut events = a.bridge.events();
+        a.agent("a1", 1);
+        voter(&mut b, "b1", folder);
+        sleep(MS(3_000)).await;
+        assert!(a.is_linked("b"), "the link stays");
+        assert!(a.follows("a1") && a.group.members().len() == 1);
+        assert_eq!(b.group.members().len(), 1);
+        assert_eq!(mismatch(told(&mut events)), Some(("quorum".to_owned(), 0)));
+    });
+}
+
+#[test]
+fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let mut hosts = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
+        until("c1 leads", || {
+            believer(&hosts.each_ref()).as_deref() == Some("c1")
+        })
+        .await;
+        let term = hosts[2].agents[0].leader().unwrap().term;
+        let mut events = hosts[0].bridge.events();
+        // The voters stop, and start again as another choice, one after the other.
+        for host in &mut hosts {
+            let agent = host.agents.pop().unwrap();
+            agent.leave(MS(1_000)).await.ok();
+        }
+        sleep(MS(1_000)).await;
+        for (host, name) in hosts.iter_mut().zip(VOTERS) {
+            voter_of(host, name, folder, 1);
+            sleep(MS(700)).await;
+        }
+        until("one leads", || believer(&hosts.each_ref()).is_some()).await;
+        let leader = believer(&hosts.each_ref()).unwrap();
+        until("all know", || {
+            hosts.iter().all(|host| host.follows(&leader))
+        })
+        .await;
+        let now = hosts[0].agents[0].leader().unwrap().term;
+        assert!(
+            now.0 > term.0 + (1 << 20),
+            "{now}: far above {term}, and no link was closed"
+        );
+        for host in &hosts {
+            let counters = host.bridge.counters();
+            let fault = actix_bully::remote::TermFault::Last { term: now };
+            assert_eq!(counters.closed(Closed::Term(fault)), 0);
+        }
+        drop(told(&mut events));
     });
 }

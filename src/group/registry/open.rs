@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     group::{OpenError, watch::Bell},
-    protocol::{AgentId, Incarnation, PeerMessage},
+    protocol::{AgentId, Demands, Incarnation, PeerMessage},
 };
 
 use super::{Holder, Registry, Seat};
@@ -36,8 +36,8 @@ impl<M: PeerMessage> Registry<M> {
     }
 
     /// The rules that the members follow; `None` while nobody has a place.
-    pub(in crate::group) fn mode(&self) -> Option<&'static str> {
-        (!self.names.is_empty()).then_some(self.demands.mode)
+    pub(in crate::group) fn rules(&self) -> Option<Demands> {
+        (!self.names.is_empty()).then_some(self.demands)
     }
 
     /// Rings the bell at the next change, and again after each look.

@@ -14,13 +14,13 @@ use crate::{
     remote::wire::{LeaderHint, RosterContent},
 };
 
-use super::Home;
+use super::{Home, Rules};
 
 /// The agents of one group that live here, as the other side knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     /// The rules named when the group was opened on this link.
-    mode: Option<&'static str>,
+    rules: Option<Rules>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
     free: BTreeSet<u32>,
@@ -31,7 +31,7 @@ pub(crate) struct Announcer {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct News {
     /// The group begins anew, by these rules.
-    pub(crate) opens: Option<&'static str>,
+    pub(crate) opens: Option<Rules>,
     /// Before the letters that wait.
     pub(crate) before: RosterContent,
     /// After them.
@@ -52,11 +52,11 @@ impl Announcer {
     /// Compares what is with what was told; afterwards it counts as told.
     pub(crate) fn update(&mut self, home: Home) -> News {
         let mut news = News::default();
-        if home.mode != self.mode && home.mode.is_some() {
+        if home.rules != self.rules && home.rules.is_some() {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
             *self = Self::default();
-            self.mode = home.mode;
-            news.opens = home.mode;
+            self.rules = home.rules;
+            news.opens = home.rules;
         }
         let mut gone = mem::take(&mut self.known);
         for member in home.members {
@@ -152,11 +152,15 @@ mod tests {
         Member::up(id, MemberKind::Voter, Some(1.into()), Incarnation(life))
     }
 
+    fn rules(mode: &'static str) -> Rules {
+        Rules { mode, epoch: 0 }
+    }
+
     fn home(members: &[Member]) -> Home {
-        let mode = Some("available");
+        let rules = Some(rules("available"));
         let members = members.to_vec();
         Home {
-            mode,
+            rules,
             members,
             leader: None,
         }
@@ -172,7 +176,7 @@ mod tests {
     fn who_comes_is_told_before_the_letters_and_who_goes_after_them() {
         let mut announcer = Announcer::default();
         let news = announcer.update(home(&[up("a", 1), up("b", 1)]));
-        assert_eq!(news.opens, Some("available"));
+        assert_eq!(news.opens, Some(rules("available")));
         assert_eq!(news.before.members, [(0, up("a", 1)), (1, up("b", 1))]);
 
         let news = announcer.update(home(&[down(up("a", 1)), up("c", 1)]));
@@ -214,14 +218,14 @@ mod tests {
             "nobody, no rules"
         );
         announcer.update(home(&[up("a", 1), up("b", 1)]));
-        let mode = Some("quorum");
+        let rules = Some(rules("quorum"));
         let members = vec![up("b", 2)];
         let news = announcer.update(Home {
-            mode,
+            rules,
             members,
             leader: None,
         });
-        assert_eq!(news.opens, mode);
+        assert_eq!(news.opens, rules);
         assert_eq!(news.before.members, [(0, up("b", 2))]);
         assert!(news.after.left.is_empty());
     }

@@ -4,7 +4,7 @@ use std::{fmt::Debug, sync::Arc};
 
 use crate::{
     group::{Group, Incoming, JoinError, OpenError, Watch},
-    protocol::{AgentId, Incarnation, Leader, Member, Presence, Score, Term},
+    protocol::{AgentId, Demands, Incarnation, Leader, Member, Presence, Score, Term},
     remote::{
         Closed, RemoteMessage,
         wire::{Bounds, decode_payload},
@@ -16,8 +16,6 @@ use super::Way;
 /// A group without its message type.
 pub(crate) trait Carried: Debug + Send + Sync {
     fn name(&self) -> &str;
-    /// Which list of voters the group follows.
-    fn epoch(&self) -> u64;
     /// Lets other hosts in; see [`Group::open`].
     fn open(&self, floor: Incarnation) -> Result<(), OpenError>;
     /// Takes that back.
@@ -25,7 +23,7 @@ pub(crate) trait Carried: Debug + Send + Sync {
     /// Watches the members that live here.
     fn watch(&self, ring: Box<dyn Fn() + Send + Sync>) -> Box<dyn Lookout>;
     /// The rules that the group follows here, once anybody does.
-    fn mode(&self) -> Option<&'static str>;
+    fn rules(&self) -> Option<Rules>;
 
     /// Adds a member of another node.
     fn join(&self, member: Member, way: &Arc<Way>) -> Result<(), JoinError>;
@@ -59,38 +57,49 @@ pub(crate) trait Lookout: Debug + Send {
 /// The members of a group that live here.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Home {
-    pub(crate) mode: Option<&'static str>,
+    pub(crate) rules: Option<Rules>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
     /// Who leads, if it is one of them.
     pub(crate) leader: Option<Leader>,
 }
 
+/// What all members of a group follow. Where two nodes differ, nothing crosses for that group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules {
+    pub(crate) mode: &'static str,
+    /// Which choice of voters.
+    pub(crate) epoch: u64,
+}
+
+impl Rules {
+    /// Whether the other side names the same.
+    pub(crate) fn are(self, mode: &str, epoch: u64) -> bool {
+        self.mode == mode && self.epoch == epoch
+    }
+}
+
+fn rules<M: RemoteMessage>(group: &Group<M>) -> Option<Rules> {
+    let Demands { mode, epoch, .. } = group.rules()?;
+    Some(Rules { mode, epoch })
+}
+
 /// A group with its message type.
 #[derive(Debug)]
 pub(crate) struct Carrier<M: RemoteMessage> {
     group: Group<M>,
-    epoch: u64,
     bounds: Bounds,
 }
 
 impl<M: RemoteMessage> Carrier<M> {
-    pub(crate) fn new(group: Group<M>, epoch: u64, bounds: Bounds) -> Self {
-        Self {
-            group,
-            epoch,
-            bounds,
-        }
+    pub(crate) fn new(group: Group<M>, bounds: Bounds) -> Self {
+        Self { group, bounds }
     }
 }
 
 impl<M: RemoteMessage> Carried for Carrier<M> {
     fn name(&self) -> &str {
         self.group.name()
-    }
-
-    fn epoch(&self) -> u64 {
-        self.epoch
     }
 
     fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
@@ -105,8 +114,8 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         Box::new(self.group.watch(ring))
     }
 
-    fn mode(&self) -> Option<&'static str> {
-        self.group.mode()
+    fn rules(&self) -> Option<Rules> {
+        rules(&self.group)
     }
 
     fn join(&self, member: Member, way: &Arc<Way>) -> Result<(), JoinError> {
@@ -169,7 +178,7 @@ impl<M: RemoteMessage> Lookout for Watch<M> {
         };
         let leader = group.members().leader().filter(leads).cloned();
         Home {
-            mode: group.mode(),
+            rules: rules(group),
             members,
             leader,
         }

@@ -14,5 +14,5 @@ mod outbox;
 
 pub(crate) use announce::{Announcer, News};
 pub(crate) use books::Books;
-pub(crate) use group::{Carried, Carrier, Home, Lookout};
+pub(crate) use group::{Carried, Carrier, Home, Lookout, Rules};
 pub(crate) use outbox::{Outbox, Queued, Receivers, Way};

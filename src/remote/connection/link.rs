@@ -53,8 +53,8 @@ pub(super) struct Side {
     pub(super) is_dirty: Arc<AtomicBool>,
     /// Who lives there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
-    /// The rules that the other side follows.
-    pub(super) mode: RefCell<Option<String>>,
+    /// The rules that the other side follows, if they were not found to be others.
+    pub(super) rules: RefCell<Option<(String, u64)>>,
 }
 
 impl Connection {
@@ -115,7 +115,7 @@ impl Connection {
                 lookout: RefCell::new(lookout),
                 is_dirty,
                 theirs: RefCell::default(),
-                mode: RefCell::default(),
+                rules: RefCell::default(),
             }
         };
         self.shared.carried.iter().map(side).collect()

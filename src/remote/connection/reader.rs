@@ -15,9 +15,8 @@ use tokio::{
 use crate::{
     protocol::{AgentId, Term},
     remote::{
-        Closed, Dropped, Inbound, Letter, News, Verdict,
+        Closed, Dropped, Inbound, Letter, News, Standing, Verdict,
         event::BridgeEvent,
-        shared::lock,
         status::Meter,
         transport::Stream,
         wire::{Frames, Letters, Opening, RawLetter, Receivers},
@@ -172,17 +171,11 @@ impl Reader {
             shared.counters.dropped(Dropped::RefusedName);
             return Ok(());
         }
-        let Some((carried, guard)) = shared
-            .carried
-            .get(passed.group)
-            .zip(shared.guards.get(passed.group))
-        else {
+        let Some(carried) = shared.carried.get(passed.group) else {
             return Ok(());
         };
-        let mut judge = |term: Option<Term>| {
-            let admitted = term.map_or(Ok(()), |term| lock(guard).admit(term));
-            admitted.map_err(Closed::from)
-        };
+        let mut judge =
+            |term: Option<Term>| term.map_or(Ok(()), |term| shared.admit(passed.group, term));
         let side = common.groups.get(passed.group);
         let told = side.map(|side| side.told.borrow());
         let mut unknown: usize = 0;
@@ -223,7 +216,7 @@ fn owned(opening: &Opening<'_>) -> (String, String, u64) {
 
 impl Common {
     /// The other side begins a group anew.
-    fn opened(&self, standing: crate::remote::Standing, opening: (String, String, u64)) {
+    fn opened(&self, standing: Standing, opening: (String, String, u64)) {
         let shared = &self.shared;
         let (name, mode, epoch) = opening;
         let at = shared.carried.iter().position(|c| c.name() == name);
@@ -232,9 +225,10 @@ impl Common {
         };
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
-            *side.mode.borrow_mut() = Some(mode.clone());
+            let is_carried = matches!(standing, Standing::Carried(_));
+            *side.rules.borrow_mut() = is_carried.then(|| (mode.clone(), epoch));
         }
-        if standing == crate::remote::Standing::Mismatch {
+        if standing == Standing::Mismatch {
             self.account.books().remove(group, &**carried);
             if let Ok(name) = AgentId::new(&name) {
                 shared.events.tell(BridgeEvent::Mismatch {
@@ -250,12 +244,11 @@ impl Common {
     fn news(&self, news: News) -> Result<(), Closed> {
         let shared = &self.shared;
         let group = news.group;
-        let (Some(carried), Some(guard)) = (shared.carried.get(group), shared.guards.get(group))
-        else {
+        let Some(carried) = shared.carried.get(group) else {
             return Ok(());
         };
         if let Some(leader) = &news.leader {
-            lock(guard).admit(leader.term)?;
+            shared.admit(group, leader.term)?;
         }
         if let Some(side) = self.groups.get(group) {
             let mut theirs = side.theirs.borrow_mut();

@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::remote::{
     Closed,
-    carry::{News, Queued, Receivers},
+    carry::{News, Queued, Receivers, Rules},
     status::Meter,
     transport::Stream,
     wire::{LettersWriter, Opening, Roster, RosterContent, Targets, encode_ping, encode_pong},
@@ -183,12 +183,15 @@ impl Writer {
                 before,
                 after: went,
             } = side.told.borrow_mut().update(home);
-            if let Some(mode) = opens {
-                let theirs = side.mode.borrow();
-                if theirs.as_ref().is_some_and(|theirs| theirs != mode) {
+            if let Some(rules) = opens {
+                let theirs = side.rules.borrow();
+                if theirs
+                    .as_ref()
+                    .is_some_and(|(mode, epoch)| !rules.are(mode, *epoch))
+                {
                     return Err(Closed::Lost);
                 }
-                common.shared.warn_of_two_leaders(group, mode);
+                common.shared.follow(group, rules);
             }
             self.roster(group, opens, &before);
             if !went.left.is_empty() {
@@ -199,7 +202,7 @@ impl Writer {
         Ok(after)
     }
 
-    fn roster(&mut self, group: usize, opens: Option<&'static str>, content: &RosterContent) {
+    fn roster(&mut self, group: usize, opens: Option<Rules>, content: &RosterContent) {
         let common = Rc::clone(&self.common);
         let Some(carried) = common.shared.carried.get(group) else {
             return;
@@ -209,10 +212,10 @@ impl Writer {
         };
         let room = self.frame().saturating_sub(Roster::MAX_REST);
         let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
-        let mut opening = opens.map(|mode| Opening {
+        let mut opening = opens.map(|Rules { mode, epoch }| Opening {
             name: carried.name(),
             mode,
-            epoch: carried.epoch(),
+            epoch,
         });
         let mut pieces = News::pieces(content, most.min(common.shared.limits.items()));
         if pieces.is_empty() && opening.is_some() {
