@@ -1,6 +1,7 @@
 //! The bridge on real actors: over pipes in virtual time, and over sockets.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "a scene that cannot be set fails the test"
 )]
 

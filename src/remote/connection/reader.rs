@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{AgentId, Term},
+    protocol::{AgentId, Term, Time},
     remote::{
         Closed, Dropped, Inbound, Letter, News, Standing, Verdict,
         event::BridgeEvent,
@@ -140,10 +140,11 @@ impl Reader {
         letters: Letters<'_>,
     ) -> Result<usize, Closed> {
         let mut count: usize = 0;
+        let now = common.shared.now();
         for letter in letters {
             let letter = letter?;
             count = count.saturating_add(1);
-            Self::letter(common, inbound, &letter)?;
+            Self::letter(common, inbound, now, &letter)?;
         }
         Meter::add(&common.shared.meter.letters_in, count);
         Ok(count)
@@ -152,10 +153,10 @@ impl Reader {
     fn letter(
         common: &Common,
         inbound: &mut Inbound,
+        now: Time,
         letter: &RawLetter<'_>,
     ) -> Result<(), Closed> {
         let shared = &common.shared;
-        let now = shared.now();
         let passed = match inbound.letter(now, letter)? {
             Letter::Pass(passed) => passed,
             Letter::Drop(why) => {

@@ -82,7 +82,13 @@ impl Writer {
         self.flush().await?;
         loop {
             match self.wait().await {
-                Wake::Rung => self.turn().await?,
+                Wake::Rung => {
+                    // Whoever has much to say must ask as well: the other side may have nothing.
+                    if self.is_quiet() {
+                        self.ping();
+                    }
+                    self.turn().await?;
+                }
                 Wake::Quiet => {
                     self.ping();
                     self.flush().await?;

@@ -51,6 +51,8 @@ struct Queue {
     stage: Stage,
     /// The link that takes the letters out, or did last.
     by: Option<LinkId>,
+    /// What the clock showed when it was looked at last.
+    now: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,16 +229,21 @@ impl Outbox {
             return error!(%reason, kind = letter.message.kind(), "message not sent");
         }
         let payload = queue.arena.split().freeze();
+        let was_empty = queue.letters.is_empty();
+        let is_repeated = letter.message.is_repeated();
+        let is_burst = queue.stage == Stage::Linked && !is_repeated && !was_empty;
+        if !is_burst || queue.next.trailing_zeros() >= SAME_TIME {
+            queue.now = Some(Instant::now());
+        }
         let queued = Queued {
             group,
             from: letter.from.clone(),
             incarnation: letter.incarnation,
             to,
             payload,
-            is_repeated: letter.message.is_repeated(),
-            since: Instant::now(),
+            is_repeated,
+            since: queue.now.unwrap_or_else(Instant::now),
         };
-        let was_empty = queue.letters.is_empty();
         queue.put(queued);
         if queue.bytes > self.most {
             self.drop_all(&mut queue);
@@ -335,6 +342,10 @@ impl<M: RemoteMessage> Link<M> for Way {
         self.outbox.push(self.group, to, &letter);
     }
 }
+
+/// Of a burst, 2 to this power letters count as said at the same time: a look at the clock takes
+/// its own.
+const SAME_TIME: u32 = 5;
 
 /// What a queued letter takes beside its payload, about.
 const OVERHEAD: usize = 64;
