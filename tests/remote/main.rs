@@ -8,6 +8,7 @@
 mod chaos;
 #[path = "../common/mod.rs"]
 mod common;
+mod elections;
 mod kit;
 mod load;
 mod pipes;

@@ -111,6 +111,10 @@ impl PeerMessage for BallotMessage {
         }
     }
 
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
     fn is_repeated(&self) -> bool {
         !matches!(self, Self::Resign(_))
     }

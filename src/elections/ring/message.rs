@@ -204,6 +204,10 @@ impl PeerMessage for RingMessage {
         }
     }
 
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
     fn is_repeated(&self) -> bool {
         match self {
             Self::Collect(_) | Self::Nominate(_) => false,

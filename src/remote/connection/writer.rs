@@ -223,7 +223,11 @@ impl Writer {
             mode,
             epoch,
         });
-        let mut pieces = News::pieces(content, most.min(common.shared.limits.items()));
+        let mut pieces = News::pieces(
+            content,
+            most.min(Roster::MAX_MEMBERS)
+                .min(common.shared.limits.items()),
+        );
         if pieces.is_empty() && opening.is_some() {
             pieces.push(RosterContent::default());
         }

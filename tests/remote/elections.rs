@@ -1,0 +1,110 @@
+//! Every election of the crate crosses the bridge: three hosts elect, lose their leader, and elect
+//! the next.
+
+use std::{fmt::Debug, path::Path, sync::Arc};
+
+use actix::clock::sleep;
+use actix_bully::{
+    agent::{Agent, AgentBuilder, ElectionHandle, Inject},
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        ring::{Ring, RingConfig},
+    },
+    group::Group,
+    protocol::Election,
+    remote::{Closed, RemoteMessage, transport::Pipes},
+    store::{FileStore, StoreIdentity},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::kit::{MS, builder, id, play, until};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// One agent a host; the later in the alphabet, the more important.
+async fn elect_across<E>(agent: impl Fn(&str) -> AgentBuilder<E>)
+where
+    E: Election<Message: RemoteMessage>,
+{
+    let pipes = Pipes::new();
+    let mut hosts = Vec::new();
+    for (name, score) in NAMES.into_iter().zip(1..) {
+        let group = Group::new("g").unwrap();
+        let peers: Vec<&str> = NAMES.into_iter().filter(|peer| *peer != name).collect();
+        let bridge = builder(&pipes, name, &peers).carry(&group).start().unwrap();
+        let agent = agent(name).score(score).join(&group).start().unwrap();
+        hosts.push((bridge, agent));
+    }
+    let first = agreed(&hosts).await;
+    let at = NAMES.into_iter().position(|name| name == first).unwrap();
+    let (bridge, lost) = hosts.remove(at);
+    bridge.stop();
+    lost.addr().do_send(Inject::Stop);
+    sleep(MS(1)).await;
+    let next = agreed(&hosts).await;
+    assert_ne!(first, next);
+    for (bridge, _) in &hosts {
+        let counters = bridge.counters();
+        for why in [
+            Closed::UnknownTargets,
+            Closed::FromNotAllowed,
+            Closed::Protocol,
+        ] {
+            assert_eq!(counters.closed(why), 0);
+        }
+    }
+}
+
+/// Whom all follow, when they do.
+async fn agreed<B, E: Election>(hosts: &[(B, ElectionHandle<E>)]) -> String {
+    let mut leader = String::new();
+    until("all follow one that leads", || {
+        let follows = |agent: &ElectionHandle<E>| Some(agent.leader()?.id.to_string());
+        let mut all = hosts.iter().map(|(_, agent)| follows(agent));
+        let Some(Some(first)) = all.next() else {
+            return false;
+        };
+        let leads = |agent: &ElectionHandle<E>| agent.is_leader() && *agent.id() == id(&first);
+        let agreed = all.all(|other| other.as_ref() == Some(&first))
+            && hosts.iter().any(|(_, agent)| leads(agent));
+        leader = first;
+        agreed
+    })
+    .await;
+    leader
+}
+
+fn store<D>(folder: &Path, name: &str) -> FileStore<D>
+where
+    D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    let identity = StoreIdentity {
+        cluster: id("test"),
+        group: id("g"),
+        node: id(name),
+    };
+    FileStore::create(folder.join(name), identity).unwrap()
+}
+
+#[test]
+fn a_ring_goes_round_three_hosts() {
+    play(async {
+        let rules = Arc::new(RingConfig::default());
+        elect_across::<Ring>(|name| Agent::with_config(name, Arc::clone(&rules))).await;
+    });
+}
+
+#[test]
+fn ballots_are_gossiped_among_three_hosts() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let rules = BallotConfig::builder(NAMES.map(id)).build().unwrap();
+        let rules = Arc::new(rules);
+        elect_across::<Ballot>(|name| {
+            let agent = Agent::with_config(name, Arc::clone(&rules));
+            agent.store(store(folder.path(), name))
+        })
+        .await;
+    });
+}
