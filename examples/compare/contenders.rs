@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use actix_bully::{
     elections::{
+        ballot::{Ballot, BallotConfig, BallotMessage},
         bully::{Bully, BullyConfig, BullyMessage},
         policy::Preemption,
         quorum::{QuorumBully, QuorumConfig},
+        ring::{Ring, RingConfig, RingMessage},
     },
     protocol::{AgentId, Election},
 };
@@ -55,6 +57,8 @@ pub(crate) const ALL: &[Entrant] = &[
     Entrant::of::<Strict>("strict", "ASTRA's rules"),
     Entrant::of::<Available>("bully", "always a leader"),
     Entrant::of::<Quorum>("quorum", "never two leaders"),
+    Entrant::of::<Token>("ring", "a leader of each ring"),
+    Entrant::of::<Gossip>("ballot", "in the end one leader"),
 ];
 
 /// The plain ASTRA rules.
@@ -106,6 +110,41 @@ impl Contender for Quorum {
     }
 
     fn size(message: &BullyMessage) -> usize {
+        packed(message)
+    }
+}
+
+/// A token goes round.
+struct Token;
+
+impl Contender for Token {
+    type Election = Ring;
+
+    fn config(_: &[AgentId]) -> Arc<RingConfig> {
+        Arc::default()
+    }
+
+    fn size(message: &RingMessage) -> usize {
+        packed(message)
+    }
+}
+
+/// Ballots by gossip.
+struct Gossip;
+
+impl Contender for Gossip {
+    type Election = Ballot;
+
+    fn config(voters: &[AgentId]) -> Arc<BallotConfig> {
+        let config = BallotConfig::builder(voters.iter().cloned()).build();
+        #[expect(
+            clippy::expect_used,
+            reason = "five voters with names are a valid list"
+        )]
+        Arc::new(config.expect("valid"))
+    }
+
+    fn size(message: &BallotMessage) -> usize {
         packed(message)
     }
 }

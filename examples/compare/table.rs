@@ -47,9 +47,9 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
 }
 
 const LEGEND: &str = "\
-agreed, longest: until all follow one leader (median, most); from its end if it lasts. messages, \n\
-bytes: until then; a second while it lasts. rounds: messages that led to each other. leaders: the \n\
-most at once. two for, none for: how long two or more led, or nobody. elected: leaderships that \n\
+agreed, longest: until all follow one leader (median, most); from its end if it lasts. messages,\n\
+bytes: until then; a second while it lasts. rounds: messages that led to each other. leaders: the\n\
+most at once. two for, none for: how long two or more led, or nobody. elected: leaderships that\n\
 began while it lasted.\n";
 
 fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
