@@ -177,10 +177,7 @@ fn measure(node: &PathBuf, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wr
     for _ in 0..rounds {
         let leader = cluster.agree()?;
         let before = cluster.mark();
-        let survivors = match row.end {
-            End::Panics => cluster.all(),
-            _ => cluster.others(leader),
-        };
+        let survivors = cluster.others(leader);
         let began = clock.now().as_nanos() / 1_000;
         match row.end {
             End::Killed => cluster.kill(leader)?,
