@@ -1,11 +1,11 @@
 //! One history: all that makes it what it is, how it runs, and the command that runs it again.
 
-use std::{fmt, time::Duration};
+use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
-    elections::{bully::BullyConfig, quorum::QuorumError},
+    elections::bully::BullyConfig,
     sim::{
-        BullyScenario, QuorumScenario,
+        BullyScenario, QuorumScenario, ReorganizationScenario,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -22,6 +22,9 @@ pub(crate) enum Protocol {
     Strict,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
+    /// Garcia-Molina 1982; in every other history only the faults that the paper allows, and then
+    /// its assertion is checked after every step
+    Reorganization,
 }
 
 /// What a history is made of. The same plan gives the same history.
@@ -58,7 +61,7 @@ impl Plan {
     ///
     /// # Errors
     /// A quorum needs somebody.
-    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, QuorumError> {
+    pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
             Protocol::Strict => {
@@ -72,6 +75,16 @@ impl Plan {
                     elections: scenario.elections(),
                     ..outcome
                 })
+            }
+            Protocol::Reorganization => {
+                let scenario = ReorganizationScenario::drawn(self.seed)?;
+                if self.seed.is_multiple_of(2) {
+                    return Ok(self.run_in(trace, &mut { scenario }));
+                }
+                let allowed = |fault: &Fault| ReorganizationScenario::ALLOWED.contains(fault);
+                let mut plan = self.clone();
+                plan.faults.retain(allowed);
+                Ok(plan.run_in(trace, &mut scenario.as_assumed()))
             }
         }
     }
@@ -96,7 +109,9 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict => 50_000,
+            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Reorganization => {
+                50_000
+            }
         }
     }
 }

@@ -4,13 +4,15 @@
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //!
-//! The two share their messages, so that a user sees one type; [`any`] joins them.
+//! The first two share their messages, so that a user sees one type; [`any`] joins them.
 
 pub mod any;
 pub mod bully;
 pub mod message;
 pub mod policy;
 pub mod quorum;
+pub mod reorganization;
 pub mod timer;
 pub mod vote;

@@ -78,6 +78,9 @@ pub enum LostReason {
     Ended,
     /// A lease was not renewed in time.
     LeaseExpired,
+    /// The group is being put in order again, because somebody was found out of it; the same agent
+    /// may lead next.
+    Reorganized,
 }
 
 impl fmt::Display for LostReason {
@@ -89,6 +92,7 @@ impl fmt::Display for LostReason {
             Self::Stalled => "stalled",
             Self::Ended => "ended",
             Self::LeaseExpired => "lease expired",
+            Self::Reorganized => "reorganized",
         })
     }
 }

@@ -76,6 +76,7 @@ mod news;
 mod node;
 mod queue;
 mod quorum;
+mod reorganization;
 mod trap;
 mod verbs;
 mod wire;
@@ -88,6 +89,7 @@ pub use contract::TermOrder;
 pub use news::Detection;
 pub use node::Participant;
 pub use quorum::{QuorumScenario, Watch, Watched};
+pub use reorganization::ReorganizationScenario;
 pub use trap::{Reaction, Trap};
 pub use world::{Violation, World};
 
