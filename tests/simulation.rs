@@ -74,6 +74,7 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Bully, 1, Vec::new()),
         (Protocol::Strict, 4, some),
         (Protocol::Quorum, 100, Fault::ALL.to_vec()),
+        (Protocol::Reorganization, 2, Fault::ALL.to_vec()),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
         let made = Plan {
@@ -89,8 +90,18 @@ fn the_printed_command_means_the_same_history() {
 
 #[test]
 fn quorum_histories_keep_every_invariant() {
-    for seed in seeds(4000, 40) {
-        let words = format!(" -- --protocol quorum --seconds 4 --seed {seed}");
+    keeps_every_invariant("quorum", 40);
+}
+
+/// Every other one keeps the paper's assumptions.
+#[test]
+fn reorganizations_keep_their_promises() {
+    keeps_every_invariant("reorganization", 100);
+}
+
+fn keeps_every_invariant(protocol: &str, count: u64) {
+    for seed in seeds(4000, count) {
+        let words = format!(" -- --protocol {protocol} --seconds 4 --seed {seed}");
         let plan = plan(&words);
         let outcome = plan.run(Trace::off());
         let violation = outcome.map(|outcome| outcome.report.violation);

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, value_parser};
 
+use crate::protocol::Protocol;
+
 /// Agents that elect a leader while one thing after the other happens to them.
 #[derive(Debug, Parser)]
 #[command(name = "cluster", after_help = "Without arguments it tells a story.")]
@@ -11,6 +13,9 @@ pub(crate) struct Args {
     /// How many agents there are: agent-1 to agent-N, the score of each is its number
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) agents: u32,
+    /// Which election they hold
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) protocol: Protocol,
     /// Begins the random numbers: the delays of messages, the jitter of time-outs
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,

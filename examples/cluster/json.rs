@@ -10,6 +10,7 @@ pub(crate) fn head(args: &Args) -> String {
     json!({
         "type": "run",
         "agents": args.agents,
+        "protocol": args.protocol.to_string(),
         "seed": args.seed,
         "clock": clock,
     })

@@ -14,14 +14,17 @@
 //! $ cargo run --example cluster -- --agents 9 --seed 7
 //! $ cargo run --example cluster -- --script "crash 5; settle; status"
 //! $ cargo run --example cluster -- --interactive
+//! $ cargo run --example cluster -- --protocol reorganization
 //! $ cargo run --example cluster -- --mermaid story.md
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see.
+//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see,
+//! `protocol.rs` which election it is.
 
 mod args;
 mod json;
+mod protocol;
 mod screen;
 mod session;
 mod story;
@@ -29,6 +32,7 @@ mod story;
 use std::{error::Error, io, process::ExitCode};
 
 use actix::{System, SystemRunner};
+use actix_bully::{cluster::ClusterBuilder, protocol::Election};
 use args::Args;
 use clap::Parser;
 use session::Session;
@@ -36,7 +40,7 @@ use session::Session;
 fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match system(args.real_time) {
-        Ok(system) => system.block_on(run(args)),
+        Ok(system) => system.block_on(args.protocol.run(args)),
         Err(wrong) => Err(wrong.into()),
     };
     match outcome {
@@ -48,10 +52,11 @@ fn main() -> ExitCode {
     }
 }
 
-async fn run(args: Args) -> Result<(), Box<dyn Error>> {
+/// Plays the run with this cluster.
+async fn play<E: Election>(args: Args, cluster: ClusterBuilder<E>) -> Result<(), Box<dyn Error>> {
     // What cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(str::parse).transpose()?;
-    let mut session = Session::begin(&args).await?;
+    let mut session = Session::begin(&args, cluster).await?;
     let outcome = match script {
         Some(script) => session.run(script).await,
         None if args.interactive => session.interact(args.real_time).await,

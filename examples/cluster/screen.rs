@@ -40,6 +40,7 @@ impl Screen {
     pub(crate) fn head(&mut self, args: &Args) {
         let Args {
             agents,
+            protocol,
             seed,
             real_time,
             ..
@@ -50,7 +51,7 @@ impl Screen {
         let s = if agents == 1 { "" } else { "s" };
         let time = if real_time { "real" } else { "virtual" };
         line(&format!(
-            "A bully election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
+            "A {protocol} election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
         ));
         let head = columns("WHAT HAPPENS", "LEADER", "TIME", "MESSAGES");
         line(&self.paint(DIM, &head));

@@ -10,8 +10,9 @@ use std::{
 };
 
 use actix_bully::{
-    cluster::{Answer, Cluster, ClusterError, Command, Script},
+    cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Script},
     faults::Conditions,
+    protocol,
 };
 use futures::{StreamExt, channel::mpsc};
 
@@ -23,17 +24,17 @@ use crate::{
 pub(crate) type Wrong = Box<dyn Error>;
 
 /// See the [module's page](self).
-pub(crate) struct Session {
-    cluster: Cluster,
+pub(crate) struct Session<E: protocol::Election> {
+    cluster: Cluster<E>,
     screen: Screen,
 }
 
-impl Session {
+impl<E: protocol::Election> Session<E> {
     /// Starts the agents, and lets them elect.
-    pub(crate) async fn begin(args: &Args) -> Result<Self, Wrong> {
+    pub(crate) async fn begin(args: &Args, cluster: ClusterBuilder<E>) -> Result<Self, Wrong> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(3));
         let network = Conditions::builder().delay(shortest..=longest).build()?;
-        let cluster = Cluster::builder()
+        let cluster = cluster
             .agents(args.agents)
             .seed(args.seed)
             .network(network)

@@ -1,11 +1,11 @@
 //! The story: what happens to the agents, in which order.
 
-use actix_bully::cluster::Command;
+use actix_bully::{cluster::Command, protocol::Election};
 
 use crate::session::{Session, Wrong};
 
 /// Tells it, as far as there are enough agents for it.
-pub(crate) async fn tell(session: &mut Session, agents: u32) -> Result<(), Wrong> {
+pub(crate) async fn tell<E: Election>(session: &mut Session<E>, agents: u32) -> Result<(), Wrong> {
     session.status();
     let top = agents;
     if agents >= 2 {

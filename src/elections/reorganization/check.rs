@@ -142,7 +142,7 @@ impl Reorganization {
     fn is_free(&self) -> bool {
         match &self.state {
             State::Candidate(_) => false,
-            State::Waiting(wait) => !matches!(wait.cause, Cause::Halted { .. }),
+            State::Waiting(wait) => !matches!(wait.cause, Cause::Halted(_)),
             State::Idle | State::Member(_) | State::Leader(_) => true,
         }
     }

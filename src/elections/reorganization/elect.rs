@@ -43,7 +43,10 @@ impl Reorganization {
         let candidacy = Candidacy {
             election: election.clone(),
             score,
-            phase: Phase::Asking { superior: None },
+            phase: Phase::Asking {
+                superior: None,
+                halter: None,
+            },
             pending: asked.clone(),
             asked,
             up: BTreeSet::new(),
@@ -94,8 +97,13 @@ impl Reorganization {
             return;
         };
         match &candidacy.phase {
-            Phase::Asking { superior: Some(_) } => self.give_up(now, out),
-            Phase::Asking { superior: None } => self.halt_others(now, out),
+            Phase::Asking {
+                halter: Some(_), ..
+            } => self.answer_halter(now, out),
+            Phase::Asking {
+                superior: Some(_), ..
+            } => self.give_up(now, out),
+            Phase::Asking { superior: None, .. } => self.halt_others(now, out),
             Phase::Halting => self.reorganize(now, out),
             Phase::Reorganizing => self.make_ready(now, out),
             Phase::Readying => self.become_normal(now, out),
@@ -103,11 +111,11 @@ impl Reorganization {
     }
 
     /// G1: somebody above is there.
-    fn give_up(&mut self, now: Time, out: &mut Out) {
+    pub(super) fn give_up(&mut self, now: Time, out: &mut Out) {
         let State::Candidate(candidacy) = &mut self.state else {
             return;
         };
-        if let Phase::Asking { superior } = &mut candidacy.phase
+        if let Phase::Asking { superior, .. } = &mut candidacy.phase
             && let Some(above) = superior.take()
         {
             let wait = self.config.takeover();
@@ -194,7 +202,7 @@ impl Reorganization {
         let State::Candidate(candidacy) = &mut self.state else {
             return self.on_watched(now, from, there, out);
         };
-        let Phase::Asking { superior } = &mut candidacy.phase else {
+        let Phase::Asking { superior, .. } = &mut candidacy.phase else {
             return self.ignore("nobody is asked any more");
         };
         if candidacy.election != there.election || !candidacy.pending.remove(from) {
@@ -208,6 +216,8 @@ impl Reorganization {
         }
         if candidacy.pending.is_empty() {
             self.advance(now, out);
+        } else {
+            self.reconsider_halter(now, out);
         }
     }
 

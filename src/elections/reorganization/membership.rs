@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{
     Out, Reorganization,
-    state::{Cause, State},
+    state::{Cause, Halter, State},
 };
 use crate::protocol::{AgentId, LostReason, MemberKind, Members, Presence, Time};
 
@@ -27,10 +27,12 @@ impl Reorganization {
             State::Idle | State::Leader(_) => {}
             State::Candidate(_) => self.reconsider(now, out),
             State::Waiting(wait) => match &wait.cause {
-                Cause::Superior(above) | Cause::Halted { by: above, .. } if is_down(&above.id) => {
+                Cause::Superior(above) | Cause::Halted(Halter { by: above, .. })
+                    if is_down(&above.id) =>
+                {
                     self.elect(now, LostReason::Reorganized, out);
                 }
-                Cause::Superior(_) | Cause::Halted { .. } | Cause::Pause => {}
+                Cause::Superior(_) | Cause::Halted(_) | Cause::Pause => {}
             },
             State::Member(membership) => {
                 let leader = membership.leader.clone();

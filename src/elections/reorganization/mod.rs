@@ -41,7 +41,7 @@
 //! | `There` from above | − | it will stand back | − | − | − | of the coordinator: watch on, or G1 | − |
 //! | `Halt`, older | nack | nack | nack | nack | nack, or ack again | nack | nack |
 //! | `Halt` from below | obey | nack | nack | nack | nack, G1 | nack, G1 | nack, G1 |
-//! | `Halt` from above | obey | obey, unless one above that one may be there | obey | obey | obey, unless it waits for one above that one | obey | obey: `Outranked` |
+//! | `Halt` from above | obey | obey, once nobody above that one may be there | obey | obey | obey, unless it waits for one above that one | obey | obey: `Outranked` |
 //! | `NewCoordinator` | nack | nack | nack | nack | halted by it: join | the same: ack again | nack |
 //! | `Ready` | nack | nack | nack | nack | nack | the same: follow | nack |
 //! | `Ack` | − | − | in Up | counts | − | − | − |
@@ -68,7 +68,7 @@
 //! | G1: the answers of all are awaited, though one suffices to stand back | see G3, last line |
 //! | G3: a halt from below is refused | the original obeys anybody: an agent that wrongly thinks that all above are dead takes everything over |
 //! | G3: an older election is refused, with the count to exceed | the original relies on messages in order |
-//! | G3: who obeys somebody, or may still hear of somebody, refuses all below that one | two elections may overlap when an agent recovers: the lower one's last messages would break GM1 if it then dies |
+//! | G3: who obeys somebody refuses all below that one; who may still hear of somebody lets them wait | two elections may overlap when an agent recovers: the lower one's last messages would break GM1 if it then dies |
 //! | G4, G6: refusals are said | in the original a call that was ignored succeeds, and who was halted meanwhile believes that it has won |
 //! | G8, G10: "normal under somebody else" is a "no" | in the original two coordinators never notice each other |
 //! | G9, G10: a coordinator that knows nothing of its election is as good as silent | after a quick restart it answers "yes", and its members would work on for nobody |

@@ -2,11 +2,11 @@
 //!
 //! A halt is a promise to one election. It is taken back by a later election of the same agent, or
 //! of one above it, and by nothing else while it lasts: who may still be told by somebody more
-//! important acknowledges nobody below.
+//! important acknowledges nobody below before it knows.
 
 use super::{
     Ack, Call, ElectionId, Halt, Nack, NewCoordinator, Out, Ready, Reorganization, Timer,
-    state::{Above, Cause, Membership, Phase, Stage, State, Watch},
+    state::{Above, Cause, Halter, Membership, Phase, Stage, State, Watch},
 };
 use crate::protocol::{
     After, AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Time,
@@ -17,10 +17,20 @@ enum Verdict {
     Obeys,
     /// It has obeyed already.
     Obeyed,
-    /// Not now: an older election, or somebody above may be there.
+    /// An older election, or one below somebody whom it obeys.
     Refuses,
+    /// Somebody above may be there: its answer is awaited.
+    Waits,
     /// The caller ranks below.
     Outranks,
+}
+
+fn halter(id: &AgentId, halt: &Halt) -> Halter {
+    let (id, score) = (id.clone(), halt.score);
+    Halter {
+        by: Above { score, id },
+        election: halt.election.clone(),
+    }
 }
 
 impl Reorganization {
@@ -38,19 +48,78 @@ impl Reorganization {
                     self.elect(now, LostReason::Reorganized, out);
                 }
             }
-            Verdict::Obeys => {
-                self.leave(LostReason::Outranked, out);
-                self.remember(halt.election.count, out);
-                self.promised = Some(halt.election.clone());
-                self.ack(from, call, &halt.election, out);
-                let by = Above {
-                    score: halt.score,
-                    id: from.clone(),
-                };
-                let election = halt.election.clone();
-                let wait = self.config.takeover();
-                self.stand_back(now, Cause::Halted { by, election }, wait.into(), out);
+            Verdict::Waits => self.keep_waiting(now, halter(from, halt), out),
+            Verdict::Obeys => self.obey(now, halter(from, halt), out),
+        }
+    }
+
+    fn obey(&mut self, now: Time, halter: Halter, out: &mut Out) {
+        self.leave(LostReason::Outranked, out);
+        self.remember(halter.election.count, out);
+        self.promised = Some(halter.election.clone());
+        self.ack(&halter.by.id, Call::Halt, &halter.election, out);
+        let wait = self.config.takeover();
+        self.stand_back(now, Cause::Halted(halter), wait.into(), out);
+    }
+
+    /// The most important of those who want to be obeyed is answered later, the others now.
+    fn keep_waiting(&mut self, now: Time, new: Halter, out: &mut Out) {
+        let State::Candidate(candidacy) = &mut self.state else {
+            return;
+        };
+        let Phase::Asking { halter, .. } = &mut candidacy.phase else {
+            return;
+        };
+        let refused = match halter.take() {
+            Some(old) if old.by > new.by => {
+                *halter = Some(old);
+                Some(new)
             }
+            old => {
+                let other = old.filter(|old| old.by.id != new.by.id);
+                *halter = Some(new);
+                other
+            }
+        };
+        if let Some(refused) = refused {
+            self.nack(now, &refused.by.id, Call::Halt, &refused.election, out);
+        }
+    }
+
+    /// Nobody is awaited any more who might be above who has halted this agent.
+    pub(super) fn reconsider_halter(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(candidacy) = &self.state else {
+            return;
+        };
+        let Phase::Asking {
+            halter: Some(halter),
+            ..
+        } = &candidacy.phase
+        else {
+            return;
+        };
+        let by = halter.by.clone();
+        if !self.may_hear_of_somebody_above(by.score, &by.id) {
+            self.answer_halter(now, out);
+        }
+    }
+
+    /// Obeys who has halted this agent, unless somebody above that one is there.
+    pub(super) fn answer_halter(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(candidacy) = &mut self.state else {
+            return;
+        };
+        let Phase::Asking { superior, halter } = &mut candidacy.phase else {
+            return;
+        };
+        let Some(halter) = halter.take() else { return };
+        if superior.as_ref().is_none_or(|above| *above <= halter.by) {
+            return self.obey(now, halter, out);
+        }
+        let is_over = candidacy.pending.is_empty() || now >= candidacy.due;
+        self.nack(now, &halter.by.id, Call::Halt, &halter.election, out);
+        if is_over {
+            self.give_up(now, out);
         }
     }
 
@@ -68,40 +137,47 @@ impl Reorganization {
         if self.outranks(now, halt.score, from) {
             return Verdict::Outranks;
         }
-        if self.expects_somebody_above(halt.score, from) {
+        if self.obeys_somebody_above(halt.score, from) {
             Verdict::Refuses
+        } else if self.may_hear_of_somebody_above(halt.score, from) {
+            Verdict::Waits
         } else {
             Verdict::Obeys
         }
     }
 
-    /// Whether somebody who outranks the caller has been promised obedience, or may be there: its
-    /// answer is awaited still.
-    fn expects_somebody_above(&self, score: Score, caller: &AgentId) -> bool {
-        let outranks = |theirs: Score, id: &AgentId| (theirs, id) > (score, caller);
+    /// Whether it stands back for somebody who outranks the caller.
+    fn obeys_somebody_above(&self, score: Score, caller: &AgentId) -> bool {
+        let outranks =
+            |above: &Above| above.id != *caller && (above.score, &above.id) > (score, caller);
         match &self.state {
             State::Candidate(candidacy) => match &candidacy.phase {
-                Phase::Asking { superior } => {
-                    let may_be = |id: &AgentId| self.score_of(id).is_some_and(|s| outranks(s, id));
-                    let is_there = |above: &Above| outranks(above.score, &above.id);
-                    candidacy.pending.iter().any(may_be) || superior.as_ref().is_some_and(is_there)
-                }
+                Phase::Asking { superior, .. } => superior.as_ref().is_some_and(outranks),
                 Phase::Halting | Phase::Reorganizing | Phase::Readying => false,
             },
             State::Waiting(wait) => match &wait.cause {
-                Cause::Superior(above) | Cause::Halted { by: above, .. } => {
-                    above.id != *caller && outranks(above.score, &above.id)
-                }
+                Cause::Superior(above) => outranks(above),
+                Cause::Halted(halter) => outranks(&halter.by),
                 Cause::Pause => false,
             },
             State::Idle | State::Member(_) | State::Leader(_) => false,
         }
     }
 
+    /// Whether it has asked somebody who outranks the caller, and may hear that it is there.
+    fn may_hear_of_somebody_above(&self, score: Score, caller: &AgentId) -> bool {
+        let State::Candidate(candidacy) = &self.state else {
+            return false;
+        };
+        let outranks = |id: &AgentId| self.score_of(id).is_some_and(|s| (s, id) > (score, caller));
+        let asks = matches!(candidacy.phase, Phase::Asking { .. });
+        asks && candidacy.pending.iter().any(outranks)
+    }
+
     fn is_halted_by(&self, election: &ElectionId) -> bool {
         match &self.state {
             State::Waiting(wait) => match &wait.cause {
-                Cause::Halted { election: mine, .. } => mine == election,
+                Cause::Halted(halter) => halter.election == *election,
                 Cause::Superior(_) | Cause::Pause => false,
             },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => false,
@@ -130,8 +206,8 @@ impl Reorganization {
         }
         let score = match &self.state {
             State::Waiting(wait) => match &wait.cause {
-                Cause::Halted { by, election: mine } if mine == election => Some(by.score),
-                Cause::Halted { .. } | Cause::Superior(_) | Cause::Pause => None,
+                Cause::Halted(halter) if halter.election == *election => Some(halter.by.score),
+                Cause::Halted(_) | Cause::Superior(_) | Cause::Pause => None,
             },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => None,
         };

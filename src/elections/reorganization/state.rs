@@ -61,8 +61,10 @@ impl State {
         match self {
             Self::Idle => Role::Follower,
             Self::Candidate(candidacy) => match candidacy.phase {
-                Phase::Asking { superior: Some(_) } => Role::Waiting,
-                Phase::Asking { superior: None }
+                Phase::Asking {
+                    superior: Some(_), ..
+                } => Role::Waiting,
+                Phase::Asking { superior: None, .. }
                 | Phase::Halting
                 | Phase::Reorganizing
                 | Phase::Readying => Role::Candidate,
@@ -110,8 +112,12 @@ pub(super) struct Candidacy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// G1. Somebody above may have said that it is there; the others' answers are awaited still.
-    Asking { superior: Option<Above> },
+    /// G1. Somebody above may have said that it is there, and somebody may have halted this agent;
+    /// the others' answers are awaited still.
+    Asking {
+        superior: Option<Above>,
+        halter: Option<Halter>,
+    },
     /// G2.
     Halting,
     /// G4.
@@ -127,6 +133,13 @@ pub(super) struct Above {
     pub id: AgentId,
 }
 
+/// Somebody who wants to be obeyed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Halter {
+    pub by: Above,
+    pub election: ElectionId,
+}
+
 /// Standing back; the agent holds an election of its own when nothing comes of it by then.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
@@ -140,7 +153,7 @@ pub(super) enum Cause {
     /// Somebody above is there.
     Superior(Above),
     /// Somebody has halted it.
-    Halted { by: Above, election: ElectionId },
+    Halted(Halter),
     /// Its own election failed, or it is not its turn.
     Pause,
 }

@@ -123,23 +123,61 @@ fn who_obeys_one_above_refuses_all_below_that_one() {
 }
 
 #[test]
-fn who_may_still_hear_of_one_above_refuses_all_below_that_one() {
-    let mut me = with_mid(Kit::voter());
-    assert_eq!(me.start()[1], "high mid: are you there? 4.me");
+fn who_may_still_hear_of_one_above_lets_those_below_wait() {
+    let asking = || {
+        let mut me = with_mid(Kit::voter());
+        assert_eq!(me.start()[1], "high mid: are you there? 4.me");
+        assert_eq!(me.hear(MID, halt(20, MID, 7)), NOTHING);
+        me
+    };
+    let obeyed = ["persist 20", "mid: halt ack 20.mid", "set Takeover 500"];
     assert_eq!(
-        me.hear(MID, halt(20, MID, 7)),
-        ["mid: halt nack 20.mid, knows 20"]
+        asking().later(200).fire(Timer::Answer),
+        obeyed,
+        "HIGH is dead"
     );
-    assert!(
-        me.hear(HIGH, halt(20, HIGH, 9))
-            .contains(&"high: halt ack 20.high".into())
+    assert_eq!(
+        asking().hear(HIGH, there(Some(6))),
+        obeyed,
+        "HIGH ranks below MID"
     );
-    let mut me = with_mid(Kit::voter()).started();
-    me.hear(HIGH, there(Some(6)));
-    let said = me.hear(MID, halt(20, MID, 7));
-    assert!(
-        said.contains(&"mid: halt ack 20.mid".into()),
-        "HIGH ranks below MID: {said:?}"
+    let mut me = asking();
+    let nack = "mid: halt nack 20.mid, knows 20";
+    me.hear(MID, there(Some(7)));
+    assert_eq!(
+        me.hear(HIGH, there(Some(9))),
+        [nack, "set Takeover 500"],
+        "HIGH is there"
+    );
+    let said = asking().hear(HIGH, halt(20, HIGH, 9));
+    assert_eq!(said[1], "high: halt ack 20.high");
+}
+
+#[test]
+fn of_those_who_wait_the_most_important_one_is_obeyed() {
+    let mut me = with_mid(Kit::voter());
+    me.members.join([Member::up(
+        id("mid2"),
+        MemberKind::Voter,
+        Some(8.into()),
+        Incarnation(1),
+    )]);
+    me.start();
+    me.hear(MID, halt(20, MID, 7));
+    let refused = me.hear("mid2", halt(20, "mid2", 8));
+    assert_eq!(refused, ["mid: halt nack 20.mid, knows 20"]);
+    assert_eq!(
+        me.hear(MID, halt(21, MID, 7)),
+        ["mid: halt nack 21.mid, knows 21"]
+    );
+    assert_eq!(
+        me.hear("mid2", halt(22, "mid2", 8)),
+        NOTHING,
+        "a later one of its own"
+    );
+    assert_eq!(
+        me.later(200).fire(Timer::Answer)[1],
+        "mid2: halt ack 22.mid2"
     );
 }
 
