@@ -49,17 +49,18 @@ async fn all_follow<E: Election>(agents: &[ElectionHandle<E>], name: &str) -> Te
     })
     .await
     .unwrap();
-    agents[0].leader().unwrap().term
+    let first = agents.first().unwrap();
+    first.leader().unwrap().term
 }
 
 fn agent(
     name: &str,
-    store: &Arc<MemoryStore<Count>>,
+    record: &Arc<MemoryStore<Count>>,
     group: &Group<ReorganizationMessage>,
 ) -> AgentBuilder<Reorganization> {
     let score = name.bytes().next().map_or(0, u32::from);
     let builder = Agent::with_config(name, reorganization()).score(score);
-    builder.store(Arc::clone(store)).join(group)
+    builder.store(Arc::clone(record)).join(group)
 }
 
 #[test]

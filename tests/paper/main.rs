@@ -4,11 +4,7 @@
 //! The paper has two algorithms, with assertions of their own. Each is stated here as a predicate on
 //! the states of all who live, checked after every step of hundreds of runs in which agents crash
 //! and recover; and each is shown to fall when one of its assumptions does.
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod reorganization;
 

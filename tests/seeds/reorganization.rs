@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, ReorganizationConfig, Status, Zeal},
     faults::Conditions,
-    protocol::{AgentId, Event, LostReason, Score, Term, Timings},
+    protocol::{AgentId, Event, LostReason, Score, Term, Time, Timings},
     sim::{Detection, Participant, Reaction, Trap, World},
-    trace::{Trace, What},
+    trace::{Checkpoint, Trace, What},
 };
 
 use super::MS;
@@ -112,7 +112,10 @@ fn s01_one_alone_leads_at_once() {
     let mut world = agents(1).assumed(1);
     world.run_for(Duration::ZERO);
     assert_eq!(world.believers(), ["a"]);
-    assert_eq!(world.trace().election_messages_since(Default::default()), 0);
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
 }
 
 #[test]
@@ -127,12 +130,12 @@ fn s03_all_start_together_and_the_highest_leads() {
     for seed in seeds() {
         let mut world = agents(5).assumed(seed);
         leads(&mut world, "e");
-        let messages = world.trace().election_messages_since(Default::default());
+        let messages = world.trace().election_messages_since(Checkpoint::default());
         // Each pair a question and an answer, but for the pairs of the highest that it halts first;
         // and the winner's six for each of the others.
         assert!(messages <= 20 + 6 * 4, "{messages}");
         assert_eq!(acquired(&world, "e"), 1);
-        assert!(world.now().since(Default::default()) <= config().worst_case_election());
+        assert!(world.now().since(Time::ZERO) <= config().worst_case_election());
     }
 }
 
@@ -358,7 +361,10 @@ fn s17_nobody_can_be_elected_until_somebody_can() {
     setting.scores = vec![None; 3];
     let mut world = setting.assumed(1);
     world.run_for(SECONDS(10));
-    assert_eq!(world.trace().election_messages_since(Default::default()), 0);
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
     world.set_score("b", Some(1.into()));
     leads(&mut world, "b");
 }
@@ -532,7 +538,7 @@ fn s29_the_halter_dies_before_it_is_the_coordinator() {
         assert_eq!(halted("a"), Some(Status::Election));
         leads(&mut world, "d");
         let longest = config().takeover() + config().worst_case_election();
-        assert!(world.now().since(Default::default()) <= MS(20) + longest);
+        assert!(world.now().since(Time::ZERO) <= MS(20) + longest);
     }
 }
 

@@ -153,7 +153,6 @@ impl Election for Noted {
                 self.members = members;
                 self.contact(out);
             }
-            Input::Campaign => self.contact(out),
             Input::Received { from, message, .. } => match message {
                 Note::Contact => out.send(&from, Note::Response),
                 Note::Response => {
@@ -174,7 +173,7 @@ impl Election for Noted {
                 Note::Elected => {}
             },
             Input::TimedOut(Timer::Contact) => self.halt(out),
-            Input::TimedOut(Timer::Announcement) => self.contact(out),
+            Input::Campaign | Input::TimedOut(Timer::Announcement) => self.contact(out),
             Input::TimedOut(Timer::Halted) => self.announce(out),
             Input::Members(_) | Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
         }

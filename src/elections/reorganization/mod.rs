@@ -57,7 +57,7 @@
 //!
 //! G1 by who does not stand (an observer, a voter without a score, one that rests after stepping
 //! down) is to be idle. An idle voter answers, obeys and works like any other; an observer takes the
-//! coordinator's word and says nothing. Before `Start` an agent is *Down*.
+//! coordinator's word, and tells one only which count to exceed. Before `Start` an agent is *Down*.
 //!
 //! # Amendments
 //! | to the paper, or to the notes that circulate of it | why |

@@ -5,7 +5,8 @@
 //! important acknowledges nobody below before it knows.
 
 use super::{
-    Ack, Call, ElectionId, Halt, Nack, NewCoordinator, Out, Ready, Reorganization, Timer,
+    Ack, Call, ElectionId, Halt, Nack, NewCoordinator, NotNormal, Out, Ready, Reorganization,
+    Timer,
     state::{Above, Cause, Halter, Membership, Phase, Stage, State, Watch},
 };
 use crate::protocol::{
@@ -271,7 +272,12 @@ impl Reorganization {
     ) {
         let election = &ready.election;
         if self.promised.as_ref().is_some_and(|p| p > election) {
-            return self.ignore("an older coordinator");
+            if matches!(self.state, State::Member(_)) {
+                return self.ignore("an older coordinator");
+            }
+            // It may coordinate, but by a later election than the last one whose word was taken.
+            let (election, seen) = (election.clone(), self.seen);
+            return out.send(from, NotNormal { election, seen });
         }
         let leader = Leader {
             id: from.clone(),

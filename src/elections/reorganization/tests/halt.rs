@@ -68,7 +68,7 @@ fn who_ranks_below_is_refused_and_learns_of_it() {
             "observer" => assert_eq!(said, NOTHING),
             "resting" | "witness" => assert!(said.contains(&"low: halt ack 20.low".into())),
             "asking" | "halting" | "reorganizing" | "readying" => {
-                assert_eq!(said, [nack], "{state}")
+                assert_eq!(said, [nack], "{state}");
             }
             _ => {
                 assert_eq!(said[0], nack, "{state}");

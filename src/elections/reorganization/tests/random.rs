@@ -19,13 +19,11 @@ fn any_election(random: &mut SplitMix64, me: &Kit) -> ElectionId {
         return election(u64::MAX - random.below(3), HIGH);
     }
     let promised = me.machine.promised.clone();
-    match promised.filter(|_| random.chance(500)) {
-        Some(promised) => promised,
-        None => {
-            let count = me.machine.seen.0.saturating_sub(2) + random.below(4);
-            election(count, pick(random, &NAMES))
-        }
+    if let Some(promised) = promised.filter(|_| random.chance(500)) {
+        return promised;
     }
+    let count = me.machine.seen.0.saturating_sub(2) + random.below(4);
+    election(count, pick(random, &NAMES))
 }
 
 fn any_message(random: &mut SplitMix64, me: &Kit, from: &str) -> ReorganizationMessage {

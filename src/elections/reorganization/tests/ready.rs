@@ -62,4 +62,9 @@ fn an_observer_takes_the_word_of_the_latest_coordinator() {
         ["has no leader since term 9"],
         "it asks nobody"
     );
+    assert_eq!(
+        eye.hear(LOW, are_you_normal(8, LOW, 1)),
+        ["low: not normal 8.low"],
+        "which count to exceed"
+    );
 }
