@@ -5,7 +5,7 @@ use std::{error::Error, fmt, time::Duration};
 use actix_bully::{
     elections::bully::BullyConfig,
     sim::{
-        BullyScenario, QuorumScenario, ReorganizationScenario,
+        BullyScenario, InvitationScenario, QuorumScenario, ReorganizationScenario,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -25,6 +25,8 @@ pub(crate) enum Protocol {
     /// Garcia-Molina 1982; in every other history only the faults that the paper allows, and then
     /// its assertion is checked after every step
     Reorganization,
+    /// Garcia-Molina's second algorithm: agreement in each group is checked after every step
+    Invitation,
 }
 
 /// What a history is made of. The same plan gives the same history.
@@ -86,6 +88,10 @@ impl Plan {
                 plan.faults.retain(allowed);
                 Ok(plan.run_in(trace, &mut scenario.as_assumed()))
             }
+            Protocol::Invitation => {
+                let mut scenario = InvitationScenario::drawn(self.seed)?;
+                Ok(self.run_in(trace, &mut scenario))
+            }
         }
     }
 
@@ -109,9 +115,11 @@ impl Plan {
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
-            Protocol::Quorum | Protocol::Bully | Protocol::Strict | Protocol::Reorganization => {
-                50_000
-            }
+            Protocol::Quorum
+            | Protocol::Bully
+            | Protocol::Strict
+            | Protocol::Reorganization
+            | Protocol::Invitation => 50_000,
         }
     }
 }

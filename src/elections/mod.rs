@@ -10,7 +10,9 @@
 
 pub mod any;
 pub mod bully;
+pub mod invitation;
 pub mod message;
+pub mod numbered;
 pub mod policy;
 pub mod quorum;
 pub mod reorganization;

@@ -17,41 +17,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::elections::numbered::{ElectionId, Task};
 use crate::protocol::{AgentId, PeerMessage, Score, Term};
-
-/// One election of one agent: never used twice, by nobody, in all lives.
-///
-/// Ordered by the count, then by the name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ElectionId {
-    /// Larger than any that its agent knew when it began; the term of who is elected by it.
-    pub count: Term,
-    /// Who holds it.
-    pub id: AgentId,
-}
-
-impl fmt::Display for ElectionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.count, self.id)
-    }
-}
-
-/// The task that a coordinator hands to all: an opaque number, which the paper calls d.
-///
-/// It may number a plan, a shard map or a configuration that the members hold; the election
-/// compares it with nothing. Its size bounds [`Ready`].
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
-pub struct Task(pub u64);
-
-impl fmt::Display for Task {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// "Do you live?" It is answered in every state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

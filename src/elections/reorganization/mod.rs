@@ -113,37 +113,26 @@ mod tests;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde::{Deserialize, Serialize};
 use tracing::debug;
 
 pub use config::{ReorganizationConfig, ReorganizationConfigBuilder, ReorganizationError, Zeal};
 pub use message::{
-    Ack, AreYouNormal, AreYouThere, Call, ElectionId, Halt, Nack, NewCoordinator, Normal,
-    NotNormal, Ready, ReorganizationMessage, Resign, Task, There,
+    Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
+    ReorganizationMessage, Resign, There,
 };
 pub use state::Status;
 
 use state::{Membership, Stage, State};
 
+use crate::elections::numbered::LAST_COUNT;
+pub use crate::elections::numbered::{Count, ElectionId, Task};
+
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
+    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Member,
     MemberKind, Members, Misfit, Needs, Rank, Score, Term, Time, View,
 };
 
 type Out = EffectsOf<Reorganization>;
-
-/// No election is held for a count above this one, and nobody is believed who names one: a count
-/// this high is nonsense, and adopting it would use up the numbers.
-const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
-
-/// The paper's safe storage: no election of any life is numbered like an earlier one, and none that
-/// is older than the last one obeyed is obeyed again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Count {
-    /// The highest count that this agent has held an election with, or obeyed.
-    pub count: Term,
-}
 
 /// A timer of a reorganization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -311,7 +300,11 @@ impl Reorganization {
     ) {
         use ReorganizationMessage as M;
         if !self.hears(from, incarnation) {
-            return self.ignore("not from a voter that is there");
+            return self.ignore("not from a member that is there");
+        }
+        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
+        if !is_voter && !matches!(message, M::NotNormal(_)) {
+            return self.ignore("an observer says no more than which count to exceed");
         }
         if message.term() > LAST_COUNT {
             return self.ignore("a count that nobody can have reached");
@@ -372,13 +365,13 @@ impl Reorganization {
         self.stepped.is_some()
     }
 
-    /// Whether another voter is meant whose life is not known to be over.
+    /// Whether another member is meant whose life is not known to be over.
     fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
         *from != self.me.id
             && self
                 .members
                 .get(from)
-                .is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
+                .is_some_and(|m| !m.is_stale(incarnation))
     }
 
     fn is_voter(&self) -> bool {

@@ -57,6 +57,12 @@ fn one_no_makes_the_coordinator_reorganize() {
 }
 
 #[test]
+fn the_no_of_an_observer_is_one_too() {
+    let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
+    assert_eq!(said[1], "persist 7", "which count to exceed");
+}
+
+#[test]
 fn a_no_to_an_earlier_check_counts_for_nothing() {
     for (state, mut me) in Kit::states() {
         let before = me.machine.state.clone();
