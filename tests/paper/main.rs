@@ -6,6 +6,7 @@
 //! and recover; and each is shown to fall when one of its assumptions does.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod invitation;
 mod reorganization;
 
 use std::time::Duration;

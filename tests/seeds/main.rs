@@ -14,6 +14,7 @@
 mod common;
 mod crashes;
 mod elections;
+mod invitation;
 mod networks;
 mod reorganization;
 mod scores;
