@@ -7,7 +7,10 @@
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{Reorganization, ReorganizationConfig},
+    elections::{
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
+    },
     faults::Conditions,
     protocol::{AgentId, Election, Timings},
     sim::{Detection, Participant, World},
@@ -165,4 +168,17 @@ fn a_crash_and_a_recovery() {
         "crash-and-recovery.reorganization",
         &world.trace().to_text(),
     );
+}
+
+/// The paper's second algorithm: a partition, and the merge after it.
+#[test]
+fn two_groups_are_merged() {
+    let config = InvitationConfig::builder().timings(Timings::lan());
+    let mut world: World<InvitationElection> = world(3, &Arc::new(config.build().unwrap()));
+    world.settle(MS(1_000)).unwrap();
+    world.isolate("1");
+    world.run_for(MS(800));
+    world.heal();
+    world.settle(MS(2_000)).unwrap();
+    golden("partition-and-merge.invitation", &world.trace().to_text());
 }

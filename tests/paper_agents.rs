@@ -7,8 +7,9 @@ use actix::clock::{sleep, timeout};
 use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle, Inject, StartError},
     cluster::{Cluster, Script},
-    elections::reorganization::{
-        Count, Reorganization, ReorganizationConfig, ReorganizationMessage,
+    elections::{
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Count, Reorganization, ReorganizationConfig, ReorganizationMessage},
     },
     faults::Conditions,
     group::Group,
@@ -188,5 +189,61 @@ fn a_cluster_reorganizes_itself_through_a_bad_day() {
         let lost = cluster.trace().to_text();
         let reason = LostReason::Reorganized.to_string();
         assert!(lost.contains(&reason), "a recovery reorganizes all");
+    });
+}
+
+#[test]
+fn an_invited_group_survives_the_crash_of_its_leader() {
+    play(async {
+        let config = InvitationConfig::builder().timings(Timings::lan());
+        let config = Arc::new(config.build().unwrap());
+        let group = Group::new("g").unwrap();
+        let start = |(name, score): (&str, i32)| {
+            let builder = Agent::<InvitationElection>::with_config(name, Arc::clone(&config));
+            let builder = builder.score(score).store(MemoryStore::new());
+            builder.join(&group).start().unwrap()
+        };
+        let agents: Vec<_> = [("a", 1), ("b", 2), ("c", 3)]
+            .into_iter()
+            .map(start)
+            .collect();
+        let first = all_follow(&agents, "c").await;
+        agents[2].addr().do_send(Inject::Crash);
+        sleep(MS(5)).await;
+        let second = all_follow(&agents, "c").await;
+        assert!(
+            second > first,
+            "it was restarted, and has invited all again"
+        );
+        agents[2].leave(Duration::from_secs(5)).await.unwrap();
+        let third = all_follow(&agents[..2], "b").await;
+        assert!(third > second);
+    });
+}
+
+#[test]
+fn a_cluster_of_groups_merges_after_a_partition() {
+    play(async {
+        let config = InvitationConfig::builder().timings(Timings::lan());
+        let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
+        let config = Arc::new(config.build().unwrap());
+        let mut cluster = Cluster::<InvitationElection>::with_config(config)
+            .agents(5)
+            .observer("eye")
+            .witness("judge")
+            .network(network)
+            .seed(7)
+            .start()
+            .unwrap();
+        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
+        let script: Script = "crash 5; settle; restart 5; settle; partition 1 2 | 3 4 5; wait 2s"
+            .parse()
+            .unwrap();
+        for command in script {
+            cluster.run(command).await.unwrap();
+        }
+        assert_eq!(cluster.believers(), ["agent-2", "agent-5"]);
+        cluster.heal();
+        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
     });
 }

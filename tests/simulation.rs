@@ -75,6 +75,7 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Strict, 4, some),
         (Protocol::Quorum, 100, Fault::ALL.to_vec()),
         (Protocol::Reorganization, 2, Fault::ALL.to_vec()),
+        (Protocol::Invitation, 3, Fault::ALL.to_vec()),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
         let made = Plan {
@@ -97,6 +98,11 @@ fn quorum_histories_keep_every_invariant() {
 #[test]
 fn reorganizations_keep_their_promises() {
     keeps_every_invariant("reorganization", 100);
+}
+
+#[test]
+fn groups_agree_and_merge() {
+    keeps_every_invariant("invitation", 100);
 }
 
 fn keeps_every_invariant(protocol: &str, count: u64) {

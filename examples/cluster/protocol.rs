@@ -1,10 +1,14 @@
-//! Which election the agents hold: one line each.
+//! Which election the agents hold: a line each, and its rules.
 
 use std::{error::Error, fmt, sync::Arc};
 
 use actix_bully::{
     cluster::Cluster,
-    elections::reorganization::{Reorganization, ReorganizationConfig},
+    elections::{
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
+    },
+    protocol::Election,
 };
 use clap::ValueEnum;
 
@@ -18,6 +22,8 @@ pub(crate) enum Protocol {
     Bully,
     /// Garcia-Molina 1982: halt all, reorganize, get ready
     Reorganization,
+    /// Garcia-Molina's second algorithm: groups that invite each other
+    Invitation,
 }
 
 impl Protocol {
@@ -26,15 +32,18 @@ impl Protocol {
         match self {
             Self::Bully => play(args, Cluster::builder()).await,
             Self::Reorganization => {
-                let config = ReorganizationConfig::builder().build()?;
-                play(
-                    args,
-                    Cluster::<Reorganization>::with_config(Arc::new(config)),
-                )
-                .await
+                by::<Reorganization, _>(args, ReorganizationConfig::builder().build()?).await
+            }
+            Self::Invitation => {
+                by::<InvitationElection, _>(args, InvitationConfig::builder().build()?).await
             }
         }
     }
+}
+
+/// With these rules, which all agents share.
+async fn by<E: Election<Config = Arc<C>>, C>(args: Args, rules: C) -> Result<(), Box<dyn Error>> {
+    play(args, Cluster::<E>::with_config(Arc::new(rules))).await
 }
 
 impl fmt::Display for Protocol {

@@ -5,6 +5,7 @@
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
+//! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
 //! The first two share their messages, so that a user sees one type; [`any`] joins them.
 
