@@ -255,8 +255,6 @@ fn a_cold_start_is_one_merge() {
         let mut world = world(1, n, Conditions::delayed(d));
         world.settle(MS(1_000)).unwrap();
         let sent = world.trace().election_messages_since(Checkpoint::default());
-        // Those whose turn comes while the first still looks for others lead themselves until
-        // they are invited; nobody is invited twice.
         let invited = world.trace().count_of("invitation").sent;
         assert_eq!(invited, u64::try_from(n - 1).unwrap());
         assert_eq!(sent, 3 * invited, "{}", world.trace().to_text());

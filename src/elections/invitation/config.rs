@@ -86,6 +86,11 @@ impl InvitationConfig {
         three.min(self.timings.deadline())
     }
 
+    /// How long who goes first has to find the others, and to invite them: 3 d + d.
+    pub fn head_start(&self) -> Duration {
+        self.gathering().saturating_add(self.timings.delay_bound())
+    }
+
     /// The longest from the beginning of a check until all who were found work in one group, if all
     /// who are invited live and accept: 3 d + 4 d.
     pub fn worst_case_merge(&self) -> Duration {
@@ -103,12 +108,14 @@ impl InvitationConfig {
 
     /// The longest from the silent death of a coordinator until all members of its group work in
     /// another one, while `ahead` of them outrank the next coordinator and are dead as well:
-    /// d + L + J until it is missed, T until it has not answered, a step for each of those, and
-    /// a merge with losses.
+    /// d + L + J until it is missed, T until it has not answered, 4 d and a step for each of those
+    /// if there are any, J, and a merge with losses.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector.detection);
+        let head_start = self.head_start().saturating_mul(ahead.min(1));
         let turn = t.step().saturating_mul(ahead.min(8));
+        let turn = turn.saturating_add(head_start);
         missed
             .saturating_add(t.jitter().saturating_mul(2))
             .saturating_add(t.deadline())

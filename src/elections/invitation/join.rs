@@ -8,6 +8,16 @@ use crate::protocol::{
     After, AgentId, Event, Incarnation, Leader, LostReason, Member, MemberKind, Time, To,
 };
 
+fn accept(group: &ElectionId, out: &mut Out) {
+    let to = &group.id;
+    out.send(
+        to,
+        Accept {
+            group: group.clone(),
+        },
+    );
+}
+
 /// What becomes of an invitation.
 enum Verdict {
     Accepts,
@@ -31,7 +41,7 @@ impl InvitationElection {
             return self.ignore("an invitation by nobody else who could coordinate");
         }
         match self.judge(now, from, invitation) {
-            Verdict::Accepted => self.accept(group, out),
+            Verdict::Accepted => accept(group, out),
             Verdict::Declines => self.decline(now, &group.id, group, out),
             Verdict::Accepts => {
                 let mine = match &self.state {
@@ -46,7 +56,7 @@ impl InvitationElection {
                 self.leave(LostReason::Outranked, out);
                 self.remember(group.count, out);
                 self.promised = Some(group.clone());
-                self.accept(group, out);
+                accept(group, out);
                 if !mine.is_empty() {
                     out.send_to(To::Set(mine.into()), invitation.clone());
                 }
@@ -92,11 +102,6 @@ impl InvitationElection {
             due: now.after(wait),
         });
         out.set_timer(Timer::Watch, wait);
-    }
-
-    fn accept(&self, group: &ElectionId, out: &mut Out) {
-        let group = group.clone();
-        out.send(&group.id.clone(), Accept { group });
     }
 
     fn decline(&self, now: Time, to: &AgentId, group: &ElectionId, out: &mut Out) {

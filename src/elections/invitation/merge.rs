@@ -16,7 +16,7 @@ use super::{
     state::{Found, Merge, Phase, Reign, State},
 };
 use crate::protocol::{
-    After, AgentId, Event, LostReason, Members, Presence, Score, Term, Time, To,
+    After, AgentId, Event, LostReason, Member, Members, Presence, Score, Term, Time, To,
 };
 
 /// The k-th in line waits no longer than this many steps.
@@ -30,7 +30,8 @@ impl InvitationElection {
         self.take_turn(now, LostReason::Reorganized, None, out);
     }
 
-    /// I1, in order of rank: it is free, and forms a group of its own unless it is invited before.
+    /// I1, in order of rank: it is free, and forms a group of its own unless it is invited before,
+    /// for which whoever goes first has the time.
     /// `gone` is a member that looks up in the snapshot and is known not to be.
     pub(super) fn take_turn(
         &mut self,
@@ -49,7 +50,8 @@ impl InvitationElection {
         }
         let t = self.config.timings();
         let steps = u32::try_from(ahead).unwrap_or(u32::MAX);
-        let wait = After::jittered(t.step().saturating_mul(steps), t.jitter());
+        let wait = t.step().saturating_mul(steps);
+        let wait = After::jittered(wait.saturating_add(self.config.head_start()), t.jitter());
         let turn = Some(now.after(wait.min));
         self.state = State::Free { turn };
         out.set_timer(Timer::Turn, wait);
@@ -161,7 +163,7 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         self.hear(decline.seen);
-        let is_voter = self.members.get(from).is_some_and(|m| m.is_voter());
+        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
         match &mut self.state {
             State::Candidate(merge) if merge.group == decline.group => {
                 if let Some(members) = merge.pending.remove(from) {

@@ -56,7 +56,7 @@
 //! # Amendments
 //! | to the paper | why |
 //! |---|---|
-//! | I1: in order of rank, the k-th after k steps, and nobody if it is invited before | a group that lost its coordinator would fall apart into as many leaders as members |
+//! | I1: in order of rank, the k-th after 4 d and k steps, and nobody if it is invited before | a group that lost its coordinator would fall apart into as many leaders as members |
 //! | I2: everybody answers where it stands, not only coordinators | who is free, or was left out by a lost `Accept`, is found at once and not by a time-out |
 //! | I2, I4: who ranks above is not invited, and declines | in the original any coordinator swallows any other, and the least important may lead |
 //! | I3: ends when all have answered, not after T | nobody works while a group is formed |
@@ -74,7 +74,8 @@
 //! # Cost
 //! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and
 //! readies), and 7 d from the beginning of the check. A standing coordinator costs 2 (n - 1)
-//! messages each H. All n start at once: up to n groups, and then one merge.
+//! messages each H. All n start at once: the first forms a group and invites the others, which are
+//! free still: 3 (n - 1).
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers

@@ -33,7 +33,7 @@ fn a_coordinators_new_score_is_told_by_the_check() {
 #[test]
 fn who_is_free_or_merging_takes_its_turn_with_its_new_score() {
     for mut me in [Kit::free(), Kit::merging(), Kit::witness()] {
-        assert_eq!(me.set_score(6).last().unwrap(), "set Turn 18");
+        assert_eq!(me.set_score(6).last().unwrap(), "set Turn 54");
     }
     assert_eq!(Kit::free().set_score(None), NOTHING);
     assert_eq!(Kit::observer().set_score(6), NOTHING);
@@ -109,10 +109,10 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
 fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
     let mut me = Kit::resting();
     assert_eq!(me.later(59_999).fire(Timer::Rest), ["set Rest 1"]);
-    assert_eq!(me.later(1).fire(Timer::Rest), ["set Turn 18"]);
+    assert_eq!(me.later(1).fire(Timer::Rest), ["set Turn 54"]);
     assert_eq!(
         Kit::resting().step(Input::SetScore(Some(5.into()))),
-        ["set Turn 18"]
+        ["set Turn 54"]
     );
     assert_eq!(Kit::resting().step(Input::Campaign)[0], "persist 6");
 }

@@ -85,7 +85,7 @@ impl Kit {
     /// Coordinates a group of one, 4.me, and has asked all where they stand.
     fn asking() -> Self {
         let mut kit = Self::free();
-        kit.later(18).fire(Timer::Turn);
+        kit.later(54).fire(Timer::Turn);
         assert_eq!(kit.machine.group(), Some(&election(4, ME)));
         kit
     }

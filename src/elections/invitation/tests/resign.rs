@@ -26,7 +26,7 @@ fn the_others_take_their_turn() {
     me.told(|m| m.set_score(&id(LOW), Some(6.into())));
     assert_eq!(
         me.hear(HIGH, resign(7, None)),
-        ["has no leader since term 7", "set Turn 18"],
+        ["has no leader since term 7", "set Turn 54"],
         "after LOW, and not after HIGH"
     );
 }

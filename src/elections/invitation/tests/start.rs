@@ -23,12 +23,12 @@ fn nothing_happens_before_life_begins() {
 #[test]
 fn who_is_not_the_first_is_free_until_its_turn_comes() {
     let mut me = Kit::voter();
-    assert_eq!(me.start(), ["set Turn 18"]);
+    assert_eq!(me.start(), ["set Turn 54"]);
     assert_eq!(
         (me.machine.status(), me.role()),
         (Status::Election, Role::Follower)
     );
-    assert_eq!(me.later(17).fire(Timer::Turn), ["set Turn 1"]);
+    assert_eq!(me.later(53).fire(Timer::Turn), ["set Turn 1"]);
     assert_eq!(me.later(1).fire(Timer::Turn), FORMED);
 }
 
@@ -94,5 +94,5 @@ fn a_second_start_is_a_snapshot_like_any_other() {
 fn at_the_end_of_the_counts_no_group_is_formed() {
     let mut me = Kit::free();
     me.machine.seen = LAST_COUNT;
-    assert_eq!(me.later(18).fire(Timer::Turn), NOTHING);
+    assert_eq!(me.later(54).fire(Timer::Turn), NOTHING);
 }

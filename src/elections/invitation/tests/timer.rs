@@ -33,7 +33,7 @@ fn a_coordinator_that_slept_for_longer_than_others_wait_is_free_again() {
     let mut me = Kit::leading();
     assert_eq!(
         me.later(60 + 251).fire(Timer::Check),
-        ["lost the leadership of term 5: stalled", "set Turn 18"]
+        ["lost the leadership of term 5: stalled", "set Turn 54"]
     );
     let said = Kit::leading().later(60 + 250).fire(Timer::Check);
     assert_eq!(
