@@ -39,6 +39,14 @@ impl Protocol {
             }
         }
     }
+
+    /// What its name is said with.
+    pub(crate) const fn article(self) -> &'static str {
+        match self {
+            Self::Bully | Self::Reorganization => "A",
+            Self::Invitation => "An",
+        }
+    }
 }
 
 /// With these rules, which all agents share.

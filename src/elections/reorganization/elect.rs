@@ -215,10 +215,10 @@ impl Reorganization {
             *superior = superior.take().max(Some(Above { score, id }));
         }
         if candidacy.pending.is_empty() {
-            self.advance(now, out);
-        } else {
-            self.reconsider_halter(now, out);
+            return self.advance(now, out);
         }
+        self.hurry(now, out);
+        self.reconsider_halter(now, out);
     }
 
     pub(super) fn on_ack(&mut self, now: Time, from: &AgentId, ack: &Ack, out: &mut Out) {
@@ -233,8 +233,9 @@ impl Reorganization {
             candidacy.up.insert(from.clone());
         }
         if candidacy.pending.is_empty() {
-            self.advance(now, out);
+            return self.advance(now, out);
         }
+        self.hurry(now, out);
     }
 
     /// Somebody lives who does not obey: again, with a new election, after those above had a turn.
@@ -298,6 +299,14 @@ impl Reorganization {
         if told && candidacy.pending.iter().any(is_down) {
             return self.elect(now, LostReason::Reorganized, out);
         }
+        self.hurry(now, out);
+    }
+
+    /// Those who are awaited still may all be known to be down.
+    fn hurry(&mut self, now: Time, out: &mut Out) {
+        let State::Candidate(candidacy) = &self.state else {
+            return;
+        };
         let due = now.after(self.patience(&candidacy.pending));
         if let State::Candidate(candidacy) = &mut self.state
             && due < candidacy.due

@@ -30,6 +30,22 @@ fn all_answers_are_awaited() {
 }
 
 #[test]
+fn once_only_the_dead_are_awaited_it_is_for_3_d() {
+    let mut me = Kit::voter();
+    me.members.join([Member::up(
+        id("top"),
+        MemberKind::Voter,
+        Some(10.into()),
+        Incarnation(1),
+    )]);
+    me.members.down(&id("top"), Incarnation(1));
+    assert_eq!(me.start().last().unwrap(), "set Answer 200");
+    me.later(5);
+    assert_eq!(me.hear(HIGH, there(Some(9))), ["set Answer 27"]);
+    assert_eq!(me.later(27).fire(Timer::Answer), ["set Takeover 500"]);
+}
+
+#[test]
 fn who_turns_out_to_rank_below_is_halted_and_not_waited_for() {
     for score in [None, Some(4)] {
         let mut me = Kit::asking();
