@@ -355,3 +355,31 @@ fn at_the_winners_start(n: usize) -> World<Reorganization> {
         .trace(Trace::counting())
         .build()
 }
+
+/// Why who obeys somebody refuses all below that one (G3): 3 recovers while 2 holds an election,
+/// and 2 dies having said its last words. In the paper, 1 would obey them.
+#[test]
+fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
+    let mut world = world(1, 3, Zeal::Patient);
+    world.set_invariant(holds);
+    world.set_conditions(Conditions::delayed(Duration::ZERO));
+    world.settle(MS(1_000)).unwrap();
+    world.set_link("3", "2", Some(Conditions::delayed(MS(2))));
+    world.set_link("2", "1", Some(Conditions::delayed(MS(1))));
+    world.crash("3");
+    // With each score it begins anew, so that its count exceeds that of 3's next election.
+    world.campaign("2");
+    for score in [1, 2] {
+        world.set_score("2", Some(Score::from((2, score))));
+    }
+    world.run_for(MS(50)); // T: it halts 1
+    assert!(world.restart("3")); // and so does 3, which is faster
+    world.run_for(Duration::from_micros(1_500));
+    world.crash("2");
+    let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);
+    assert_eq!(under(&world), Some(Status::Election), "halted by 3");
+    world.run_for(soon(&config(Zeal::Patient)));
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    assert!(gm2(&world));
+    assert_eq!(world.believers(), [name(3)]);
+}
