@@ -27,8 +27,7 @@ fn score() -> Score {
 
 fn reorganization() -> Vec<ReorganizationMessage> {
     use reorganization::{
-        Ack, AreYouNormal, AreYouThere, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
-        Resign, There,
+        AreYouNormal, AreYouThere, Halt, NewCoordinator, Normal, NotNormal, Ready, Resign, There,
     };
     let (election, score, seen) = (election(), score(), SEEN);
     let mut all: Vec<ReorganizationMessage> = vec![
@@ -79,32 +78,32 @@ fn reorganization() -> Vec<ReorganizationMessage> {
         }
         .into(),
     ];
-    for call in [Call::Halt, Call::NewCoordinator, Call::Ready] {
-        let election = election.clone();
-        all.push(
-            Ack {
-                call,
-                election: election.clone(),
-            }
-            .into(),
-        );
-        let score = Some(score);
-        all.push(
-            Nack {
-                call,
-                election,
-                seen,
-                score,
-            }
-            .into(),
-        );
-    }
+    all.extend(acks());
     all
+}
+
+fn acks() -> impl Iterator<Item = ReorganizationMessage> {
+    use reorganization::{Ack, Nack};
+    let calls = [Call::Halt, Call::NewCoordinator, Call::Ready].into_iter();
+    calls.flat_map(|call| {
+        let (election, seen, score) = (election(), SEEN, Some(score()));
+        let ack = Ack {
+            call,
+            election: election.clone(),
+        };
+        let nack = Nack {
+            call,
+            election,
+            seen,
+            score,
+        };
+        [ack.into(), nack.into()]
+    })
 }
 
 fn invitation() -> Vec<InvitationMessage> {
     use invitation::{
-        Accept, AreYouCoordinator, AreYouThere, Decline, Invitation, Place, Ready, Resign, There,
+        Accept, AreYouCoordinator, AreYouThere, Decline, Invitation, Ready, Resign, There,
     };
     let (group, score, seen) = (election(), score(), SEEN);
     let mut all: Vec<InvitationMessage> = vec![
@@ -149,29 +148,29 @@ fn invitation() -> Vec<InvitationMessage> {
         }
         .into(),
     ];
-    for standing in [
+    all.extend(places());
+    all
+}
+
+fn places() -> impl Iterator<Item = InvitationMessage> {
+    use invitation::Place;
+    let group = election;
+    let standings = [
         Standing::Coordinator { members: u32::MAX },
         Standing::Free,
         Standing::Merging,
-        Standing::Joining {
-            group: group.clone(),
-        },
-        Standing::Member {
-            group: group.clone(),
-        },
-    ] {
-        let (group, score) = (group.clone(), Some(score));
-        all.push(
-            Place {
-                group,
-                score,
-                standing,
-                seen,
-            }
-            .into(),
-        );
-    }
-    all
+        Standing::Joining { group: group() },
+        Standing::Member { group: group() },
+    ];
+    standings.into_iter().map(move |standing| {
+        let place = Place {
+            group: group(),
+            score: Some(score()),
+            standing,
+            seen: SEEN,
+        };
+        place.into()
+    })
 }
 
 /// There and back; unknown fields, and endings that are cut off, are refused.
