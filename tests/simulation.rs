@@ -76,6 +76,13 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Quorum, 100, Fault::ALL.to_vec(), Preset::Drawn),
         (Protocol::Quorum, 5, vec![Fault::Forgery], Preset::InProcess),
         (Protocol::Ballot, 5, Fault::ALL.to_vec(), Preset::Drawn),
+        (
+            Protocol::Reorganization,
+            2,
+            Fault::ALL.to_vec(),
+            Preset::Drawn,
+        ),
+        (Protocol::Invitation, 3, Fault::ALL.to_vec(), Preset::Drawn),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
         let made = Plan {
@@ -91,15 +98,33 @@ fn the_printed_command_means_the_same_history() {
 }
 
 #[test]
-fn histories_with_majorities_keep_every_invariant() {
-    for protocol in ["quorum", "ballot"] {
-        for seed in seeds(4000, 40) {
-            let words = format!(" -- --protocol {protocol} --seconds 4 --seed {seed}");
-            let plan = plan(&words);
-            let outcome = plan.run(Trace::off());
-            let violation = outcome.map(|outcome| outcome.report.violation);
-            assert!(matches!(violation, Ok(None)), "{violation:?}\n{plan}");
-        }
+fn quorum_histories_keep_every_invariant() {
+    keeps_every_invariant("quorum", 40);
+}
+
+#[test]
+fn ballots_keep_every_invariant() {
+    keeps_every_invariant("ballot", 40);
+}
+
+/// Every other one keeps the paper's assumptions.
+#[test]
+fn reorganizations_keep_their_promises() {
+    keeps_every_invariant("reorganization", 100);
+}
+
+#[test]
+fn groups_agree_and_merge() {
+    keeps_every_invariant("invitation", 100);
+}
+
+fn keeps_every_invariant(protocol: &str, count: u64) {
+    for seed in seeds(4000, count) {
+        let words = format!(" -- --protocol {protocol} --seconds 4 --seed {seed}");
+        let plan = plan(&words);
+        let outcome = plan.run(Trace::off());
+        let violation = outcome.map(|outcome| outcome.report.violation);
+        assert!(matches!(violation, Ok(None)), "{violation:?}\n{plan}");
     }
 }
 

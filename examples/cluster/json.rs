@@ -11,6 +11,7 @@ pub(crate) fn head(args: &Args) -> String {
         "type": "run",
         "protocol": args.protocol.to_string(),
         "agents": args.agents,
+        "protocol": args.protocol.to_string(),
         "seed": args.seed,
         "clock": clock,
     })

@@ -15,6 +15,7 @@
 //! $ cargo run --example cluster -- --protocol ring
 //! $ cargo run --example cluster -- --script "crash 5; settle; status"
 //! $ cargo run --example cluster -- --interactive
+//! $ cargo run --example cluster -- --protocol reorganization
 //! $ cargo run --example cluster -- --mermaid story.md
 //! $ cargo run --example cluster -- --protocol ballot
 //! $ cargo run --example cluster -- --json

@@ -6,9 +6,11 @@ use actix_bully::{
     cluster::Cluster,
     elections::{
         ballot::{Ballot, BallotConfig},
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    protocol::AgentId,
+    protocol::{AgentId, Election},
 };
 use clap::ValueEnum;
 
@@ -24,6 +26,20 @@ pub(crate) enum Protocol {
     Ballot,
     /// The ring election: the highest leads those whom a token can visit
     Ring,
+    /// Garcia-Molina 1982: halt all, reorganize, get ready
+    Reorganization,
+    /// Garcia-Molina's second algorithm: groups that invite each other
+    Invitation,
+}
+
+impl Protocol {
+    /// What its name is said with.
+    pub(crate) const fn article(self) -> &'static str {
+        match self {
+            Self::Bully | Self::Ballot | Self::Ring | Self::Reorganization => "A",
+            Self::Invitation => "An",
+        }
+    }
 }
 
 impl fmt::Display for Protocol {
@@ -43,11 +59,19 @@ pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
             let cluster = Cluster::<Ballot>::with_config(Arc::new(rules));
             play(args, cluster.needs_voters(majority)).await
         }
-        Protocol::Ring => {
-            let rules = Arc::new(RingConfig::default());
-            play(args, Cluster::<Ring>::with_config(rules)).await
+        Protocol::Ring => by::<Ring, _>(args, RingConfig::default()).await,
+        Protocol::Reorganization => {
+            by::<Reorganization, _>(args, ReorganizationConfig::builder().build()?).await
+        }
+        Protocol::Invitation => {
+            by::<InvitationElection, _>(args, InvitationConfig::builder().build()?).await
         }
     }
+}
+
+/// With these rules, which all agents share.
+async fn by<E: Election<Config = Arc<C>>, C>(args: &Args, rules: C) -> Result<(), Wrong> {
+    play(args, Cluster::<E>::with_config(Arc::new(rules))).await
 }
 
 /// `agent-1` and so on, for elections that list their voters.

@@ -40,18 +40,19 @@ impl Screen {
     pub(crate) fn head(&mut self, args: &Args) {
         let Args {
             agents,
+            protocol,
             seed,
             real_time,
-            protocol,
             ..
         } = *args;
         if self.json {
             return line(&json::head(args));
         }
         let s = if agents == 1 { "" } else { "s" };
+        let article = protocol.article();
         let time = if real_time { "real" } else { "virtual" };
         line(&format!(
-            "A {protocol} election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
+            "{article} {protocol} election among {agents} agent{s}; a message takes 1 to 3 ms; {time} time, seed {seed}.\n"
         ));
         let head = columns("WHAT HAPPENS", "LEADER", "TIME", "MESSAGES");
         line(&self.paint(DIM, &head));

@@ -6,7 +6,8 @@ use actix_bully::{
     elections::bully::BullyConfig,
     protocol::Timings,
     sim::{
-        BallotScenario, BullyScenario, QuorumScenario, RingScenario, Situation,
+        BallotScenario, BullyScenario, InvitationScenario, QuorumScenario, ReorganizationScenario,
+        RingScenario, Situation,
         chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
     },
     trace::Trace,
@@ -27,6 +28,11 @@ pub(crate) enum Protocol {
     Ballot,
     /// The ring
     Ring,
+    /// Garcia-Molina 1982; in every other history only the faults that the paper allows, and then
+    /// its assertion is checked after every step
+    Reorganization,
+    /// Garcia-Molina's second algorithm: agreement in each group is checked after every step
+    Invitation,
 }
 
 impl Protocol {
@@ -34,7 +40,12 @@ impl Protocol {
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum => QuorumScenario::is_reachable(fault, situation),
-            Self::Bully | Self::Strict | Self::Ballot | Self::Ring => false,
+            Self::Bully
+            | Self::Strict
+            | Self::Ballot
+            | Self::Ring
+            | Self::Reorganization
+            | Self::Invitation => false,
         }
     }
 }
@@ -130,6 +141,20 @@ impl Plan {
                     ..outcome
                 })
             }
+            Protocol::Reorganization => {
+                let scenario = ReorganizationScenario::drawn(self.seed)?;
+                if self.seed.is_multiple_of(2) {
+                    return Ok(self.run_in(trace, &mut { scenario }));
+                }
+                let allowed = |fault: &Fault| ReorganizationScenario::ALLOWED.contains(fault);
+                let mut plan = self.clone();
+                plan.faults.retain(allowed);
+                Ok(plan.run_in(trace, &mut scenario.as_assumed()))
+            }
+            Protocol::Invitation => {
+                let mut scenario = InvitationScenario::drawn(self.seed)?;
+                Ok(self.run_in(trace, &mut scenario))
+            }
         }
     }
 
@@ -157,7 +182,9 @@ impl Plan {
             | Protocol::Bully
             | Protocol::Strict
             | Protocol::Ballot
-            | Protocol::Ring => 50_000,
+            | Protocol::Ring
+            | Protocol::Reorganization
+            | Protocol::Invitation => 50_000,
         }
     }
 }

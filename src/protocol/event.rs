@@ -80,6 +80,9 @@ pub enum LostReason {
     LeaseExpired,
     /// This agent did not hear a majority of the voters for a round.
     Isolated,
+    /// The group is being put in order again, because somebody was found out of it; the same agent
+    /// may lead next.
+    Reorganized,
 }
 
 impl fmt::Display for LostReason {
@@ -92,6 +95,7 @@ impl fmt::Display for LostReason {
             Self::Ended => "ended",
             Self::LeaseExpired => "lease expired",
             Self::Isolated => "isolated",
+            Self::Reorganized => "reorganized",
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Where nothing else is said, each runs with several seeds, with every delay that the timings
 //! allow, under the default rules (*swift*) and the plain ASTRA rules (*strict*). Agents are
-//! numbered from 1; the score of each is its number.
+//! numbered from 1; the score of each is its number. The other elections have files of their own.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -14,7 +14,9 @@
 mod common;
 mod crashes;
 mod elections;
+mod invitation;
 mod networks;
+mod reorganization;
 mod scores;
 
 use std::{future::Future, time::Duration};

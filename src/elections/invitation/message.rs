@@ -1,0 +1,281 @@
+//! What the agents of an invitation election say to each other.
+//!
+//! | message | paper | meaning | answered by |
+//! |---|---|---|---|
+//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group; who else is there? | [`Place`] |
+//! | [`Invitation`] | `Invitation(j, gn)` | join this new group; passed on to members | [`Accept`], [`Decline`] |
+//! | [`Ready`] | `Ready(i, gn, x)` | the group is formed, this is its task | nobody |
+//! | [`AreYouThere`] | `Are-You-There(gn, i)` | do you coordinate my group, with me in it? | [`There`] |
+//! | [`Resign`] | – | I coordinate the group no longer | nobody |
+//!
+//! Every message names a group. All are flat and small; the sender's name and life travel beside
+//! them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::elections::numbered::{ElectionId, Task};
+use crate::protocol::{AgentId, PeerMessage, Score, Term};
+
+/// "I coordinate this group; who else is there?" To everybody, again and again: it also tells the
+/// group's members that their coordinator lives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouCoordinator {
+    /// The sender's group.
+    pub group: ElectionId,
+    /// The coordinator's importance.
+    pub score: Score,
+}
+
+/// Where a voter stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Standing {
+    /// It coordinates a group.
+    Coordinator {
+        /// How many members the group has beside it.
+        members: u32,
+    },
+    /// It has no group.
+    Free,
+    /// It has accepted an invitation to this group.
+    Joining {
+        /// Which one.
+        group: ElectionId,
+    },
+    /// It works in this group.
+    Member {
+        /// Which one.
+        group: ElectionId,
+    },
+    /// It is forming a group.
+    Merging,
+}
+
+/// "This is where I stand."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The asker's group.
+    pub group: ElectionId,
+    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    pub score: Option<Score>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+}
+
+/// "Join this new group."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invitation {
+    /// The new group; it names its coordinator, whoever passes this on.
+    pub group: ElectionId,
+    /// That coordinator's importance.
+    pub score: Score,
+}
+
+/// "I join."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accept {
+    /// The new group.
+    pub group: ElectionId,
+}
+
+/// "I do not join."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decline {
+    /// The new group.
+    pub group: ElectionId,
+    /// The highest count the sender has seen: a group must exceed those it has been in.
+    pub seen: Term,
+    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    pub score: Option<Score>,
+}
+
+/// "The group is formed: work on this task."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// The group.
+    pub group: ElectionId,
+    /// The coordinator's importance.
+    pub score: Score,
+    /// The same for all of the group.
+    pub task: Task,
+}
+
+/// "Do you coordinate my group, and am I in it?"
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouThere {
+    /// The group.
+    pub group: ElectionId,
+}
+
+/// "I do, and you are", or not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct There {
+    /// The group that was asked about.
+    pub group: ElectionId,
+    /// Whether the asker belongs to it, and the sender coordinates it.
+    pub belongs: bool,
+}
+
+/// "I coordinate the group no longer": the belief has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The group.
+    pub group: ElectionId,
+    /// Who shall form the next one, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+/// Everything that one agent of an invitation election says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InvitationMessage {
+    /// See [`AreYouCoordinator`].
+    AreYouCoordinator(AreYouCoordinator),
+    /// See [`Place`].
+    Place(Place),
+    /// See [`Invitation`].
+    Invitation(Invitation),
+    /// See [`Accept`].
+    Accept(Accept),
+    /// See [`Decline`].
+    Decline(Decline),
+    /// See [`Ready`].
+    Ready(Ready),
+    /// See [`AreYouThere`].
+    AreYouThere(AreYouThere),
+    /// See [`There`].
+    There(There),
+    /// See [`Resign`].
+    Resign(Resign),
+}
+
+impl InvitationMessage {
+    /// The group that it is about.
+    pub fn group(&self) -> &ElectionId {
+        match self {
+            Self::AreYouCoordinator(m) => &m.group,
+            Self::Place(m) => &m.group,
+            Self::Invitation(m) => &m.group,
+            Self::Accept(m) => &m.group,
+            Self::Decline(m) => &m.group,
+            Self::Ready(m) => &m.group,
+            Self::AreYouThere(m) => &m.group,
+            Self::There(m) => &m.group,
+            Self::Resign(m) => &m.group,
+        }
+    }
+
+    /// The highest term that the message names.
+    pub fn term(&self) -> Term {
+        let other = match self {
+            Self::Place(m) => match &m.standing {
+                Standing::Joining { group } | Standing::Member { group } => group.count.max(m.seen),
+                Standing::Coordinator { .. } | Standing::Free | Standing::Merging => m.seen,
+            },
+            Self::Decline(m) => m.seen,
+            Self::AreYouCoordinator(_)
+            | Self::Invitation(_)
+            | Self::Accept(_)
+            | Self::Ready(_)
+            | Self::AreYouThere(_)
+            | Self::There(_)
+            | Self::Resign(_) => Term::ZERO,
+        };
+        self.group().count.max(other)
+    }
+}
+
+impl PeerMessage for InvitationMessage {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::AreYouCoordinator(_) => "are_you_coordinator",
+            Self::Place(_) => "place",
+            Self::Invitation(_) => "invitation",
+            Self::Accept(_) => "accept",
+            Self::Decline(_) => "decline",
+            Self::Ready(_) => "ready",
+            Self::AreYouThere(_) => "are_you_there",
+            Self::There(_) => "there",
+            Self::Resign(_) => "resign",
+        }
+    }
+
+    /// The check goes on for ever.
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::AreYouCoordinator(_) | Self::Place(_))
+    }
+}
+
+impl fmt::Display for InvitationMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = self.group();
+        match self {
+            Self::AreYouCoordinator(_) => write!(f, "are you coordinator? of {group}"),
+            Self::Place(m) => write!(f, "{} (to {group})", m.standing),
+            Self::Invitation(m) => write!(f, "invitation to {group} score {}", m.score),
+            Self::Accept(_) => write!(f, "accepts {group}"),
+            Self::Decline(m) => write!(f, "declines {group}, knows {}", m.seen),
+            Self::Ready(m) => write!(f, "ready {group} task {}", m.task),
+            Self::AreYouThere(_) => write!(f, "are you there? in {group}"),
+            Self::There(m) if m.belongs => write!(f, "there, in {group}"),
+            Self::There(_) => write!(f, "not in {group}"),
+            Self::Resign(m) => {
+                write!(f, "resign {group}")?;
+                let successor = m.successor.as_ref();
+                successor.map_or(Ok(()), |id| write!(f, " for {id}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Coordinator { members } => write!(f, "coordinates {members}"),
+            Self::Free => f.write_str("free"),
+            Self::Joining { group } => write!(f, "joins {group}"),
+            Self::Member { group } => write!(f, "member of {group}"),
+            Self::Merging => f.write_str("merging"),
+        }
+    }
+}
+
+macro_rules! into_invitation_message {
+    ($($name:ident),*) => { $(
+        impl From<$name> for InvitationMessage {
+            fn from(message: $name) -> Self {
+                Self::$name(message)
+            }
+        }
+    )* };
+}
+into_invitation_message!(
+    AreYouCoordinator,
+    Place,
+    Invitation,
+    Accept,
+    Decline,
+    Ready,
+    AreYouThere,
+    There,
+    Resign
+);

@@ -1,0 +1,123 @@
+//! `Accept` and `Decline`: how a group is formed (I3, I5).
+
+use super::*;
+
+const FORMED: [&str; 3] = [
+    "set Check 60",
+    "acquired the leadership in term 5",
+    "eye low: ready 5.me task 40",
+];
+
+#[test]
+fn when_all_have_accepted_the_group_is_formed() {
+    let mut me = Kit::merging();
+    assert_eq!(me.hear(LOW, accept(5, ME)), FORMED);
+    assert_eq!(me.machine.group(), Some(&election(5, ME)));
+}
+
+#[test]
+fn when_t_has_passed_it_is_formed_of_those_who_have() {
+    let mut me = Kit::merging();
+    assert_eq!(me.later(199).fire(Timer::Accepts), ["set Accepts 1"]);
+    assert_eq!(
+        me.later(1).fire(Timer::Accepts),
+        [
+            "set Check 60",
+            "acquired the leadership in term 5",
+            "eye: ready 5.me task 40"
+        ]
+    );
+    assert_eq!(
+        me.hear(LOW, accept(5, ME)),
+        ["low: ready 5.me task 40"],
+        "late"
+    );
+    assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING, "once");
+}
+
+/// HIGH, which has no score any more, coordinates two others.
+fn with_a_group_of_three() -> Kit {
+    let mut me = Kit::asking();
+    me.hear(HIGH, place(4, None, Standing::Coordinator { members: 2 }));
+    me.later(27).fire(Timer::Check);
+    me
+}
+
+#[test]
+fn those_whom_others_bring_are_waited_for() {
+    let mut me = with_a_group_of_three();
+    assert_eq!(me.hear(HIGH, accept(5, ME)), NOTHING);
+    assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING);
+    assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING, "a copy brings nobody");
+    assert_eq!(
+        me.later(200).fire(Timer::Accepts)[2],
+        "eye high low: ready 5.me task 40"
+    );
+}
+
+#[test]
+fn who_declines_brings_nobody() {
+    let mut me = with_a_group_of_three();
+    assert_eq!(
+        me.hear(HIGH, decline(5, ME, 9))[1],
+        "acquired the leadership in term 5"
+    );
+    let mut me = with_a_group_of_three();
+    me.hear(HIGH, accept(5, ME));
+    me.hear(LOW, decline(5, ME, 9));
+    me.told(|m| {
+        let up = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
+        m.join([up]);
+    });
+    let said = me.hear("x", accept(5, ME));
+    assert_eq!(said[2], "eye high x: ready 5.me task 40");
+}
+
+#[test]
+fn the_next_number_exceeds_what_a_decline_tells() {
+    let mut me = Kit::merging();
+    me.hear(LOW, decline(5, ME, 30));
+    me.later(60).fire(Timer::Check);
+    me.hear(LOW, place(5, Some(1), Standing::Free));
+    assert_eq!(me.later(27).fire(Timer::Check)[1], "persist 31");
+}
+
+#[test]
+fn an_observers_decline_asks_for_a_new_number() {
+    let after_a_check = |mut me: Kit, from| {
+        me.later(60).fire(Timer::Check);
+        let group = election(5, ME);
+        me.hear(LOW, place(5, Some(1), Standing::Member { group }));
+        assert_eq!(me.hear(from, decline(5, ME, 30)), NOTHING);
+        me.later(27).fire(Timer::Check)
+    };
+    assert_eq!(
+        after_a_check(Kit::leading(), EYE),
+        [
+            "lost the leadership of term 5: reorganized",
+            "persist 31",
+            "low: invitation to 31.me score 5",
+            "set Accepts 200"
+        ]
+    );
+    assert_eq!(
+        after_a_check(Kit::leading(), LOW),
+        ["set Check 60"],
+        "a voter's does not"
+    );
+    assert_eq!(
+        after_a_check(Kit::draining(), EYE),
+        ["set Check 60"],
+        "it leaves anyway"
+    );
+}
+
+#[test]
+fn an_answer_to_an_earlier_invitation_counts_for_nothing() {
+    for (state, mut me) in Kit::states() {
+        let before = me.machine.state.clone();
+        assert_eq!(me.hear(LOW, accept(3, ME)), NOTHING, "{state}");
+        assert_eq!(me.hear(LOW, decline(3, ME, 3)), NOTHING, "{state}");
+        assert_eq!(me.machine.state, before, "{state}");
+    }
+}

@@ -1,0 +1,118 @@
+//! `Campaign`, `SetScore`, `StepDown`, `Drained`.
+
+use super::*;
+
+#[test]
+fn a_campaign_is_a_group_of_ones_own() {
+    for (state, mut me) in Kit::states() {
+        let said = me.step(Input::Campaign);
+        match state {
+            "asking" | "merging" | "witness" | "observer" => assert_eq!(said, NOTHING, "{state}"),
+            "leading" | "draining" => {
+                assert_eq!(said, ["all: are you coordinator? of 5.me", "set Check 27"]);
+            }
+            _ => {
+                assert!(
+                    said.iter().any(|line| line.starts_with("acquired")),
+                    "{state}"
+                );
+                assert_eq!(me.role(), Role::Leader);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_coordinators_new_score_is_told_by_the_check() {
+    let mut me = Kit::leading();
+    let told = ["all: are you coordinator? of 5.me", "set Check 27"];
+    assert_eq!(me.set_score(2), told);
+    assert_eq!(me.set_score(2), NOTHING, "nothing new");
+}
+
+#[test]
+fn who_is_free_or_merging_takes_its_turn_with_its_new_score() {
+    for mut me in [Kit::free(), Kit::merging(), Kit::witness()] {
+        assert_eq!(me.set_score(6).last().unwrap(), "set Turn 54");
+    }
+    assert_eq!(Kit::free().set_score(None), NOTHING);
+    assert_eq!(Kit::observer().set_score(6), NOTHING);
+}
+
+#[test]
+fn a_member_forms_a_group_if_it_ranks_above_its_coordinator_now() {
+    for mut me in [Kit::joining(), Kit::following()] {
+        assert_eq!(me.set_score(8), NOTHING);
+        assert!(
+            me.set_score(10)
+                .contains(&"acquired the leadership in term 8".into())
+        );
+    }
+    assert_eq!(Kit::following().set_score(None), NOTHING);
+}
+
+#[test]
+fn a_leader_drains_then_resigns_then_rests() {
+    let mut me = Kit::leading();
+    let drains = ["drains in term 5 for low", "set Drain 5000"];
+    assert_eq!(me.step(Input::StepDown { to: Some(id(LOW)) }), drains);
+    assert_eq!(
+        me.step(Input::StepDown { to: None }),
+        NOTHING,
+        "it does already"
+    );
+    assert_eq!(
+        me.step(Input::Drained),
+        [
+            "lost the leadership of term 5: resigned",
+            "set Rest 60000",
+            "all: resign 5.me for low"
+        ]
+    );
+    assert_eq!(
+        (me.role(), me.machine.status()),
+        (Role::Follower, Status::Election)
+    );
+}
+
+#[test]
+fn a_drain_that_takes_too_long_is_over_when_it_is_due() {
+    let mut me = Kit::draining();
+    assert_eq!(me.later(4_999).fire(Timer::Drain), ["set Drain 1"]);
+    assert_eq!(
+        me.later(1).fire(Timer::Drain)[0],
+        "lost the leadership of term 5: resigned"
+    );
+}
+
+#[test]
+fn without_a_score_a_leader_drains() {
+    assert_eq!(
+        Kit::leading().set_score(None)[0],
+        "drains in term 5 for high"
+    );
+}
+
+#[test]
+fn who_does_not_lead_has_nothing_to_hand_over() {
+    for (state, mut me) in Kit::states() {
+        if !["asking", "leading", "draining"].contains(&state) {
+            assert_eq!(me.step(Input::StepDown { to: None }), NOTHING, "{state}");
+        }
+        if state != "draining" && state != "asking" {
+            assert_eq!(me.step(Input::Drained), NOTHING, "{state}");
+        }
+    }
+}
+
+#[test]
+fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
+    let mut me = Kit::resting();
+    assert_eq!(me.later(59_999).fire(Timer::Rest), ["set Rest 1"]);
+    assert_eq!(me.later(1).fire(Timer::Rest), ["set Turn 54"]);
+    assert_eq!(
+        Kit::resting().step(Input::SetScore(Some(5.into()))),
+        ["set Turn 54"]
+    );
+    assert_eq!(Kit::resting().step(Input::Campaign)[0], "persist 6");
+}

@@ -1,0 +1,47 @@
+//! Snapshots of the members.
+
+use super::*;
+
+#[test]
+fn nobody_stays_in_the_group_of_one_whose_life_is_over() {
+    for mut me in [Kit::joining(), Kit::following()] {
+        let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+        assert!(
+            said.contains(&"acquired the leadership in term 8".into()),
+            "{said:?}"
+        );
+    }
+    let mut me = Kit::following();
+    assert_eq!(
+        me.told(|m| m.up(&id(HIGH), Incarnation(2)))[0],
+        "has no leader since term 7"
+    );
+    let mut me = Kit::joining();
+    assert_eq!(me.told(|m| m.leave(&id(HIGH)))[0], "persist 8");
+}
+
+#[test]
+fn a_guess_is_a_reason_to_ask_at_once() {
+    let mut me = Kit::following();
+    let said = me.told(|m| m.suspect(&id(HIGH), Incarnation(1)));
+    assert_eq!(said, ["high: are you there? in 7.high", "set Watch 200"]);
+    assert_eq!(me.told(|_| ()), NOTHING, "once");
+}
+
+#[test]
+fn the_dead_are_not_waited_for() {
+    let mut me = Kit::merging();
+    assert_eq!(me.told(|m| m.suspect(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(
+        me.told(|m| m.down(&id(LOW), Incarnation(1))),
+        ["set Accepts 27"]
+    );
+}
+
+#[test]
+fn who_stands_again_because_nobody_else_is_there_does_so_at_once() {
+    let mut me = Kit::resting();
+    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(said[0], "persist 6");
+}

@@ -1,0 +1,313 @@
+//! The invitation election's cells, state by input: one file per input.
+//!
+//! The kit is here: one machine among a few named peers, brought into each state by real inputs.
+//! A step returns all that came out as lines of text, cancelled timers apart: the contract knows
+//! exactly which ones may run, and checks every step of every test.
+
+mod accept;
+mod are_you_coordinator;
+mod are_you_there;
+mod command;
+mod contract;
+mod invitation;
+mod members;
+mod place;
+mod random;
+mod ready;
+mod resign;
+mod start;
+mod timer;
+
+use std::{sync::Arc, time::Duration};
+
+use contract::Contract;
+
+use super::*;
+use crate::protocol::{Birth, Effect, EffectOf, Effects, Event, Member, Role, Timings, To};
+
+/// The machine under test, with the score 5.
+const ME: &str = "me";
+/// A voter with the score 1.
+const LOW: &str = "low";
+/// A voter with the score 9.
+const HIGH: &str = "high";
+/// An observer, however important it says it is.
+const EYE: &str = "eye";
+
+/// One machine, its clock, and its group as it was last told.
+#[derive(Clone)]
+struct Kit {
+    machine: InvitationElection,
+    now: Time,
+    members: Members,
+    contract: Contract,
+}
+
+impl Kit {
+    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    fn unborn(kind: MemberKind, score: Option<i32>, config: InvitationConfig) -> Self {
+        let score = score.map(Score::from);
+        let up = |name, kind, score: Option<i32>| {
+            Member::up(id(name), kind, score.map(Score::from), Incarnation(1))
+        };
+        let mut members = Members::new(false);
+        members.join([
+            up(LOW, MemberKind::Voter, Some(1)),
+            Member::up(id(ME), kind, score, Incarnation(1)),
+            up(HIGH, MemberKind::Voter, Some(9)),
+            up(EYE, MemberKind::Observer, Some(99)),
+        ]);
+        let identity = Identity {
+            id: id(ME),
+            incarnation: Incarnation(1),
+            kind,
+            score,
+            birth: Birth::Started,
+        };
+        let record = Some(Count { count: Term(3) });
+        Self {
+            machine: InvitationElection::new(identity, &Arc::new(config), record),
+            now: Time::from_millis(1_000),
+            members,
+            contract: Contract::default(),
+        }
+    }
+
+    fn voter() -> Self {
+        Self::unborn(MemberKind::Voter, Some(5), lan())
+    }
+
+    /// Its turn has not come: HIGH goes first.
+    fn free() -> Self {
+        Self::voter().started()
+    }
+
+    /// Coordinates a group of one, 4.me, and has asked all where they stand.
+    fn asking() -> Self {
+        let mut kit = Self::free();
+        kit.later(54).fire(Timer::Turn);
+        assert_eq!(kit.machine.group(), Some(&election(4, ME)));
+        kit
+    }
+
+    /// Has found LOW, and invited it to 5.me.
+    fn merging() -> Self {
+        let mut kit = Self::asking();
+        kit.hear(LOW, place(4, Some(1), Standing::Coordinator { members: 0 }));
+        kit.later(27).fire(Timer::Check);
+        assert_eq!(kit.role(), Role::Candidate);
+        kit
+    }
+
+    /// Coordinates LOW in 5.me; the check rests.
+    fn leading() -> Self {
+        let mut kit = Self::merging();
+        kit.hear(LOW, accept(5, ME));
+        assert_eq!(kit.role(), Role::Leader);
+        kit
+    }
+
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step(Input::StepDown { to: None });
+        kit
+    }
+
+    /// Has stepped down, and rests.
+    fn resting() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained);
+        kit
+    }
+
+    /// Has accepted HIGH's invitation to 7.high.
+    fn joining() -> Self {
+        let mut kit = Self::free();
+        kit.hear(HIGH, invitation(7, HIGH, 9));
+        kit
+    }
+
+    /// Works in 7.high, on the task 70.
+    fn following() -> Self {
+        let mut kit = Self::joining();
+        kit.hear(HIGH, ready(7, HIGH, 9));
+        assert_eq!(kit.machine.status(), Status::Normal);
+        kit
+    }
+
+    fn witness() -> Self {
+        Self::unborn(MemberKind::Voter, None, lan()).started()
+    }
+
+    fn observer() -> Self {
+        Self::unborn(MemberKind::Observer, Some(5), lan()).started()
+    }
+
+    /// Every state, by its name.
+    fn states() -> [(&'static str, Self); 10] {
+        [
+            ("free", Self::free()),
+            ("asking", Self::asking()),
+            ("merging", Self::merging()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+            ("resting", Self::resting()),
+            ("joining", Self::joining()),
+            ("following", Self::following()),
+            ("witness", Self::witness()),
+            ("observer", Self::observer()),
+        ]
+    }
+
+    fn started(mut self) -> Self {
+        self.start();
+        self
+    }
+
+    fn start(&mut self) -> Vec<String> {
+        let members = Arc::new(self.members.clone());
+        self.step(Input::Start(members))
+    }
+
+    /// One input; every step is held against the contract.
+    fn step(&mut self, input: InputOf<InvitationElection>) -> Vec<String> {
+        self.contract.before(&input);
+        let mut out = Effects::new();
+        self.machine.handle(self.now, input, &mut out);
+        let effects: Vec<_> = out.drain().collect();
+        self.contract.after(&self.machine, self.now, &effects);
+        effects.iter().filter_map(tell).collect()
+    }
+
+    /// A message from that peer's first life.
+    fn hear(&mut self, from: &str, message: impl Into<InvitationMessage>) -> Vec<String> {
+        self.hear_life(from, 1, message)
+    }
+
+    fn hear_life(
+        &mut self,
+        from: &str,
+        life: u64,
+        message: impl Into<InvitationMessage>,
+    ) -> Vec<String> {
+        self.step(Input::Received {
+            from: id(from),
+            incarnation: Incarnation(life),
+            message: message.into(),
+        })
+    }
+
+    fn fire(&mut self, timer: Timer) -> Vec<String> {
+        self.step(Input::TimedOut(timer))
+    }
+
+    /// The group changes, and the machine is told.
+    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Vec<String> {
+        change(&mut self.members);
+        let members = Arc::new(self.members.clone());
+        self.step(Input::Members(members))
+    }
+
+    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Vec<String> {
+        self.step(Input::SetScore(score.into().map(Score::from)))
+    }
+
+    /// So many milliseconds pass.
+    fn later(&mut self, millis: u64) -> &mut Self {
+        self.now = self.now.after(Duration::from_millis(millis));
+        self
+    }
+
+    fn role(&self) -> Role {
+        self.machine.view(self.now).role
+    }
+}
+
+/// An effect as a line; cancelled timers are not told.
+fn tell(effect: &EffectOf<InvitationElection>) -> Option<String> {
+    Some(match effect {
+        Effect::Persist(record) => format!("persist {}", record.count),
+        Effect::Send { to, message } => match to {
+            To::One(id) => format!("{id}: {message}"),
+            To::All => format!("all: {message}"),
+            To::Set(ids) => {
+                let ids: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
+                format!("{}: {message}", ids.join(" "))
+            }
+        },
+        Effect::SetTimer { timer, after } => format!("set {timer:?} {}", after.min.as_millis()),
+        Effect::CancelTimer(_) => return None,
+        Effect::Notify(event) => event.to_string(),
+    })
+}
+
+const NOTHING: [&str; 0] = [];
+
+fn lan() -> InvitationConfig {
+    let config = InvitationConfig::builder().timings(Timings::lan());
+    config.task(Task(40)).build().unwrap()
+}
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn election(count: u64, name: &str) -> ElectionId {
+    ElectionId {
+        count: Term(count),
+        id: id(name),
+    }
+}
+
+/// To the check of the group `count`.me.
+fn place(count: u64, score: Option<i32>, standing: Standing) -> Place {
+    Place {
+        group: election(count, ME),
+        score: score.map(Score::from),
+        standing,
+        seen: Term(3),
+    }
+}
+
+fn are_you_coordinator(count: u64, name: &str, score: i32) -> AreYouCoordinator {
+    AreYouCoordinator {
+        group: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn invitation(count: u64, name: &str, score: i32) -> Invitation {
+    Invitation {
+        group: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn accept(count: u64, name: &str) -> Accept {
+    Accept {
+        group: election(count, name),
+    }
+}
+
+fn decline(count: u64, name: &str, seen: u64) -> Decline {
+    Decline {
+        group: election(count, name),
+        seen: Term(seen),
+        score: None,
+    }
+}
+
+fn ready(count: u64, name: &str, score: i32) -> Ready {
+    Ready {
+        group: election(count, name),
+        score: score.into(),
+        task: Task(count * 10),
+    }
+}
+
+fn there(count: u64, name: &str, belongs: bool) -> There {
+    There {
+        group: election(count, name),
+        belongs,
+    }
+}

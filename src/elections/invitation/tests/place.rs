@@ -1,0 +1,131 @@
+//! `Place`: what a coordinator finds (I2).
+
+use super::*;
+
+fn coordinator(members: u32) -> Standing {
+    Standing::Coordinator { members }
+}
+
+#[test]
+fn who_is_found_below_is_invited_when_all_have_answered() {
+    let mut me = Kit::asking();
+    assert_eq!(me.hear(LOW, place(4, Some(1), coordinator(0))), NOTHING);
+    assert_eq!(
+        me.later(27).fire(Timer::Check),
+        [
+            "lost the leadership of term 4: reorganized",
+            "persist 5",
+            "low: invitation to 5.me score 5",
+            "set Accepts 200"
+        ]
+    );
+    assert_eq!(
+        (me.machine.status(), me.machine.group()),
+        (Status::Election, None)
+    );
+}
+
+#[test]
+fn nobody_outside_is_nothing_to_do() {
+    let mut me = Kit::asking();
+    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+    assert_eq!(
+        me.later(60).fire(Timer::Check),
+        ["all: are you coordinator? of 4.me", "set Check 27"]
+    );
+}
+
+#[test]
+fn one_found_above_is_given_a_step_to_invite_all() {
+    let mut me = Kit::asking();
+    me.hear(HIGH, place(4, Some(9), coordinator(0)));
+    me.hear(LOW, place(4, Some(1), Standing::Free));
+    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 18"]);
+    assert_eq!(me.role(), Role::Leader);
+    let said = me.later(18).fire(Timer::Check);
+    assert_eq!(said[2], "low: invitation to 5.me score 5", "but not HIGH");
+}
+
+#[test]
+fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
+    let other = election(9, HIGH);
+    let mine = election(4, ME);
+    for (standing, found) in [
+        (Standing::Free, true),
+        (Standing::Merging, false),
+        (
+            Standing::Member {
+                group: other.clone(),
+            },
+            false,
+        ),
+        (Standing::Joining { group: other }, false),
+        (
+            Standing::Member {
+                group: mine.clone(),
+            },
+            true,
+        ),
+        (Standing::Joining { group: mine }, true),
+    ] {
+        let mut me = Kit::asking();
+        assert_eq!(me.hear(LOW, place(4, Some(1), standing.clone())), NOTHING);
+        let said = me.later(27).fire(Timer::Check);
+        assert_eq!(said.len() > 1, found, "{standing}");
+    }
+}
+
+#[test]
+fn a_member_that_has_missed_the_task_gets_it_again() {
+    let mut me = Kit::leading();
+    me.later(60).fire(Timer::Check);
+    let group = election(5, ME);
+    let joins = Standing::Joining {
+        group: group.clone(),
+    };
+    assert_eq!(
+        me.hear(LOW, place(5, Some(1), joins)),
+        ["low: ready 5.me task 40"]
+    );
+    assert_eq!(
+        me.hear(LOW, place(5, Some(1), Standing::Member { group })),
+        NOTHING
+    );
+    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+}
+
+#[test]
+fn of_the_old_members_those_who_answer_are_invited_again() {
+    let mut me = Kit::leading();
+    me.later(60).fire(Timer::Check);
+    me.hear(HIGH, place(5, None, Standing::Free));
+    let silent = me.clone().later(27).fire(Timer::Check);
+    assert_eq!(silent[2], "high: invitation to 6.me score 5");
+    let group = election(5, ME);
+    me.hear(LOW, place(5, Some(1), Standing::Member { group }));
+    assert_eq!(
+        me.later(27).fire(Timer::Check)[2],
+        "high low: invitation to 6.me score 5"
+    );
+}
+
+#[test]
+fn an_answer_to_an_earlier_check_counts_for_nothing() {
+    for (state, mut me) in Kit::states() {
+        let before = me.machine.state.clone();
+        assert_eq!(
+            me.hear(LOW, place(3, Some(1), Standing::Free)),
+            NOTHING,
+            "{state}"
+        );
+        assert_eq!(me.machine.state, before, "{state}");
+    }
+}
+
+#[test]
+fn who_leaves_anyway_invites_nobody() {
+    let mut me = Kit::draining();
+    me.later(60).fire(Timer::Check);
+    me.hear(HIGH, place(5, None, Standing::Free));
+    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+}

@@ -1,0 +1,174 @@
+//! Thousands of random lives, nonsense included: nothing panics, and the contract holds.
+
+use super::*;
+use crate::faults::SplitMix64;
+
+const NAMES: [&str; 5] = [LOW, HIGH, EYE, ME, "stranger"];
+
+fn pick<T: Copy>(random: &mut SplitMix64, from: &[T]) -> T {
+    *random.pick(from).unwrap()
+}
+
+fn score(random: &mut SplitMix64) -> i32 {
+    i32::try_from(random.below(11)).unwrap()
+}
+
+/// One that is under way, an older or a later one.
+fn any_election(random: &mut SplitMix64, me: &Kit) -> ElectionId {
+    if random.chance(1) {
+        return election(u64::MAX - random.below(3), HIGH);
+    }
+    let promised = me.machine.promised.clone();
+    if let Some(promised) = promised.filter(|_| random.chance(500)) {
+        return promised;
+    }
+    let count = me.machine.seen.0.saturating_sub(2) + random.below(4);
+    election(count, pick(random, &NAMES))
+}
+
+fn any_message(random: &mut SplitMix64, me: &Kit, from: &str) -> InvitationMessage {
+    let mut group = any_election(random, me);
+    let some = score(random).into();
+    let score = random.chance(900).then_some(some);
+    let seen = Term(me.machine.seen.0.saturating_sub(1) + random.below(3));
+    let kind = random.below(9);
+    if kind < 4 && random.chance(900) {
+        group.id = id(from);
+    }
+    let belongs = random.chance(500);
+    let standing = match random.below(5) {
+        0 => Standing::Free,
+        1 => Standing::Merging,
+        2 => Standing::Coordinator {
+            members: u32::try_from(random.below(3)).unwrap(),
+        },
+        3 => Standing::Joining {
+            group: any_election(random, me),
+        },
+        _ => Standing::Member {
+            group: any_election(random, me),
+        },
+    };
+    match kind {
+        0 => AreYouCoordinator { group, score: some }.into(),
+        1 | 4 => Invitation { group, score: some }.into(),
+        2 => Ready {
+            group,
+            score: some,
+            task: Task(seen.0),
+        }
+        .into(),
+        3 => Resign {
+            group,
+            successor: random.chance(500).then(|| id(ME)),
+        }
+        .into(),
+        5 => Accept { group }.into(),
+        6 => Decline { group, seen, score }.into(),
+        7 if belongs => AreYouThere { group }.into(),
+        7 => There {
+            group,
+            belongs: random.chance(500),
+        }
+        .into(),
+        _ => Place {
+            group,
+            score,
+            standing,
+            seen,
+        }
+        .into(),
+    }
+}
+
+fn change(random: &mut SplitMix64, members: &mut Members) {
+    let name = id(pick(random, &[LOW, HIGH, EYE, ME]));
+    let life = Incarnation(1 + random.below(3));
+    match random.below(8) {
+        0 => drop(members.down(&name, life)),
+        1 => drop(members.suspect(&name, life)),
+        2 | 3 => drop(members.up(&name, life)),
+        4 => drop(members.leave(&name)),
+        5 => {
+            let score = random.chance(750).then(|| score(random).into());
+            members.set_score(&name, score);
+        }
+        6 if name != id(EYE) => {
+            let score = random.chance(750).then(|| score(random).into());
+            members.join([Member::up(name, MemberKind::Voter, score, life)]);
+        }
+        _ => {
+            let term = Term(members.term().0 + random.below(2));
+            members.note_leader(Leader {
+                id: name,
+                incarnation: life,
+                term,
+            });
+        }
+    }
+}
+
+/// Mostly one that is due, on time or late.
+fn time_out(random: &mut SplitMix64, me: &mut Kit) -> Vec<String> {
+    let armed = me.contract.armed();
+    if let Some((timer, due)) = random.pick(&armed).copied()
+        && random.chance(800)
+    {
+        me.now = me.now.max(due);
+        let late = if random.chance(100) { 1_000 } else { 3 };
+        return me.later(random.below(late)).fire(timer);
+    }
+    let timer = pick(
+        random,
+        &[Timer::Turn, Timer::Accepts, Timer::Watch, Timer::Check],
+    );
+    me.fire(timer)
+}
+
+fn live(random: &mut SplitMix64, me: &mut Kit) {
+    me.later(random.below(30));
+    match random.below(10) {
+        0..=4 => {
+            let from = pick(random, &NAMES);
+            let message = any_message(random, me, from);
+            me.hear_life(from, 1 + random.below(2), message);
+        }
+        5..=7 => drop(time_out(random, me)),
+        8 => {
+            let mut members = me.members.clone();
+            change(random, &mut members);
+            me.told(|m| *m = members);
+        }
+        _ => {
+            let to = random.chance(500).then(|| id(pick(random, &NAMES)));
+            let score = random.chance(800).then(|| score(random).into());
+            let wish = pick(random, &[0, 1, 2, 3]);
+            me.step(match wish {
+                0 => Input::Campaign,
+                1 => Input::SetScore(score),
+                2 => Input::StepDown { to },
+                _ => Input::Drained,
+            });
+        }
+    }
+}
+
+#[test]
+fn whatever_comes_the_contract_holds() {
+    let mut reached = std::collections::BTreeSet::new();
+    for seed in 0..1_500 {
+        let mut random = SplitMix64::new(seed);
+        let kind = if random.chance(100) {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        };
+        let score = random.chance(900).then(|| score(&mut random));
+        let mut me = Kit::unborn(kind, score, lan()).started();
+        for _ in 0..200 {
+            live(&mut random, &mut me);
+            reached.insert((me.machine.status(), me.role()));
+        }
+    }
+    assert_eq!(reached.len(), 5, "all states are reached: {reached:?}");
+}

@@ -1,0 +1,47 @@
+//! `Resign`.
+
+use super::*;
+
+fn resign(count: u64, successor: Option<&str>) -> Resign {
+    Resign {
+        group: election(count, HIGH),
+        successor: successor.map(id),
+    }
+}
+
+#[test]
+fn the_successor_that_is_named_forms_a_group_at_once() {
+    for mut me in [Kit::joining(), Kit::following()] {
+        let said = me.hear(HIGH, resign(7, Some(ME)));
+        assert!(
+            said.contains(&"acquired the leadership in term 8".into()),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
+fn the_others_take_their_turn() {
+    let mut me = Kit::following();
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())));
+    assert_eq!(
+        me.hear(HIGH, resign(7, None)),
+        ["has no leader since term 7", "set Turn 54"],
+        "after LOW, and not after HIGH"
+    );
+}
+
+#[test]
+fn only_ones_own_group_is_meant() {
+    for (state, mut me) in Kit::states() {
+        let before = me.machine.state.clone();
+        assert_eq!(me.hear(HIGH, resign(8, Some(ME))), NOTHING, "{state}");
+        assert_eq!(me.machine.state, before, "{state}");
+    }
+    let mut eye = Kit::observer();
+    eye.hear(HIGH, ready(7, HIGH, 9));
+    assert_eq!(
+        eye.hear(HIGH, resign(7, None)),
+        ["has no leader since term 7"]
+    );
+}

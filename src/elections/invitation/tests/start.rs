@@ -1,0 +1,98 @@
+//! `Start`, and the turn that follows (I1).
+
+use super::*;
+
+#[test]
+fn nothing_happens_before_life_begins() {
+    let mut me = Kit::voter();
+    assert_eq!(me.machine.status(), Status::Down);
+    assert_eq!(me.hear(HIGH, are_you_coordinator(7, HIGH, 9)), NOTHING);
+    assert_eq!(me.hear(HIGH, invitation(7, HIGH, 9)), NOTHING);
+    assert_eq!(me.told(|_| ()), NOTHING);
+    assert_eq!(me.fire(Timer::Turn), NOTHING);
+    for wish in [
+        Input::Campaign,
+        Input::StepDown { to: None },
+        Input::Drained,
+    ] {
+        assert_eq!(me.step(wish), NOTHING);
+    }
+    assert_eq!(me.machine.status(), Status::Down);
+}
+
+#[test]
+fn who_is_not_the_first_is_free_until_its_turn_comes() {
+    let mut me = Kit::voter();
+    assert_eq!(me.start(), ["set Turn 54"]);
+    assert_eq!(
+        (me.machine.status(), me.role()),
+        (Status::Election, Role::Follower)
+    );
+    assert_eq!(me.later(53).fire(Timer::Turn), ["set Turn 1"]);
+    assert_eq!(me.later(1).fire(Timer::Turn), FORMED);
+}
+
+/// A group of one, and the first check.
+const FORMED: [&str; 5] = [
+    "persist 4",
+    "set Check 60",
+    "acquired the leadership in term 4",
+    "all: are you coordinator? of 4.me",
+    "set Check 27",
+];
+
+#[test]
+fn the_first_forms_a_group_of_one_at_once() {
+    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    assert_eq!(me.start(), FORMED);
+    assert_eq!(
+        (me.machine.status(), me.role()),
+        (Status::Normal, Role::Leader)
+    );
+    assert_eq!(me.machine.task(), Some(Task(40)));
+}
+
+#[test]
+fn the_number_exceeds_what_the_snapshot_knows() {
+    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    me.members.note_leader(Leader {
+        id: id(LOW),
+        incarnation: Incarnation(1),
+        term: Term(9),
+    });
+    assert_eq!(me.start()[0], "persist 10");
+}
+
+#[test]
+fn who_cannot_be_elected_is_free_and_has_no_turn() {
+    assert_eq!(Kit::unborn(MemberKind::Voter, None, lan()).start(), NOTHING);
+    let mut eye = Kit::unborn(MemberKind::Observer, Some(99), lan());
+    assert_eq!(eye.start(), NOTHING);
+}
+
+#[test]
+fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
+    let mut me = Kit::unborn(MemberKind::Voter, None, lan());
+    assert_eq!(me.set_score(10), NOTHING);
+    assert_eq!(
+        me.start(),
+        FORMED,
+        "the snapshot does not know yet, but it does"
+    );
+}
+
+#[test]
+fn a_second_start_is_a_snapshot_like_any_other() {
+    for (state, mut me) in Kit::states() {
+        let before = me.machine.state.clone();
+        assert_eq!(me.start(), NOTHING, "{state}");
+        assert_eq!(me.machine.state, before, "{state}");
+    }
+}
+
+#[test]
+fn at_the_end_of_the_counts_no_group_is_formed() {
+    let mut me = Kit::free();
+    me.machine.seen = LAST_COUNT;
+    assert_eq!(me.later(54).fire(Timer::Turn), NOTHING);
+}

@@ -1,0 +1,62 @@
+//! Timers that come early, late, or for nothing; the others are beside what they end.
+
+use super::*;
+
+#[test]
+fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
+    let all = [
+        Timer::Turn,
+        Timer::Check,
+        Timer::Accepts,
+        Timer::Watch,
+        Timer::Drain,
+        Timer::Rest,
+    ];
+    for (state, me) in Kit::states() {
+        for timer in all {
+            let mut me = me.clone();
+            let before = me.machine.state.clone();
+            let running = me.contract.armed().iter().any(|(t, _)| *t == timer);
+            let said = me.fire(timer);
+            let rearmed = said.len() == 1 && said[0].starts_with(&format!("set {timer:?} "));
+            assert!(
+                rearmed == running && (rearmed || said.is_empty()),
+                "{state}, {timer:?}"
+            );
+            assert_eq!(me.machine.state, before, "{state}, {timer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_coordinator_that_slept_for_longer_than_others_wait_is_free_again() {
+    let mut me = Kit::leading();
+    assert_eq!(
+        me.later(60 + 251).fire(Timer::Check),
+        ["lost the leadership of term 5: stalled", "set Turn 54"]
+    );
+    let said = Kit::leading().later(60 + 250).fire(Timer::Check);
+    assert_eq!(
+        said,
+        ["all: are you coordinator? of 5.me", "set Check 27"],
+        "just in time"
+    );
+}
+
+#[test]
+fn one_that_never_hands_out_the_task_is_asked() {
+    let mut me = Kit::joining();
+    assert_eq!(
+        me.later(500).fire(Timer::Watch),
+        ["high: are you there? in 7.high", "set Watch 200"]
+    );
+    assert_eq!(me.hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
+    assert_eq!(me.machine.status(), Status::Reorganization);
+}
+
+#[test]
+fn a_belief_holds_for_l_without_another_step() {
+    let me = Kit::leading();
+    let until = me.now.after(Duration::from_millis(250));
+    assert_eq!(me.machine.view(me.now).valid_until, until);
+}

@@ -1,0 +1,309 @@
+//! What the agents of a reorganization say to each other: the five calls of 1982 and their answers.
+//!
+//! | call | paper | meaning | answered by |
+//! |---|---|---|---|
+//! | [`AreYouThere`] | `Are-You-There(i)` | do you live? | [`There`], always |
+//! | [`AreYouNormal`] | `Are-You-Normal(i)` | do you work under me? | [`Normal`], [`NotNormal`] |
+//! | [`Halt`] | `Halt(i, j)` | stop, and hear nobody but me | [`Ack`], [`Nack`] |
+//! | [`NewCoordinator`] | `New-Coordinator(i, j)` | I coordinate: reorganize | [`Ack`], [`Nack`] |
+//! | [`Ready`] | `Ready(i, x)` | this is the task: work | [`Ack`], [`Nack`] |
+//! | [`Resign`] | – | I coordinate no longer | nobody |
+//!
+//! Every message names the election it belongs to. That replaces the paper's assumption that
+//! messages arrive in order, and makes an answer out of date visible as one. All are flat and small;
+//! the sender's name and life travel beside them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::elections::numbered::{ElectionId, Task};
+use crate::protocol::{AgentId, PeerMessage, Score, Term};
+
+/// "Do you live?" It is answered in every state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouThere {
+    /// The election that the asker wants to hold; a member that misses its coordinator names the
+    /// one that it works under.
+    pub election: ElectionId,
+    /// The asker's importance; `None` if it cannot be elected.
+    pub score: Option<Score>,
+}
+
+/// "I do."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct There {
+    /// The election named in the question.
+    pub election: ElectionId,
+    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    pub score: Option<Score>,
+    /// Whether the sender coordinates by that election.
+    pub coordinates: bool,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+}
+
+/// "Do you work under me?" Only a coordinator asks this, again and again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreYouNormal {
+    /// The election by which the sender coordinates.
+    pub election: ElectionId,
+    /// The coordinator's importance.
+    pub score: Score,
+}
+
+/// "I work under you."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normal {
+    /// The coordinator's election.
+    pub election: ElectionId,
+}
+
+/// "I do not work under you."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotNormal {
+    /// The election named in the question.
+    pub election: ElectionId,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+}
+
+/// "Stop your work, and hear nobody below me."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halt {
+    /// The sender's election.
+    pub election: ElectionId,
+    /// The sender's importance.
+    pub score: Score,
+}
+
+/// "I coordinate: reorganize under me."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewCoordinator {
+    /// The sender's election.
+    pub election: ElectionId,
+}
+
+/// "This is the task: work."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// The sender's election.
+    pub election: ElectionId,
+    /// The coordinator's importance.
+    pub score: Score,
+    /// The same for all.
+    pub task: Task,
+}
+
+/// A call of a coordinator, or of who wants to be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Call {
+    /// See [`Halt`].
+    Halt,
+    /// See [`NewCoordinator`].
+    NewCoordinator,
+    /// See [`Ready`].
+    Ready,
+}
+
+/// "Done."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ack {
+    /// What was called.
+    pub call: Call,
+    /// The caller's election.
+    pub election: ElectionId,
+}
+
+/// "Not done, and why it may be."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// What was called.
+    pub call: Call,
+    /// The caller's election.
+    pub election: ElectionId,
+    /// The highest count the sender has seen.
+    pub seen: Term,
+    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    pub score: Option<Score>,
+}
+
+/// "I coordinate no longer": the belief has ended before this is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resign {
+    /// The election that has ended.
+    pub election: ElectionId,
+    /// Who shall hold the next one, without waiting.
+    pub successor: Option<AgentId>,
+}
+
+/// Everything that one agent of a reorganization says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReorganizationMessage {
+    /// See [`AreYouThere`].
+    AreYouThere(AreYouThere),
+    /// See [`There`].
+    There(There),
+    /// See [`AreYouNormal`].
+    AreYouNormal(AreYouNormal),
+    /// See [`Normal`].
+    Normal(Normal),
+    /// See [`NotNormal`].
+    NotNormal(NotNormal),
+    /// See [`Halt`].
+    Halt(Halt),
+    /// See [`NewCoordinator`].
+    NewCoordinator(NewCoordinator),
+    /// See [`Ready`].
+    Ready(Ready),
+    /// See [`Ack`].
+    Ack(Ack),
+    /// See [`Nack`].
+    Nack(Nack),
+    /// See [`Resign`].
+    Resign(Resign),
+}
+
+impl ReorganizationMessage {
+    /// The election it belongs to.
+    pub fn election(&self) -> &ElectionId {
+        match self {
+            Self::AreYouThere(m) => &m.election,
+            Self::There(m) => &m.election,
+            Self::AreYouNormal(m) => &m.election,
+            Self::Normal(m) => &m.election,
+            Self::NotNormal(m) => &m.election,
+            Self::Halt(m) => &m.election,
+            Self::NewCoordinator(m) => &m.election,
+            Self::Ready(m) => &m.election,
+            Self::Ack(m) => &m.election,
+            Self::Nack(m) => &m.election,
+            Self::Resign(m) => &m.election,
+        }
+    }
+
+    /// The highest term that the message names.
+    pub fn term(&self) -> Term {
+        let seen = match self {
+            Self::There(m) => m.seen,
+            Self::NotNormal(m) => m.seen,
+            Self::Nack(m) => m.seen,
+            Self::AreYouThere(_)
+            | Self::AreYouNormal(_)
+            | Self::Normal(_)
+            | Self::Halt(_)
+            | Self::NewCoordinator(_)
+            | Self::Ready(_)
+            | Self::Ack(_)
+            | Self::Resign(_) => Term::ZERO,
+        };
+        self.election().count.max(seen)
+    }
+}
+
+impl PeerMessage for ReorganizationMessage {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::AreYouThere(_) => "are_you_there",
+            Self::There(_) => "there",
+            Self::AreYouNormal(_) => "are_you_normal",
+            Self::Normal(_) => "normal",
+            Self::NotNormal(_) => "not_normal",
+            Self::Halt(_) => "halt",
+            Self::NewCoordinator(_) => "new_coordinator",
+            Self::Ready(_) => "ready",
+            Self::Ack(m) => match m.call {
+                Call::Halt => "halt_ack",
+                Call::NewCoordinator => "new_coordinator_ack",
+                Call::Ready => "ready_ack",
+            },
+            Self::Nack(m) => match m.call {
+                Call::Halt => "halt_nack",
+                Call::NewCoordinator => "new_coordinator_nack",
+                Call::Ready => "ready_nack",
+            },
+            Self::Resign(_) => "resign",
+        }
+    }
+
+    /// The check goes on for ever.
+    fn term(&self) -> Option<Term> {
+        Some(self.term())
+    }
+
+    fn is_repeated(&self) -> bool {
+        matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Halt => "halt",
+            Self::NewCoordinator => "new coordinator",
+            Self::Ready => "ready",
+        })
+    }
+}
+
+impl fmt::Display for ReorganizationMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let election = self.election();
+        match self {
+            Self::AreYouThere(_) => write!(f, "are you there? {election}"),
+            Self::There(m) if m.score.is_none() => write!(f, "there, not standing {election}"),
+            Self::There(_) => write!(f, "there {election}"),
+            Self::AreYouNormal(_) => write!(f, "are you normal? {election}"),
+            Self::Normal(_) => write!(f, "normal {election}"),
+            Self::NotNormal(_) => write!(f, "not normal {election}"),
+            Self::Halt(m) => write!(f, "halt {election} score {}", m.score),
+            Self::NewCoordinator(_) => write!(f, "new coordinator {election}"),
+            Self::Ready(m) => write!(f, "ready {election} task {}", m.task),
+            Self::Ack(m) => write!(f, "{} ack {election}", m.call),
+            Self::Nack(m) => write!(f, "{} nack {election}, knows {}", m.call, m.seen),
+            Self::Resign(m) => {
+                write!(f, "resign {election}")?;
+                let successor = m.successor.as_ref();
+                successor.map_or(Ok(()), |id| write!(f, " for {id}"))
+            }
+        }
+    }
+}
+
+macro_rules! into_reorganization_message {
+    ($($name:ident),*) => { $(
+        impl From<$name> for ReorganizationMessage {
+            fn from(message: $name) -> Self {
+                Self::$name(message)
+            }
+        }
+    )* };
+}
+into_reorganization_message!(
+    AreYouThere,
+    There,
+    AreYouNormal,
+    Normal,
+    NotNormal,
+    Halt,
+    NewCoordinator,
+    Ready,
+    Ack,
+    Nack,
+    Resign
+);

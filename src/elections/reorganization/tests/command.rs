@@ -1,0 +1,156 @@
+//! `Campaign`, `SetScore`, `StepDown`, `Drained`.
+
+use super::*;
+
+#[test]
+fn a_campaign_is_an_election_unless_one_is_held() {
+    for (state, mut me) in Kit::states() {
+        let said = me.step(Input::Campaign);
+        match state {
+            "asking" | "halting" | "reorganizing" | "readying" | "witness" | "observer" => {
+                assert_eq!(said, NOTHING, "{state}");
+            }
+            "leading" | "draining" => assert_eq!(said, ["all: are you normal? 4.me"]),
+            _ => {
+                assert!(
+                    said.iter().any(|line| line.contains("are you there?")),
+                    "{state}"
+                );
+                assert_eq!(me.role(), Role::Candidate);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_coordinators_new_score_is_told_by_the_check() {
+    let mut me = Kit::leading();
+    assert_eq!(me.set_score(2), ["all: are you normal? 4.me"]);
+    assert_eq!(me.set_score(2), NOTHING, "nothing new");
+}
+
+#[test]
+fn a_candidate_begins_again_with_its_new_score() {
+    for mut me in [
+        Kit::asking(),
+        Kit::halting(),
+        Kit::reorganizing(),
+        Kit::readying(),
+    ] {
+        assert_eq!(
+            me.set_score(10),
+            [
+                "persist 5",
+                "high low: halt 5.me score 10",
+                "set Answer 200"
+            ]
+        );
+    }
+    let mut me = Kit::asking();
+    assert_eq!(me.set_score(None), NOTHING);
+    assert_eq!(
+        (me.role(), me.machine.status()),
+        (Role::Follower, Status::Election)
+    );
+}
+
+#[test]
+fn who_stands_back_stands_again_with_a_higher_score() {
+    for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
+        assert_eq!(me.set_score(4), NOTHING);
+        assert_eq!(me.set_score(6).last().unwrap(), "set Answer 200");
+    }
+}
+
+#[test]
+fn a_member_holds_an_election_if_it_ranks_above_its_coordinator_now() {
+    for mut me in [Kit::joining(), Kit::following()] {
+        assert_eq!(me.set_score(8), NOTHING);
+        assert!(
+            me.set_score(10)
+                .contains(&"high low: halt 8.me score 10".into())
+        );
+    }
+}
+
+#[test]
+fn who_becomes_eligible_holds_an_election() {
+    assert_eq!(
+        Kit::witness().set_score(5),
+        ["persist 4", "high: are you there? 4.me", "set Answer 200"]
+    );
+    assert_eq!(Kit::observer().set_score(7), NOTHING);
+}
+
+#[test]
+fn a_leader_drains_then_resigns_then_rests() {
+    let mut me = Kit::leading();
+    let drains = ["drains in term 4 for low", "set Drain 5000"];
+    assert_eq!(me.step(Input::StepDown { to: Some(id(LOW)) }), drains);
+    assert_eq!(
+        me.step(Input::StepDown { to: None }),
+        NOTHING,
+        "it does already"
+    );
+    assert_eq!(
+        me.step(Input::Drained),
+        [
+            "lost the leadership of term 4: resigned",
+            "set Rest 60000",
+            "all: resign 4.me for low"
+        ]
+    );
+    assert_eq!(
+        (me.role(), me.machine.status()),
+        (Role::Follower, Status::Election)
+    );
+}
+
+#[test]
+fn a_drain_that_takes_too_long_is_over_when_it_is_due() {
+    let mut me = Kit::draining();
+    assert_eq!(me.later(4_999).fire(Timer::Drain), ["set Drain 1"]);
+    assert_eq!(
+        me.later(1).fire(Timer::Drain)[0],
+        "lost the leadership of term 4: resigned"
+    );
+}
+
+#[test]
+fn without_a_score_a_leader_drains() {
+    let mut me = Kit::leading();
+    assert_eq!(me.set_score(None)[0], "drains in term 4 for high");
+}
+
+#[test]
+fn who_does_not_lead_has_nothing_to_hand_over() {
+    for (state, mut me) in Kit::states() {
+        if state != "leading" && state != "draining" {
+            assert_eq!(me.step(Input::StepDown { to: None }), NOTHING, "{state}");
+        }
+        if state != "draining" {
+            assert_eq!(me.step(Input::Drained), NOTHING, "{state}");
+        }
+    }
+}
+
+#[test]
+fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
+    let mut me = Kit::resting();
+    assert_eq!(me.later(59_999).fire(Timer::Rest), ["set Rest 1"]);
+    assert_eq!(
+        me.later(1).fire(Timer::Rest).last().unwrap(),
+        "set Answer 200"
+    );
+    for wish in [Input::Campaign, Input::SetScore(Some(5.into()))] {
+        assert_eq!(Kit::resting().step(wish).last().unwrap(), "set Answer 200");
+    }
+}
+
+#[test]
+fn with_nobody_else_there_who_resigned_comes_back() {
+    let mut me = Kit::draining();
+    me.told(|m| m.down(&id(LOW), Incarnation(1)));
+    me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(me.step(Input::Drained).last().unwrap(), "set Takeover 0");
+}

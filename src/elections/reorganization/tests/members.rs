@@ -1,0 +1,96 @@
+//! Snapshots of the members.
+
+use super::*;
+
+#[test]
+fn a_certain_end_shortens_the_wait_for_answers() {
+    let mut me = Kit::asking();
+    assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
+    assert_eq!(
+        me.told(|m| m.down(&id(HIGH), Incarnation(1))),
+        ["set Answer 27"]
+    );
+    me.later(27);
+    assert_eq!(me.fire(Timer::Answer)[0], "low: halt 4.me score 5");
+    assert_eq!(
+        me.told(|m| m.down(&id(LOW), Incarnation(1))),
+        ["set Answer 27"]
+    );
+}
+
+#[test]
+fn the_end_of_one_who_was_told_begins_it_all_again() {
+    for mut me in [Kit::reorganizing(), Kit::readying()] {
+        let said = me.told(|m| m.down(&id(LOW), Incarnation(1)));
+        assert_eq!(
+            said,
+            ["persist 5", "high: are you there? 5.me", "set Answer 200"]
+        );
+    }
+}
+
+#[test]
+fn the_end_of_one_who_has_answered_already_changes_nothing() {
+    let mut me = Kit::leading();
+    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+}
+
+#[test]
+fn nobody_stands_back_for_one_who_is_down() {
+    for mut me in [Kit::deferring(), Kit::halted()] {
+        assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
+        let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+        assert_eq!(said.last().unwrap(), "set Answer 27");
+        assert_eq!(me.role(), Role::Candidate);
+    }
+    let mut me = Kit::halted();
+    assert_eq!(
+        me.told(|m| m.leave(&id(HIGH))).last().unwrap(),
+        "set Answer 200",
+        "halts LOW"
+    );
+}
+
+#[test]
+fn nobody_works_under_one_whose_life_is_over() {
+    let mut me = Kit::following();
+    let said = me.told(|m| m.up(&id(HIGH), Incarnation(2)));
+    assert_eq!(said[0], "has no leader since term 7", "superseded");
+    let mut me = Kit::joining();
+    me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(me.role(), Role::Candidate);
+}
+
+#[test]
+fn a_guess_is_a_reason_to_ask_at_once() {
+    let mut me = Kit::following();
+    let said = me.told(|m| m.suspect(&id(HIGH), Incarnation(1)));
+    assert_eq!(said, ["high: are you there? 7.high", "set Watch 200"]);
+    assert_eq!(me.told(|_| ()), NOTHING, "once");
+    assert_eq!(me.machine.status(), Status::Normal);
+}
+
+#[test]
+fn who_stands_again_because_nobody_else_is_there_does_so_at_once() {
+    let mut me = Kit::resting();
+    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(said.last().unwrap(), "set Answer 27");
+}
+
+#[test]
+fn one_who_has_come_above_meanwhile_is_asked_before_anybody_is_halted() {
+    let mut me = Kit::asking();
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())));
+    me.later(200);
+    assert_eq!(me.fire(Timer::Answer)[1], "high low: are you there? 5.me");
+}
+
+#[test]
+fn what_was_heard_of_somebodys_importance_yields_to_a_newer_snapshot() {
+    let mut me = Kit::asking();
+    me.hear(LOW, are_you_there(3, LOW, 6));
+    me.told(|_| ());
+    me.later(200);
+    assert_eq!(me.fire(Timer::Answer)[0], "low: halt 4.me score 5");
+}

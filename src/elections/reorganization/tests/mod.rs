@@ -1,0 +1,359 @@
+//! The reorganization's cells, state by input: one file per input.
+//!
+//! The kit is here: one machine among a few named peers, brought into each state by real inputs.
+//! A step returns all that came out as lines of text, cancelled timers apart: the contract knows
+//! exactly which ones may run, and checks every step of every test.
+
+mod ack;
+mod are_you_normal;
+mod are_you_there;
+mod command;
+mod contract;
+mod halt;
+mod members;
+mod new_coordinator;
+mod random;
+mod ready;
+mod resign;
+mod start;
+mod there;
+mod timer;
+
+use std::{sync::Arc, time::Duration};
+
+use contract::Contract;
+
+use super::*;
+use crate::protocol::{Birth, Effect, EffectOf, Effects, Event, Member, Role, Timings, To};
+
+/// The machine under test, with the score 5.
+const ME: &str = "me";
+/// A voter with the score 1.
+const LOW: &str = "low";
+/// A voter with the score 9.
+const HIGH: &str = "high";
+/// An observer, however important it says it is.
+const EYE: &str = "eye";
+
+/// One machine, its clock, and its group as it was last told.
+#[derive(Clone)]
+struct Kit {
+    machine: Reorganization,
+    now: Time,
+    members: Members,
+    contract: Contract,
+}
+
+impl Kit {
+    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    fn unborn(kind: MemberKind, score: Option<i32>, config: ReorganizationConfig) -> Self {
+        let score = score.map(Score::from);
+        let up = |name, kind, score: Option<i32>| {
+            Member::up(id(name), kind, score.map(Score::from), Incarnation(1))
+        };
+        let mut members = Members::new(false);
+        members.join([
+            up(LOW, MemberKind::Voter, Some(1)),
+            Member::up(id(ME), kind, score, Incarnation(1)),
+            up(HIGH, MemberKind::Voter, Some(9)),
+            up(EYE, MemberKind::Observer, Some(99)),
+        ]);
+        let identity = Identity {
+            id: id(ME),
+            incarnation: Incarnation(1),
+            kind,
+            score,
+            birth: Birth::Started,
+        };
+        let record = Some(Count { count: Term(3) });
+        Self {
+            machine: Reorganization::new(identity, &Arc::new(config), record),
+            now: Time::from_millis(1_000),
+            members,
+            contract: Contract::default(),
+        }
+    }
+
+    fn voter() -> Self {
+        Self::unborn(MemberKind::Voter, Some(5), lan())
+    }
+
+    /// G1: has asked HIGH in the election 4.me.
+    fn asking() -> Self {
+        Self::voter().started()
+    }
+
+    /// G2: HIGH is dead; has halted LOW, and called HIGH's next life in vain, in 4.me.
+    fn halting() -> Self {
+        let mut kit = Self::asking();
+        kit.later(200).fire(Timer::Answer);
+        assert_eq!(kit.machine.status(), Status::Election);
+        kit
+    }
+
+    /// G4: LOW is halted.
+    fn reorganizing() -> Self {
+        let mut kit = Self::halting();
+        kit.hear(LOW, ack(Call::Halt));
+        assert_eq!(kit.machine.status(), Status::Reorganization);
+        kit
+    }
+
+    /// G6: LOW knows who coordinates.
+    fn readying() -> Self {
+        let mut kit = Self::reorganizing();
+        kit.hear(LOW, ack(Call::NewCoordinator));
+        kit
+    }
+
+    /// Coordinates LOW by 4.me.
+    fn leading() -> Self {
+        let mut kit = Self::readying();
+        kit.hear(LOW, ack(Call::Ready));
+        assert_eq!(kit.machine.status(), Status::Normal);
+        kit
+    }
+
+    fn draining() -> Self {
+        let mut kit = Self::leading();
+        kit.step(Input::StepDown { to: None });
+        kit
+    }
+
+    /// Has stepped down, and rests.
+    fn resting() -> Self {
+        let mut kit = Self::draining();
+        kit.step(Input::Drained);
+        kit
+    }
+
+    /// Stands back for HIGH, which has said that it is there.
+    fn deferring() -> Self {
+        let mut kit = Self::asking();
+        kit.hear(HIGH, there(Some(9)));
+        kit
+    }
+
+    /// Halted by HIGH, in 7.high.
+    fn halted() -> Self {
+        let mut kit = Self::deferring();
+        kit.hear(HIGH, halt(7, HIGH, 9));
+        kit
+    }
+
+    /// Knows that HIGH coordinates, and awaits the task.
+    fn joining() -> Self {
+        let mut kit = Self::halted();
+        kit.hear(HIGH, new_coordinator(7, HIGH));
+        kit
+    }
+
+    /// Works under HIGH, by 7.high, on the task 70.
+    fn following() -> Self {
+        let mut kit = Self::joining();
+        kit.hear(HIGH, ready(7, HIGH, 9));
+        assert_eq!(kit.machine.status(), Status::Normal);
+        kit
+    }
+
+    /// Its own election failed: LOW has refused.
+    fn pausing() -> Self {
+        let mut kit = Self::halting();
+        kit.hear(LOW, nack(Call::Halt, 5, Some(1)));
+        kit
+    }
+
+    fn witness() -> Self {
+        Self::unborn(MemberKind::Voter, None, lan()).started()
+    }
+
+    fn observer() -> Self {
+        Self::unborn(MemberKind::Observer, Some(5), lan()).started()
+    }
+
+    /// Every state, by its name.
+    fn states() -> [(&'static str, Self); 14] {
+        [
+            ("asking", Self::asking()),
+            ("halting", Self::halting()),
+            ("reorganizing", Self::reorganizing()),
+            ("readying", Self::readying()),
+            ("leading", Self::leading()),
+            ("draining", Self::draining()),
+            ("resting", Self::resting()),
+            ("deferring", Self::deferring()),
+            ("halted", Self::halted()),
+            ("pausing", Self::pausing()),
+            ("joining", Self::joining()),
+            ("following", Self::following()),
+            ("witness", Self::witness()),
+            ("observer", Self::observer()),
+        ]
+    }
+
+    fn started(mut self) -> Self {
+        self.start();
+        self
+    }
+
+    fn start(&mut self) -> Vec<String> {
+        let members = Arc::new(self.members.clone());
+        self.step(Input::Start(members))
+    }
+
+    /// One input; every step is held against the contract.
+    fn step(&mut self, input: InputOf<Reorganization>) -> Vec<String> {
+        self.contract.before(&input);
+        let mut out = Effects::new();
+        self.machine.handle(self.now, input, &mut out);
+        let effects: Vec<_> = out.drain().collect();
+        self.contract.after(&self.machine, self.now, &effects);
+        effects.iter().filter_map(tell).collect()
+    }
+
+    /// A message from that peer's first life.
+    fn hear(&mut self, from: &str, message: impl Into<ReorganizationMessage>) -> Vec<String> {
+        self.hear_life(from, 1, message)
+    }
+
+    fn hear_life(
+        &mut self,
+        from: &str,
+        life: u64,
+        message: impl Into<ReorganizationMessage>,
+    ) -> Vec<String> {
+        self.step(Input::Received {
+            from: id(from),
+            incarnation: Incarnation(life),
+            message: message.into(),
+        })
+    }
+
+    fn fire(&mut self, timer: Timer) -> Vec<String> {
+        self.step(Input::TimedOut(timer))
+    }
+
+    /// The group changes, and the machine is told.
+    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Vec<String> {
+        change(&mut self.members);
+        let members = Arc::new(self.members.clone());
+        self.step(Input::Members(members))
+    }
+
+    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Vec<String> {
+        self.step(Input::SetScore(score.into().map(Score::from)))
+    }
+
+    /// So many milliseconds pass.
+    fn later(&mut self, millis: u64) -> &mut Self {
+        self.now = self.now.after(Duration::from_millis(millis));
+        self
+    }
+
+    fn role(&self) -> Role {
+        self.machine.view(self.now).role
+    }
+}
+
+/// An effect as a line; cancelled timers are not told.
+fn tell(effect: &EffectOf<Reorganization>) -> Option<String> {
+    Some(match effect {
+        Effect::Persist(record) => format!("persist {}", record.count),
+        Effect::Send { to, message } => match to {
+            To::One(id) => format!("{id}: {message}"),
+            To::All => format!("all: {message}"),
+            To::Set(ids) => {
+                let ids: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
+                format!("{}: {message}", ids.join(" "))
+            }
+        },
+        Effect::SetTimer { timer, after } => format!("set {timer:?} {}", after.min.as_millis()),
+        Effect::CancelTimer(_) => return None,
+        Effect::Notify(event) => event.to_string(),
+    })
+}
+
+const NOTHING: [&str; 0] = [];
+
+fn lan() -> ReorganizationConfig {
+    let config = ReorganizationConfig::builder().timings(Timings::lan());
+    config.task(Task(40)).build().unwrap()
+}
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn election(count: u64, name: &str) -> ElectionId {
+    ElectionId {
+        count: Term(count),
+        id: id(name),
+    }
+}
+
+/// To the first question of ME.
+fn there(score: Option<i32>) -> There {
+    There {
+        election: election(4, ME),
+        score: score.map(Score::from),
+        coordinates: false,
+        seen: Term(3),
+    }
+}
+
+fn are_you_there(count: u64, name: &str, score: i32) -> AreYouThere {
+    AreYouThere {
+        election: election(count, name),
+        score: Some(score.into()),
+    }
+}
+
+fn are_you_normal(count: u64, name: &str, score: i32) -> AreYouNormal {
+    AreYouNormal {
+        election: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn halt(count: u64, name: &str, score: i32) -> Halt {
+    Halt {
+        election: election(count, name),
+        score: score.into(),
+    }
+}
+
+fn new_coordinator(count: u64, name: &str) -> NewCoordinator {
+    NewCoordinator {
+        election: election(count, name),
+    }
+}
+
+fn ready(count: u64, name: &str, score: i32) -> Ready {
+    Ready {
+        election: election(count, name),
+        score: score.into(),
+        task: Task(count * 10),
+    }
+}
+
+/// To the first election of ME.
+fn ack(call: Call) -> Ack {
+    let election = election(4, ME);
+    Ack { call, election }
+}
+
+fn nack(call: Call, seen: u64, score: Option<i32>) -> Nack {
+    Nack {
+        call,
+        election: election(4, ME),
+        seen: Term(seen),
+        score: score.map(Score::from),
+    }
+}
+
+fn not_normal(count: u64, name: &str, seen: u64) -> NotNormal {
+    NotNormal {
+        election: election(count, name),
+        seen: Term(seen),
+    }
+}

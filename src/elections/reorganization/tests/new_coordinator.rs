@@ -1,0 +1,42 @@
+//! `NewCoordinator` (G5).
+
+use super::*;
+
+#[test]
+fn only_who_was_halted_by_that_election_joins() {
+    for (state, mut me) in Kit::states() {
+        let said = me.hear(HIGH, new_coordinator(7, HIGH));
+        match state {
+            "observer" => assert_eq!(said, NOTHING),
+            "halted" => {
+                assert_eq!(said, ["set Watch 500", "high: new coordinator ack 7.high"]);
+                assert_eq!(me.machine.status(), Status::Reorganization);
+                assert_eq!(me.machine.coordinator(), Some(&id(HIGH)));
+                assert_eq!(me.role(), Role::Waiting);
+            }
+            "joining" | "following" => {
+                assert_eq!(said, ["high: new coordinator ack 7.high"], "again");
+            }
+            _ => {
+                assert_eq!(said.len(), 1, "{state}: {said:?}");
+                assert!(
+                    said[0].starts_with("high: new coordinator nack 7.high"),
+                    "{state}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn another_election_of_the_halter_is_not_meant() {
+    let mut me = Kit::halted();
+    for count in [6, 8] {
+        let said = me.hear(HIGH, new_coordinator(count, HIGH));
+        assert!(
+            said[0].starts_with("high: new coordinator nack"),
+            "{said:?}"
+        );
+    }
+    assert_eq!(me.machine.status(), Status::Election);
+}

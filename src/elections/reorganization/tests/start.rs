@@ -1,0 +1,121 @@
+//! `Start`: G0 and G1, boot and recovery alike.
+
+use super::*;
+
+#[test]
+fn nothing_happens_before_life_begins() {
+    let mut me = Kit::voter();
+    assert_eq!(me.machine.status(), Status::Down);
+    assert_eq!(me.hear(HIGH, are_you_there(1, HIGH, 9)), NOTHING);
+    assert_eq!(me.hear(HIGH, halt(7, HIGH, 9)), NOTHING);
+    assert_eq!(me.told(|_| ()), NOTHING);
+    assert_eq!(me.fire(Timer::Answer), NOTHING);
+    for wish in [
+        Input::Campaign,
+        Input::StepDown { to: None },
+        Input::Drained,
+    ] {
+        assert_eq!(me.step(wish), NOTHING);
+    }
+    assert_eq!(me.machine.status(), Status::Down);
+}
+
+#[test]
+fn a_life_begins_with_a_new_count_and_a_question_to_all_above() {
+    let mut me = Kit::voter();
+    assert_eq!(
+        me.start(),
+        ["persist 4", "high: are you there? 4.me", "set Answer 200"]
+    );
+    assert_eq!(
+        (me.machine.status(), me.role()),
+        (Status::Election, Role::Candidate)
+    );
+    assert_eq!(me.machine.coordinator(), None);
+}
+
+#[test]
+fn the_count_exceeds_what_the_snapshot_knows() {
+    let mut me = Kit::voter();
+    me.members.note_leader(Leader {
+        id: id(LOW),
+        incarnation: Incarnation(1),
+        term: Term(9),
+    });
+    assert_eq!(me.start()[0], "persist 10");
+}
+
+#[test]
+fn the_highest_halts_at_once() {
+    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    assert_eq!(
+        me.start(),
+        [
+            "persist 4",
+            "high low: halt 4.me score 10",
+            "set Answer 200"
+        ]
+    );
+}
+
+#[test]
+fn one_alone_leads_at_once() {
+    let mut me = Kit::voter();
+    for other in [LOW, HIGH, EYE] {
+        me.members.leave(&id(other));
+    }
+    assert_eq!(
+        me.start(),
+        [
+            "persist 4",
+            "set Check 60",
+            "acquired the leadership in term 4"
+        ]
+    );
+    assert_eq!(me.machine.task(), Some(Task(40)));
+}
+
+#[test]
+fn a_next_life_of_one_that_is_certainly_down_is_awaited_for_3_d_only() {
+    let mut me = Kit::voter();
+    me.members.down(&id(HIGH), Incarnation(1));
+    assert_eq!(me.start().last().unwrap(), "set Answer 27");
+    let mut me = Kit::voter();
+    me.members.suspect(&id(HIGH), Incarnation(1));
+    assert_eq!(
+        me.start().last().unwrap(),
+        "set Answer 200",
+        "a guess proves nothing"
+    );
+}
+
+#[test]
+fn who_cannot_be_elected_is_idle() {
+    assert_eq!(Kit::unborn(MemberKind::Voter, None, lan()).start(), NOTHING);
+    let mut eye = Kit::unborn(MemberKind::Observer, Some(99), lan());
+    assert_eq!(eye.start(), NOTHING);
+    assert_eq!(eye.role(), Role::Follower);
+}
+
+#[test]
+fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
+    let mut me = Kit::unborn(MemberKind::Voter, None, lan());
+    assert_eq!(me.set_score(10), NOTHING);
+    assert_eq!(me.start()[1], "high low: halt 4.me score 10");
+}
+
+#[test]
+fn a_second_start_is_a_snapshot_like_any_other() {
+    for (state, mut me) in Kit::states() {
+        let before = me.machine.state.clone();
+        assert_eq!(me.start(), NOTHING, "{state}");
+        assert_eq!(me.machine.state, before, "{state}");
+    }
+}
+
+#[test]
+fn at_the_end_of_the_counts_no_election_is_held() {
+    let mut me = Kit::voter();
+    me.machine.seen = LAST_COUNT;
+    assert_eq!(me.start(), NOTHING);
+}

@@ -1,0 +1,143 @@
+//! Timers: silences, checks and waits that are over (G1, G2, G4, G6, G8, G9).
+
+use super::*;
+
+#[test]
+fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
+    let all = [
+        Timer::Answer,
+        Timer::Takeover,
+        Timer::Check,
+        Timer::Watch,
+        Timer::Drain,
+        Timer::Rest,
+    ];
+    for (state, me) in Kit::states() {
+        for timer in all {
+            let mut me = me.clone();
+            let before = me.machine.state.clone();
+            let running = me.contract.armed().iter().any(|(t, _)| *t == timer);
+            let said = me.fire(timer);
+            let rearmed = said.len() == 1 && said[0].starts_with(&format!("set {timer:?} "));
+            assert!(
+                rearmed == running && (rearmed || said.is_empty()),
+                "{state}, {timer:?}"
+            );
+            assert_eq!(me.machine.state, before, "{state}, {timer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_silence_of_those_above_is_their_death() {
+    let mut me = Kit::asking();
+    assert_eq!(
+        me.later(200).fire(Timer::Answer),
+        ["low: halt 4.me score 5", "set Answer 200"]
+    );
+}
+
+#[test]
+fn a_silence_of_those_below_leaves_them_out() {
+    let mut me = Kit::halting();
+    me.later(200);
+    assert_eq!(
+        me.fire(Timer::Answer),
+        [
+            "eye: ready 4.me task 40",
+            "set Check 60",
+            "acquired the leadership in term 4"
+        ]
+    );
+}
+
+#[test]
+fn a_silence_of_one_who_was_halted_begins_it_all_again() {
+    for mut me in [Kit::reorganizing(), Kit::readying()] {
+        assert_eq!(
+            me.later(200).fire(Timer::Answer),
+            ["persist 5", "high: are you there? 5.me", "set Answer 200"]
+        );
+        assert_eq!(me.machine.status(), Status::Election);
+    }
+}
+
+#[test]
+fn a_coordinator_checks_all_again_and_again() {
+    let mut me = Kit::leading();
+    for _ in 0..3 {
+        assert_eq!(
+            me.later(60).fire(Timer::Check),
+            ["set Check 60", "all: are you normal? 4.me"]
+        );
+    }
+}
+
+#[test]
+fn a_coordinator_that_slept_for_longer_than_others_wait_starts_again() {
+    let mut me = Kit::leading();
+    assert_eq!(
+        me.later(60 + 251).fire(Timer::Check),
+        [
+            "lost the leadership of term 4: stalled",
+            "persist 5",
+            "high: are you there? 5.me",
+            "set Answer 200"
+        ]
+    );
+    let mut me = Kit::leading();
+    assert_eq!(
+        me.later(60 + 250).fire(Timer::Check).len(),
+        2,
+        "just in time"
+    );
+}
+
+#[test]
+fn a_silent_coordinator_is_asked_and_then_given_up() {
+    let mut me = Kit::following();
+    assert_eq!(
+        me.later(250).fire(Timer::Watch),
+        ["high: are you there? 7.high", "set Watch 200"]
+    );
+    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(
+        me.later(200).fire(Timer::Watch)[0],
+        "has no leader since term 7"
+    );
+    assert_eq!(me.role(), Role::Candidate);
+}
+
+#[test]
+fn one_that_never_hands_out_the_task_is_asked_as_well() {
+    let mut me = Kit::joining();
+    assert_eq!(
+        me.later(500).fire(Timer::Watch),
+        ["high: are you there? 7.high", "set Watch 200"]
+    );
+    assert_eq!(me.later(200).fire(Timer::Watch)[0], "persist 8");
+}
+
+#[test]
+fn when_nothing_comes_of_standing_back_an_election_is_held() {
+    for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
+        let said = me.later(500).fire(Timer::Takeover);
+        assert_eq!(said.last().unwrap(), "set Answer 200");
+        assert_eq!(me.role(), Role::Candidate);
+    }
+}
+
+#[test]
+fn a_halted_witness_is_idle_when_nothing_comes_of_it() {
+    let mut me = Kit::witness();
+    me.hear(LOW, halt(4, LOW, 1));
+    assert_eq!(me.later(500).fire(Timer::Takeover), NOTHING);
+    assert_eq!(me.role(), Role::Follower);
+}
+
+#[test]
+fn a_belief_holds_for_l_without_another_step() {
+    let me = Kit::leading();
+    let until = me.now.after(Duration::from_millis(250));
+    assert_eq!(me.machine.view(me.now).valid_until, until);
+}

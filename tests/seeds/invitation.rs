@@ -1,0 +1,526 @@
+//! The invitation election in the scenarios that are meant for every election: in the simulator,
+//! where each member's group can be seen.
+//!
+//! Agreement in each group is checked after every step, whatever happens.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::invitation::{InvitationConfig, InvitationElection},
+    faults::Conditions,
+    protocol::{AgentId, Event, LostReason, Score, Term, Timings},
+    sim::{Detection, Participant, Reaction, Trap, World},
+    trace::{Checkpoint, Trace},
+};
+
+use super::MS;
+
+/// T = 200 ms, d = 9 ms.
+fn config() -> InvitationConfig {
+    let config = InvitationConfig::builder().timings(Timings::lan());
+    config.rest(MS(2_000)).build().unwrap()
+}
+
+const SECONDS: fn(u64) -> Duration = Duration::from_secs;
+
+struct Setting {
+    scores: Vec<Option<i32>>,
+    network: Conditions,
+    detection: Detection,
+}
+
+/// Agents "a", "b" and so on, the last the most important one; every delay up to d.
+fn agents(n: usize) -> Setting {
+    let scores = (1..=i32::try_from(n).unwrap()).map(Some).collect();
+    let delay = Duration::ZERO..=config().timings().delay_bound();
+    Setting {
+        scores,
+        network: Conditions::builder().delay(delay).build().unwrap(),
+        detection: Detection::Silent(Duration::ZERO.into()),
+    }
+}
+
+impl Setting {
+    fn world(&self, seed: u64) -> World<InvitationElection> {
+        let config = Arc::new(config());
+        let agents = ('a'..).zip(&self.scores).map(|(name, score)| {
+            let id = name.to_string().parse().unwrap();
+            Participant::voter(id, score.map(Score::from), Arc::clone(&config))
+        });
+        let mut world = World::builder(seed)
+            .agents(agents)
+            .conditions(self.network)
+            .detection(self.detection)
+            .trace(Trace::new())
+            .build();
+        world.set_invariant(one_coordinator_in_each_group);
+        world
+    }
+}
+
+fn one_coordinator_in_each_group(world: &World<InvitationElection>) -> Result<(), String> {
+    for id in world.agents() {
+        let Some(machine) = world.machine(id) else {
+            continue;
+        };
+        if machine.group().map(|group| &group.id) != machine.coordinator() {
+            return Err(format!("{id}: {machine:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// `L(x)`: the only believer, and everybody's leader; within two failures noticed one by one.
+#[track_caller]
+fn leads(world: &mut World<InvitationElection>, name: &str) {
+    let config = config();
+    let limit = config.worst_case_failover(8) * 2 + config.takeover() * 2;
+    let settled = world.settle(limit);
+    let settled = settled.map_err(|wrong| format!("{wrong}\n{}", world.trace().to_text()));
+    assert_eq!(
+        world.violation().map(ToString::to_string),
+        None,
+        "{}",
+        world.trace().to_text()
+    );
+    assert_eq!(settled.as_ref().map(AgentId::as_str), Ok(name));
+    assert_eq!(world.believers(), [name]);
+}
+
+/// How often this one acquired the leadership.
+fn acquired(world: &World<InvitationElection>, name: &str) -> usize {
+    let events = world.events(name).iter();
+    events
+        .filter(|(_, event)| matches!(event, Event::Acquired { .. }))
+        .count()
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    0..10
+}
+
+#[test]
+fn s01_one_alone_leads_at_once() {
+    let mut world = agents(1).world(1);
+    world.run_for(Duration::ZERO);
+    assert_eq!(world.believers(), ["a"]);
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
+}
+
+#[test]
+fn s02_two_start_together_and_the_higher_leads() {
+    for seed in seeds() {
+        leads(&mut agents(2).world(seed), "b");
+    }
+}
+
+#[test]
+fn s04_of_equal_scores_the_larger_name_leads() {
+    for seed in seeds() {
+        let mut setting = agents(3);
+        setting.scores = vec![Some(7); 3];
+        leads(&mut setting.world(seed), "c");
+    }
+}
+
+#[test]
+fn s05_the_lowest_starts_alone_and_the_highest_leads() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.campaign("a");
+        leads(&mut world, "e");
+    }
+}
+
+/// Whoever it is crashes when it sends the message of this kind that follows so many others.
+fn dies_of(world: &mut World<InvitationElection>, name: &str, kind: &'static str, spared: u32) {
+    world.arm(&Trap {
+        by: Some(name.parse().unwrap()),
+        kind,
+        spared,
+        then: Reaction::Crash,
+    });
+}
+
+#[test]
+fn s11_all_but_the_lowest_crash() {
+    let mut world = agents(5).world(1);
+    leads(&mut world, "e");
+    for name in ["b", "c", "d", "e"] {
+        world.crash(name);
+    }
+    leads(&mut world, "a");
+}
+
+#[test]
+fn s12_all_crash_and_return() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        let first = world.view("e").unwrap().leading;
+        for name in ["a", "b", "c", "d", "e"] {
+            world.crash(name);
+        }
+        world.run_for(MS(seed * 10));
+        for name in ["a", "b", "c", "d", "e"] {
+            world.restart(name);
+        }
+        leads(&mut world, "e");
+        assert!(
+            world.view("e").unwrap().leading > first,
+            "the count is durable"
+        );
+    }
+}
+
+#[test]
+fn s13_a_crashed_top_recovers_and_leads_again() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        leads(&mut world, "d");
+        world.restart("e");
+        leads(&mut world, "e");
+        let lost = |(_, event): &(_, Event)| {
+            matches!(
+                event,
+                Event::Lost {
+                    reason: LostReason::Outranked,
+                    ..
+                }
+            )
+        };
+        assert!(world.events("d").iter().any(lost));
+    }
+}
+
+#[test]
+fn s15_a_score_rises_above_the_leaders() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.set_score("b", Some(9.into()));
+        leads(&mut world, "b");
+        world.set_score("b", Some(2.into())); // the others hear of it by the check
+        world.run_for(MS(100));
+        leads(&mut world, "e");
+    }
+}
+
+#[test]
+fn s16_who_steps_down_rests_for_a_while() {
+    let mut world = agents(3).world(1);
+    leads(&mut world, "c");
+    world.step_down("c", Some("a".parse().unwrap()));
+    world.run_for(MS(1));
+    leads(&mut world, "b"); // the one that was named begins, the most important one wins
+    world.run_for(SECONDS(1));
+    leads(&mut world, "b");
+    world.run_for(SECONDS(1));
+    leads(&mut world, "c");
+}
+
+#[test]
+fn s17_nobody_can_be_elected_until_somebody_can() {
+    let mut setting = agents(3);
+    setting.scores = vec![None; 3];
+    let mut world = setting.world(1);
+    world.run_for(SECONDS(10));
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
+    world.set_score("b", Some(1.into()));
+    leads(&mut world, "b");
+}
+
+#[test]
+fn s18_an_oscillating_score_ends_with_one_leader() {
+    let mut world = agents(3).world(1);
+    leads(&mut world, "c");
+    for _ in 0..20 {
+        world.set_score("b", Some(9.into()));
+        world.run_for(MS(30));
+        world.set_score("b", Some(2.into()));
+        world.run_for(MS(30));
+    }
+    leads(&mut world, "c");
+}
+
+#[test]
+fn s19_what_is_repeated_changes_nothing() {
+    for seed in seeds() {
+        let mut setting = agents(5);
+        let network = setting.network.to_builder().duplication(1_000);
+        setting.network = network.build().unwrap();
+        let mut world = setting.world(seed);
+        leads(&mut world, "e");
+        let before = acquired(&world, "e");
+        world.run_for(SECONDS(5));
+        leads(&mut world, "e");
+        assert_eq!(acquired(&world, "e"), before);
+        world.crash("e");
+        leads(&mut world, "d");
+        let before = acquired(&world, "d");
+        world.run_for(SECONDS(5));
+        leads(&mut world, "d");
+        assert_eq!(acquired(&world, "d"), before);
+    }
+}
+
+#[test]
+fn s20_messages_that_overtake_each_other_do_no_harm() {
+    for seed in seeds() {
+        let mut setting = agents(5);
+        setting.network = setting.network.to_builder().in_any_order().build().unwrap();
+        let mut world = setting.world(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        leads(&mut world, "d");
+        world.restart("e");
+        leads(&mut world, "e");
+    }
+}
+
+#[test]
+fn s20_copies_that_come_after_the_election_change_nothing() {
+    let mut setting = agents(5);
+    let network = setting.network.to_builder().duplication(1_000);
+    setting.network = network.slow(400, MS(1)..=MS(400)).build().unwrap();
+    for seed in seeds() {
+        let mut world = setting.world(seed);
+        world.run_for(MS(500));
+        world.set_conditions(agents(5).network);
+        leads(&mut world, "e");
+        world.run_for(MS(500)); // all copies have come
+        leads(&mut world, "e");
+        let before = acquired(&world, "e");
+        world.run_for(SECONDS(10));
+        leads(&mut world, "e");
+        assert_eq!(acquired(&world, "e"), before);
+    }
+}
+
+/// Loses the next messages of a kind, those of one moment.
+fn lose_first(world: &mut World<InvitationElection>, kind: &'static str) {
+    let before = world.tally().ignored;
+    world.ignore(kind);
+    world.run_until(|world| world.tally().ignored > before, SECONDS(1));
+    world.recover();
+}
+
+#[test]
+fn s26_delays_above_t_end_and_one_leads() {
+    for seed in seeds() {
+        let mut setting = agents(5);
+        let calm = setting.network;
+        setting.network = Conditions::builder()
+            .delay(MS(0)..=MS(500))
+            .build()
+            .unwrap();
+        let mut world = setting.world(seed);
+        world.run_for(SECONDS(10));
+        world.set_conditions(calm);
+        world.run_for(MS(500));
+        leads(&mut world, "e");
+    }
+}
+
+#[test]
+fn s03_all_start_together_and_the_highest_leads() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        let messages = world.trace().election_messages_since(Checkpoint::default());
+        // One merge of four; a second one of all if somebody was not yet there for the first.
+        assert!(
+            messages <= 2 * 3 * 4 + 4,
+            "{messages}\n{}",
+            world.trace().to_text()
+        );
+    }
+}
+
+#[test]
+fn s06_the_highest_is_told_to_start_and_only_looks_for_others() {
+    let mut world = agents(5).world(1);
+    leads(&mut world, "e");
+    let before = (world.trace().checkpoint(), acquired(&world, "e"));
+    world.campaign("e");
+    world.run_for(SECONDS(1));
+    leads(&mut world, "e");
+    assert_eq!(
+        world.trace().election_messages_since(before.0),
+        0,
+        "but for the check"
+    );
+    assert_eq!(acquired(&world, "e"), before.1);
+}
+
+#[test]
+fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        let crashed = world.now();
+        leads(&mut world, "d");
+        let took = world.now().since(crashed);
+        let again = config().detector().heartbeat + config().worst_case_merge_with_losses();
+        assert!(took <= config().worst_case_failover(0) + again, "{took:?}");
+    }
+}
+
+#[test]
+fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
+    for kind in ["invitation", "ready"] {
+        for seed in seeds() {
+            let mut world = agents(5).world(seed);
+            dies_of(&mut world, "e", kind, 1);
+            leads(&mut world, "d");
+        }
+    }
+}
+
+#[test]
+fn s09_a_member_dies_right_after_it_has_accepted() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        dies_of(&mut world, "b", "accept", 0);
+        leads(&mut world, "e");
+    }
+}
+
+#[test]
+fn s10_who_starts_another_election_ends_following_the_winner() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.campaign("c");
+        leads(&mut world, "e");
+        assert_eq!(
+            acquired(&world, "c"),
+            1,
+            "a group of one, until it is found"
+        );
+    }
+}
+
+#[test]
+fn s14_who_was_down_during_the_election_is_found_by_the_next_check() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.crash("a");
+        world.run_for(SECONDS(1));
+        world.restart("a");
+        let restarted = world.now();
+        leads(&mut world, "e");
+        let check = config().detector().heartbeat + config().gathering();
+        let longest = check * 2 + config().worst_case_merge();
+        assert!(world.now().since(restarted) <= longest);
+    }
+}
+
+#[test]
+fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
+    for seed in seeds() {
+        let mut world = agents(5).world(seed);
+        leads(&mut world, "e");
+        world.set_score("e", None);
+        world.run_for(MS(1));
+        leads(&mut world, "d");
+        let resigned = |(_, event): &(_, Event)| {
+            matches!(
+                event,
+                Event::Lost {
+                    reason: LostReason::Resigned,
+                    ..
+                }
+            )
+        };
+        assert!(world.events("e").iter().any(resigned));
+        world.set_score("e", Some(5.into()));
+        leads(&mut world, "e");
+    }
+}
+
+/// A limit: who does not hear its coordinator for L, and has lost the question or the answer then,
+/// leaves; so with so much loss somebody is always on its way. It settles once the loss ends.
+#[test]
+fn s21_with_15_percent_loss_it_settles_when_the_loss_ends() {
+    for seed in seeds() {
+        let mut setting = agents(5);
+        let calm = setting.network;
+        setting.network = calm.to_builder().loss(150).build().unwrap();
+        let mut world = setting.world(seed);
+        world.run_for(SECONDS(10));
+        world.set_conditions(calm);
+        leads(&mut world, "e");
+    }
+}
+
+#[test]
+fn s22_one_message_of_each_kind_is_lost() {
+    let kinds = [
+        "are_you_coordinator",
+        "place",
+        "invitation",
+        "accept",
+        "decline",
+        "ready",
+        "are_you_there",
+        "there",
+        "resign",
+    ];
+    for kind in kinds {
+        for seed in 0..5 {
+            let mut world = agents(4).world(seed);
+            lose_first(&mut world, kind);
+            leads(&mut world, "d");
+            world.crash("d");
+            lose_first(&mut world, kind);
+            leads(&mut world, "c");
+            world.restart("d");
+            lose_first(&mut world, kind);
+            leads(&mut world, "d");
+            world.step_down("d", None);
+            world.run_for(MS(1));
+            lose_first(&mut world, kind);
+            leads(&mut world, "c");
+        }
+    }
+}
+
+#[test]
+fn s28_an_empty_record_is_taught_the_count() {
+    for seed in seeds() {
+        let mut world = agents(3).world(seed);
+        leads(&mut world, "c");
+        world.crash("c");
+        leads(&mut world, "b");
+        assert!(world.wipe("c"));
+        world.restart("c");
+        leads(&mut world, "c");
+        assert!(world.durable("c").unwrap().count > Term(2));
+    }
+}
+
+#[test]
+fn two_sides_of_a_partition_have_a_coordinator_each_and_merge_after_it() {
+    for seed in seeds() {
+        let mut world = agents(4).world(seed);
+        leads(&mut world, "d");
+        world.partition([["a", "b"], ["c", "d"]]);
+        let both = |world: &World<InvitationElection>| world.believers() == ["b", "d"];
+        assert!(world.run_until(both, SECONDS(5)), "one on each side");
+        world.heal();
+        leads(&mut world, "d");
+        assert_eq!(world.view("a").unwrap().leader.unwrap().id, "d");
+    }
+}

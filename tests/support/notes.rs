@@ -1,0 +1,192 @@
+//! The 1982 protocol exactly as the notes known as *Bully* have it, faults and all.
+//!
+//! Nodes have ids 1 to n; the importance of an agent is its id. The notes know a recovery of nobody
+//! ("a scenario where the failure node won't be recovered").
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use actix_bully::protocol::{
+    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, Members, PeerMessage, Role,
+    Score, Term, Time, To, View,
+};
+
+/// T.
+const DEADLINE: Duration = Duration::from_millis(200);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// "A node contacts all nodes whose ids are higher."
+    Contact,
+    /// "Any of the nodes responds."
+    Response,
+    Halt,
+    /// "I am elected."
+    Elected,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Contact => "contact",
+            Self::Response => "response",
+            Self::Halt => "halt",
+            Self::Elected => "I am elected",
+        })
+    }
+}
+
+impl PeerMessage for Note {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Contact => "contact",
+            Self::Response => "response",
+            Self::Halt => "halt",
+            Self::Elected => "elected",
+        }
+    }
+}
+
+/// What the notes call the status; they name no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Election,
+    Reorganization,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Election => "election",
+            Self::Reorganization => "reorganization",
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Timer {
+    /// "All higher priority nodes do not respond after T seconds."
+    Contact,
+    /// "After some time no response from some nodes: restarts from A."
+    Announcement,
+    /// "Once all nodes are in a known state."
+    Halted,
+}
+
+#[derive(Debug)]
+pub(crate) struct Noted {
+    me: Identity,
+    members: Arc<Members>,
+    status: Status,
+    coordinator: Option<AgentId>,
+    halter: Option<AgentId>,
+}
+
+impl Noted {
+    pub(crate) fn status(&self) -> Status {
+        self.status
+    }
+
+    pub(crate) fn coordinator(&self) -> Option<&AgentId> {
+        self.coordinator.as_ref()
+    }
+
+    fn ids(&self, wanted: impl Fn(Score, Score) -> bool) -> Arc<[AgentId]> {
+        let Some(mine) = self.me.score else {
+            return [].into();
+        };
+        let fits = |m: &&Member| m.id != self.me.id && m.score.is_some_and(|s| wanted(s, mine));
+        self.members
+            .iter()
+            .filter(fits)
+            .map(|m| m.id.clone())
+            .collect()
+    }
+
+    /// Part 1: "all nodes (j) whose ids are higher than its own (i < j < n)".
+    fn contact(&self, out: &mut EffectsOf<Self>) {
+        let n = i64::try_from(self.members.len()).unwrap_or(i64::MAX);
+        let higher = self.ids(|j, i| i < j && j < Score::from(n));
+        if !higher.is_empty() {
+            out.send_to(To::Set(higher), Note::Contact);
+        }
+        out.set_timer(Timer::Contact, DEADLINE);
+    }
+
+    /// Part 2: "sends Halt to lower priority node k".
+    fn halt(&self, out: &mut EffectsOf<Self>) {
+        let lower = self.ids(|k, i| k < i);
+        if !lower.is_empty() {
+            out.send_to(To::Set(lower), Note::Halt);
+        }
+        out.set_timer(Timer::Halted, DEADLINE);
+    }
+
+    fn announce(&mut self, out: &mut EffectsOf<Self>) {
+        let lower = self.ids(|k, i| k < i);
+        if !lower.is_empty() {
+            out.send_to(To::Set(lower), Note::Elected);
+        }
+        self.status = Status::Reorganization;
+        self.coordinator = Some(self.me.id.clone());
+    }
+}
+
+impl Election for Noted {
+    type Message = Note;
+    type Timer = Timer;
+    type Durable = ();
+    type Config = ();
+
+    fn new(me: Identity, (): &(), _: Option<()>) -> Self {
+        Self {
+            me,
+            members: Arc::new(Members::default()),
+            status: Status::Election,
+            coordinator: None,
+            halter: None,
+        }
+    }
+
+    fn handle(&mut self, _: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        match input {
+            Input::Start(members) => {
+                self.members = members;
+                self.contact(out);
+            }
+            Input::Received { from, message, .. } => match message {
+                Note::Contact => out.send(&from, Note::Response),
+                Note::Response => {
+                    out.cancel_timer(Timer::Contact);
+                    out.set_timer(Timer::Announcement, DEADLINE * 3);
+                }
+                Note::Halt => {
+                    for timer in [Timer::Contact, Timer::Announcement, Timer::Halted] {
+                        out.cancel_timer(timer);
+                    }
+                    self.status = Status::Election;
+                    (self.halter, self.coordinator) = (Some(from), None);
+                }
+                Note::Elected if self.halter.as_ref() == Some(&from) => {
+                    self.status = Status::Reorganization;
+                    self.coordinator = Some(from);
+                }
+                Note::Elected => {}
+            },
+            Input::TimedOut(Timer::Contact) => self.halt(out),
+            Input::Campaign | Input::TimedOut(Timer::Announcement) => self.contact(out),
+            Input::TimedOut(Timer::Halted) => self.announce(out),
+            Input::Members(_) | Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
+        }
+    }
+
+    /// Nobody ever leads: the notes end before the work begins.
+    fn view(&self, _: Time) -> View {
+        View {
+            role: Role::Follower,
+            term: Term::ZERO,
+            leader: None,
+            leading: None,
+            valid_until: Time::MAX,
+        }
+    }
+}
