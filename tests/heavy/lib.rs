@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`rules`] | what a model asks of an election: its machine, and what may never be |
 //! | [`bully`], [`quorum`], [`books`] | the elections, and what is held against them |
+//! | [`ballot`], [`reorganization`], [`ring`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
 //! | [`suite`], [`case`] | which searches there are, and what each has to show |
@@ -15,11 +16,14 @@
 )]
 
 pub mod actors;
+pub mod ballot;
 pub mod books;
 pub mod bully;
 pub mod case;
 pub mod quorum;
 pub mod relative;
+pub mod reorganization;
+pub mod ring;
 pub mod rules;
 pub mod story;
 pub mod suite;

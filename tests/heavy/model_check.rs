@@ -24,6 +24,11 @@ fn the_quorum_election_keeps_its_invariants() {
 }
 
 #[test]
+fn the_other_elections_keep_their_promises() {
+    check(Group::Others);
+}
+
+#[test]
 fn every_planted_defect_is_found() {
     check(Group::Planted);
 }

@@ -3,6 +3,7 @@
 //! Decided here: which bounds are worth it, and what the README's tables say. A number that changes
 //! without a change of the rules is a fault of the model; with one, it is looked at and written anew.
 
+mod others;
 mod planted;
 mod quorum;
 mod soak;
@@ -20,6 +21,8 @@ pub enum Group {
     Threshold,
     /// Is the quorum election safe?
     Quorum,
+    /// Do the other elections keep what they promise?
+    Others,
     /// Is a rule that is broken on purpose found?
     Planted,
     /// The same as above, much further.
@@ -28,10 +31,11 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
+        Self::Others,
         Self::Planted,
         Self::Soak,
     ];
@@ -42,6 +46,7 @@ impl Group {
             Self::WithoutTime => "without-time",
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
+            Self::Others => "others",
             Self::Planted => "planted",
             Self::Soak => "soak",
         }
@@ -53,6 +58,7 @@ impl Group {
             Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters: I1 to I5 and I8 to I10",
+            Self::Others => "The other elections, three voters",
             Self::Planted => "Quorum election, one rule broken on purpose",
             Self::Soak => "Further",
         }
@@ -64,6 +70,7 @@ impl Group {
             Self::WithoutTime => without_time::cases(),
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
+            Self::Others => others::cases(),
             Self::Planted => planted::cases(),
             Self::Soak => soak::cases(),
         }

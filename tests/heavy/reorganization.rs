@@ -1,0 +1,77 @@
+//! The reorganization under synchrony: GM1, at every instant.
+//!
+//! Held against it: two in *Reorganization* or *Normal* have the same coordinator, and two in
+//! *Normal* the same task, whoever crashes and recovers when; so at most one believes that it leads.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::reorganization::{Reorganization, ReorganizationConfig, Status},
+    protocol::Timings,
+};
+
+use crate::{relative::ticks, rules::Rules, timed::World};
+
+/// A reorganization, and how it is judged.
+#[derive(Clone, Debug)]
+pub struct Reorganizing {
+    config: Arc<ReorganizationConfig>,
+}
+
+impl Reorganizing {
+    /// T of so many ticks, for a delay bound of d. Checks are rarer than the model is long.
+    ///
+    /// # Panics
+    /// If T is not above 2 d.
+    pub fn new(delay: f64, deadline: u8) -> Self {
+        let timings = Timings::lan()
+            .to_builder()
+            .delay_bound(ticks(delay))
+            .deadline(ticks(deadline.into()))
+            .detector(ticks(200.0), ticks(400.0))
+            .step(ticks(1.0))
+            .jitter(Duration::ZERO)
+            .round(ticks(3.0))
+            .lease(ticks(900.0), ticks(1_800.0))
+            .build()
+            .expect("every relation holds");
+        let config = ReorganizationConfig::builder().timings(timings).build();
+        Self {
+            config: Arc::new(config.expect("there is a detector")),
+        }
+    }
+}
+
+impl Rules for Reorganizing {
+    type Election = Reorganization;
+    type Books = ();
+
+    fn config(&self) -> &Arc<ReorganizationConfig> {
+        &self.config
+    }
+
+    /// All ages count: the horizon is near.
+    fn memory(&self) -> Duration {
+        ticks(1_000.0)
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        let living = || (0..world.len()).filter_map(|who| world.machine(who));
+        let mut coordinators = living().filter_map(Reorganization::coordinator);
+        let first = coordinators.next();
+        if coordinators.any(|other| Some(other) != first) {
+            return Some("GM1 OneCoordinator");
+        }
+        let normal = |machine: &&Reorganization| machine.status() == Status::Normal;
+        let mut tasks = living().filter(normal).filter_map(Reorganization::task);
+        let first = tasks.next();
+        if tasks.any(|other| Some(other) != first) {
+            return Some("GM1 OneTask");
+        }
+        world
+            .believers()
+            .nth(1)
+            .is_some()
+            .then_some("at most one leads")
+    }
+}
