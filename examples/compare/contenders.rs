@@ -6,8 +6,10 @@ use actix_bully::{
     elections::{
         ballot::{Ballot, BallotConfig, BallotMessage},
         bully::{Bully, BullyConfig, BullyMessage},
+        invitation::{InvitationConfig, InvitationElection},
         policy::Preemption,
         quorum::{QuorumBully, QuorumConfig},
+        reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
     protocol::{AgentId, Election},
@@ -57,6 +59,8 @@ pub(crate) const ALL: &[Entrant] = &[
     Entrant::of::<Strict>("strict", "ASTRA's rules"),
     Entrant::of::<Available>("bully", "always a leader"),
     Entrant::of::<Quorum>("quorum", "never two leaders"),
+    Entrant::of::<Halting>("reorganization", "1982, no network faults"),
+    Entrant::of::<Inviting>("invitation", "a leader of each group"),
     Entrant::of::<Token>("ring", "a leader of each ring"),
     Entrant::of::<Gossip>("ballot", "in the end one leader"),
 ];
@@ -110,6 +114,40 @@ impl Contender for Quorum {
     }
 
     fn size(message: &BullyMessage) -> usize {
+        packed(message)
+    }
+}
+
+/// Garcia-Molina's first election.
+struct Halting;
+
+impl Contender for Halting {
+    type Election = Reorganization;
+
+    fn config(_: &[AgentId]) -> Arc<ReorganizationConfig> {
+        let config = ReorganizationConfig::builder().build();
+        #[expect(clippy::expect_used, reason = "the defaults are valid")]
+        Arc::new(config.expect("valid"))
+    }
+
+    fn size(message: &<Reorganization as Election>::Message) -> usize {
+        packed(message)
+    }
+}
+
+/// Garcia-Molina's second election.
+struct Inviting;
+
+impl Contender for Inviting {
+    type Election = InvitationElection;
+
+    fn config(_: &[AgentId]) -> Arc<InvitationConfig> {
+        let config = InvitationConfig::builder().build();
+        #[expect(clippy::expect_used, reason = "the defaults are valid")]
+        Arc::new(config.expect("valid"))
+    }
+
+    fn size(message: &<InvitationElection as Election>::Message) -> usize {
         packed(message)
     }
 }

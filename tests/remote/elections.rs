@@ -8,6 +8,8 @@ use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle, Inject},
     elections::{
         ballot::{Ballot, BallotConfig},
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
     group::Group,
@@ -102,6 +104,32 @@ fn ballots_are_gossiped_among_three_hosts() {
         let rules = BallotConfig::builder(NAMES.map(id)).build().unwrap();
         let rules = Arc::new(rules);
         elect_across::<Ballot>(|name| {
+            let agent = Agent::with_config(name, Arc::clone(&rules));
+            agent.store(store(folder.path(), name))
+        })
+        .await;
+    });
+}
+
+#[test]
+fn three_hosts_reorganize() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let rules = Arc::new(ReorganizationConfig::builder().build().unwrap());
+        elect_across::<Reorganization>(|name| {
+            let agent = Agent::with_config(name, Arc::clone(&rules));
+            agent.store(store(folder.path(), name))
+        })
+        .await;
+    });
+}
+
+#[test]
+fn groups_of_three_hosts_invite_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let rules = Arc::new(InvitationConfig::builder().build().unwrap());
+        elect_across::<InvitationElection>(|name| {
             let agent = Agent::with_config(name, Arc::clone(&rules));
             agent.store(store(folder.path(), name))
         })
