@@ -81,8 +81,12 @@ impl From<Closed> for Failed {
 
 impl Failed {
     fn dial(reason: &io::Error) -> Self {
+        let dropped = [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+        ];
         Self {
-            why: None,
+            why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
             from: None,
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
@@ -95,12 +99,10 @@ impl Failed {
         match self.why {
             None if self.is_refused => DialError::Refused,
             Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
+            Some(Closed::Lost) => DialError::Dropped,
             None
             | Some(
-                Closed::Lost
-                | Closed::HandshakeTimeout
-                | Closed::Leaving
-                | Closed::Goodbye(Farewell::Leaving),
+                Closed::HandshakeTimeout | Closed::Leaving | Closed::Goodbye(Farewell::Leaving),
             ) => DialError::NoAnswer,
             Some(_) => DialError::Rejected,
         }

@@ -67,7 +67,10 @@ pub(crate) enum Loss {
 pub(crate) enum DialError {
     /// Nobody listens there.
     Refused,
-    /// No answer, no address for the name, or a connection that broke before it was ready.
+    /// A connection that broke before it was ready, as with a process that is about to end: its
+    /// host still takes connections for it.
+    Dropped,
+    /// No answer, or no address for the name.
     NoAnswer,
     /// One side does not want the other.
     Rejected,
@@ -123,6 +126,8 @@ pub(crate) struct Peer {
     failures: u32,
     /// Links in a row that were lost soon.
     flaps: u32,
+    /// Redials in a row that were taken and dropped.
+    drops: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +174,7 @@ impl Peer {
             known: None,
             failures: 0,
             flaps: 0,
+            drops: 0,
         }
     }
 
@@ -251,6 +257,7 @@ impl Peer {
         }
         self.flaps = self.flaps.saturating_add(1);
         self.reach = Reach::Doubtful;
+        self.drops = 0;
         match how {
             Loss::Left => {
                 self.report(Report::Gone, out);
@@ -278,16 +285,24 @@ impl Peer {
         if self.link.is_some() {
             return;
         }
+        if why == DialError::Dropped && self.reach == Reach::Doubtful && self.drops < DROPS {
+            self.drops = self.drops.saturating_add(1);
+            self.attempt = Attempt::Resting;
+            let (min, max) = MOMENT;
+            return out.push(Effect::Rest { min, max });
+        }
         match why {
             DialError::Refused => self.report(Report::Gone, out),
-            DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
+            DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
                 self.report(Report::OutOfReach, out);
             }
         }
         match why {
             DialError::Itself => {}
             DialError::Rejected => self.rest(self.backoff.penance_min, out),
-            DialError::Refused | DialError::NoAnswer => self.rest(Duration::ZERO, out),
+            DialError::Refused | DialError::Dropped | DialError::NoAnswer => {
+                self.rest(Duration::ZERO, out);
+            }
         }
     }
 
@@ -355,3 +370,9 @@ impl Peer {
 
 /// So many links may be lost soon after they were made before a redial waits.
 pub(super) const FLAPS: u32 = 3;
+
+/// So many redials may be dropped before the peer counts as out of reach.
+pub(super) const DROPS: u32 = 10;
+/// How long to wait after each of them: until a process that was killed has really ended.
+pub(super) const MOMENT: (Duration, Duration) =
+    (Duration::from_millis(1), Duration::from_millis(2));

@@ -11,6 +11,7 @@
 //! | after a lost link | the groups hear |
 //! |---|---|
 //! | the redial is refused, or the peer said goodbye | its agents are suspected |
+//! | the redial is taken and dropped, as by a process that is being killed | nothing yet: another one follows in a moment |
 //! | a later life of the peer's process answers | the former one's agents are suspected |
 //! | the same life answers | nothing |
 //! | nobody answers | nothing: the elections' own deadlines decide |

@@ -6,7 +6,7 @@ use crate::remote::{LinkId, NodeIncarnation};
 
 use super::{
     Backoff, ConnId, DialError, Effect, Input, Link, Loss, Origin, Peer, Report, Stage,
-    machine::FLAPS,
+    machine::{DROPS, FLAPS, MOMENT},
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -63,6 +63,30 @@ fn a_lost_link_is_redialled_at_once_and_the_same_life_is_no_news() {
     let relinked = [Effect::Report(Report::Relinked)];
     assert_eq!(peer.handle(Input::Ready(link(2, 5, 2))), relinked);
     assert_eq!(peer.stage(), Stage::Linked(link(2, 5, 2)));
+}
+
+/// The kernel of a process that is being killed goes on taking connections for a moment.
+#[test]
+fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
+    let (min, max) = MOMENT;
+    let moment = Effect::Rest { min, max };
+    let mut peer = linked();
+    peer.handle(closed(1, Loss::Broken, LONG));
+    let dropped = Input::DialFailed(DialError::Dropped);
+    assert_eq!(peer.handle(dropped), [moment], "nobody is told");
+    assert_eq!(peer.handle(Input::Rested), [Effect::Dial]);
+    let gone = peer.handle(Input::DialFailed(DialError::Refused));
+    assert_eq!(gone.first(), Some(&Effect::Report(Report::Gone)));
+
+    let mut peer = linked();
+    peer.handle(closed(1, Loss::Broken, LONG));
+    for _ in 0..DROPS {
+        assert_eq!(peer.handle(dropped), [moment]);
+        assert_eq!(peer.handle(Input::Rested), [Effect::Dial]);
+    }
+    let away = peer.handle(dropped);
+    let out_of_reach = Effect::Report(Report::OutOfReach);
+    assert_eq!(away.first(), Some(&out_of_reach), "it drops everybody");
 }
 
 #[test]
