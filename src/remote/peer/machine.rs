@@ -232,6 +232,9 @@ impl Peer {
         self.link = Some(link);
         self.known = Some(link.incarnation);
         self.failures = 0;
+        if is_restart {
+            self.flaps = 0; // it was not the link that broke
+        }
         if self.attempt == Attempt::Resting {
             self.attempt = Attempt::None;
         }

@@ -65,6 +65,18 @@ fn a_lost_link_is_redialled_at_once_and_the_same_life_is_no_news() {
     assert_eq!(peer.stage(), Stage::Linked(link(2, 5, 2)));
 }
 
+#[test]
+fn a_process_that_is_killed_again_and_again_is_redialled_at_once_each_time() {
+    let mut peer = linked();
+    for life in 6..12 {
+        let dials = peer.handle(closed(life - 5, Loss::Broken, MS(300)));
+        assert_eq!(dials, [Effect::Dial], "life {life}");
+        peer.handle(Input::DialFailed(DialError::Refused));
+        peer.handle(Input::Rested);
+        peer.handle(Input::Ready(link(life - 4, life, 1)));
+    }
+}
+
 /// The kernel of a process that is being killed goes on taking connections for a moment.
 #[test]
 fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
