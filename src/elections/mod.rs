@@ -10,6 +10,24 @@
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
 //! The bully and the quorum share their messages, so that a user sees one type; [`any`] joins them.
+//!
+//! # Which one is for whom
+//!
+//! | you want | take | and know that |
+//! |---|---|---|
+//! | one of several actors of one process to do the work | [`bully`], the default | nothing is lost in between, so its promise is simple |
+//! | a leader on each side rather than none: a cache warmer, a display | [`bully`] across hosts | during a partition there are two, and nothing tells you |
+//! | never two: a scheduler, a writer, whatever costs money | [`quorum`], and its fence in each write | without a majority nobody leads; the fence protects what checks it, and only that |
+//! | leader election under a protocol that checks ballots itself, such as Paxos | [`ballot`] | it gossips all the time, and two may lead for a while |
+//! | to learn, to teach, to compare | [`reorganization`], [`invitation`], [`ring`], and [`bully`]'s strict profile | each page says under which conditions the promise holds, and how it falls |
+//! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and on nothing that its holder then says |
+//! | more than some thirty hosts | a lease in a store that you run anyway | everybody here talks to everybody |
+//! | protection from members that lie | none of these | a member may always say that it is the most important |
+//!
+//! `reorganization` promises more than `invitation`, and on a network that loses or delays messages it
+//! promises nothing: no reason to run it in production. A ring sends less than the others where each
+//! hop is cheap and few things happen; it is slower to notice an end. The example `compare` has the
+//! figures, all over the same faults.
 
 pub mod any;
 pub mod ballot;
