@@ -76,8 +76,8 @@ struct Row {
 const ROWS: &[Row] = &[
     row(End::Killed, false, "default", 1),
     row(End::Killed, true, "lan", 1),
-    row(End::Panics, false, "default", 1),
-    row(End::Panics, true, "lan", 1),
+    row(End::Panics, false, "default", 10),
+    row(End::Panics, true, "lan", 10),
     row(End::HandsOver, false, "default", 1),
     row(End::HandsOver, true, "lan", 1),
     row(End::Silent, false, "default", 5),

@@ -12,6 +12,7 @@ use actix_bully::{
     protocol::Leader,
     remote::{BridgeEvent, BridgeHandle, Peer, RemoteBridge},
     store::{FileStore, StoreIdentity},
+    supervisor::RestartPolicy,
 };
 use futures::{
     Stream, StreamExt,
@@ -93,7 +94,10 @@ fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Box<dyn Error>> 
 }
 
 fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
-    let mut agent = BullyAgent::builder(&args.name).timings(args.timings.timings());
+    let policy = RestartPolicy::builder().max_restarts(args.max_restarts);
+    let mut agent = BullyAgent::builder(&args.name)
+        .timings(args.timings.timings())
+        .restart_policy(policy.build()?);
     agent = if args.witness {
         agent.ineligible()
     } else {

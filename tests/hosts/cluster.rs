@@ -330,7 +330,13 @@ impl<P: Place> Cluster<P> {
         let mut command = self.net.program(host, &self.program);
         command.args(["--name", &name(host), "--score", &host.to_string()]);
         command.args(["--listen", &self.net.address(host)]);
-        command.args(["--dangerous-plaintext", "--json", "--commands"]);
+        command.args([
+            "--dangerous-plaintext",
+            "--json",
+            "--commands",
+            "--max-restarts",
+            "1000",
+        ]);
         command.args(["--pulse", PULSE, "--timings", self.setting.timings]);
         for peer in self.others(host) {
             let said = format!("{}={}", name(peer), self.net.address(peer));
