@@ -21,7 +21,12 @@ mod log;
 #[path = "../tests/hosts/loopback.rs"]
 mod loopback;
 
-use std::{env, fmt, io, path::PathBuf, process::Command, time::Duration};
+use std::{
+    env, fmt, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use actix_bully::{
     clock::{BootClock, Clock},
@@ -163,7 +168,7 @@ impl Row {
 }
 
 /// So many ends of leaders, one after the other.
-fn measure(node: &PathBuf, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong> {
+fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong> {
     let setting = Setting {
         hosts: NODES,
         quorum: row.quorum,
@@ -237,8 +242,9 @@ fn build() -> Result<PathBuf, Wrong> {
     command.args(["build", "--quiet", "--release", "--example", "node"]);
     command.arg("--manifest-path").arg(root.join("Cargo.toml"));
     let target = env::var("CARGO_TARGET_DIR").map_or_else(|_| root.join("target"), PathBuf::from);
-    match command.status()?.success() {
-        true => Ok(target.join("release").join("examples").join("node")),
-        false => Err(Wrong(String::from("the node example cannot be built"))),
+    if command.status()?.success() {
+        Ok(target.join("release").join("examples").join("node"))
+    } else {
+        Err(Wrong(String::from("the node example cannot be built")))
     }
 }

@@ -188,9 +188,10 @@ impl<P: Place> Cluster<P> {
         if self.nodes[host].frozen {
             return self.thaw(host);
         }
-        match self.running().contains(&host) {
-            true => Ok(()),
-            false => self.restart(host),
+        if self.running().contains(&host) {
+            Ok(())
+        } else {
+            self.restart(host)
         }
     }
 
@@ -243,17 +244,17 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// As [`agree`](Self::agree).
     pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
-        let lives: Vec<u32> = self.nodes.iter().map(|node| node.life).collect();
+        let newest: Vec<u32> = self.nodes.iter().map(|node| node.life).collect();
         let agreed = self.log.wait(SOON, |lines| {
-            let first = follows(lines, *some.first()?, &lives)?;
-            let same = |host: &usize| follows(lines, *host, &lives) == Some(first);
-            (some.contains(&first.0) && some.iter().all(same) && leads(lines, first, &lives))
+            let first = follows(lines, *some.first()?, &newest)?;
+            let agrees = |host: &usize| follows(lines, *host, &newest) == Some(first);
+            (some.contains(&first.0) && some.iter().all(agrees) && leads(lines, first, &newest))
                 .then_some(first.0)
         });
         agreed.ok_or_else(|| {
             let lines = self.log.lines();
             let said = some.iter().map(|host| {
-                let whom = follows(&lines, *host, &lives);
+                let whom = follows(&lines, *host, &newest);
                 format!("{} follows {whom:?}", name(*host))
             });
             Wrong(said.collect::<Vec<_>>().join(", "))
@@ -305,9 +306,10 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// How it was broken.
     pub(crate) fn verdict(&self) -> Result<(), Wrong> {
-        match self.setting.quorum {
-            true => check::one_leader(&self.log.lines()),
-            false => Ok(()),
+        if self.setting.quorum {
+            check::one_leader(&self.log.lines())
+        } else {
+            Ok(())
         }
     }
 
@@ -370,9 +372,10 @@ impl<P: Place> Cluster<P> {
     fn signal(&self, host: usize, signal: &str) -> Result<(), Wrong> {
         let pid = self.pid(host)?.to_string();
         let done = Command::new("kill").args(["-s", signal, &pid]).status()?;
-        match done.success() {
-            true => Ok(()),
-            false => Err(Wrong(format!("{} got no {signal}", name(host)))),
+        if done.success() {
+            Ok(())
+        } else {
+            Err(Wrong(format!("{} got no {signal}", name(host))))
         }
     }
 
@@ -407,22 +410,22 @@ pub(crate) fn name(host: usize) -> String {
 }
 
 /// Whom a node follows at last, and in which term.
-fn follows(lines: &[Line], host: usize, lives: &[u32]) -> Option<(usize, u64)> {
+fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> {
     let news = lines.iter().rev().find(|line| {
         line.host == host
-            && Some(&line.life) == lives.get(host)
+            && Some(&line.life) == newest.get(host)
             && ["leader", "no_leader"].contains(&line.event.as_str())
     })?;
     let leader = news.leader()?;
-    let place = (0..lives.len()).find(|host| name(*host) == leader)?;
+    let place = (0..newest.len()).find(|host| name(*host) == leader)?;
     Some((place, news.term()?))
 }
 
 /// Whether that leader works in that term.
-fn leads(lines: &[Line], (host, term): (usize, u64), lives: &[u32]) -> bool {
+fn leads(lines: &[Line], (host, term): (usize, u64), newest: &[u32]) -> bool {
     lines.iter().rev().any(|line| {
         line.host == host
-            && Some(&line.life) == lives.get(host)
+            && Some(&line.life) == newest.get(host)
             && line.event == "works"
             && line.term() == Some(term)
     })

@@ -125,9 +125,10 @@ pub(crate) fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     let follower = cluster.others(leader)[0];
     cluster.kill(follower)?;
     let said = cluster.restart_without_store(follower)?;
-    match said.contains("is missing") {
-        true => Ok(()),
-        false => Err(Wrong(format!("{} says only: {said}", name(follower)))),
+    if said.contains("is missing") {
+        Ok(())
+    } else {
+        Err(Wrong(format!("{} says only: {said}", name(follower))))
     }
 }
 
@@ -144,8 +145,9 @@ pub(crate) fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
 
 /// That another one leads.
 pub(crate) fn differ(leader: usize, next: usize) -> Result<(), Wrong> {
-    match leader == next {
-        true => Err(Wrong(String::from("the same one leads"))),
-        false => Ok(()),
+    if leader == next {
+        Err(Wrong(String::from("the same one leads")))
+    } else {
+        Ok(())
     }
 }

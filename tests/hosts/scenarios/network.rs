@@ -28,9 +28,10 @@ pub(super) fn slow_line(cluster: &mut Hosts) -> Result<(), Wrong> {
     let leader = cluster.highest_leads()?;
     cluster.net.limit(leader, 64)?;
     cluster.log.wait(Duration::from_secs(3), |_| None::<()>);
-    match cluster.agree()? == leader {
-        true => Ok(()),
-        false => Err(Wrong(String::from("heartbeats do not fit into 64 kbit/s"))),
+    if cluster.agree()? == leader {
+        Ok(())
+    } else {
+        Err(Wrong(String::from("heartbeats do not fit into 64 kbit/s")))
     }
 }
 

@@ -72,11 +72,12 @@ pub(super) fn chain(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.log.wait(LONG, |_| None::<()>);
     happened(cluster)?;
     let works = cluster.since(before);
-    match works.iter().any(|line| line.event == "works") {
-        true => Ok(()),
-        false => Err(Wrong(String::from(
+    if works.iter().any(|line| line.event == "works") {
+        Ok(())
+    } else {
+        Err(Wrong(String::from(
             "nobody led, though a majority was connected",
-        ))),
+        )))
     }
 }
 
@@ -148,9 +149,10 @@ fn stays(cluster: &mut Hosts, leader: usize, followers: &[usize]) -> Result<(), 
     if let Some(line) = others.iter().find(|line| line.event == "leads") {
         return Err(Wrong(format!("a healthy leader was disturbed: {line:?}")));
     }
-    match cluster.agree_among(followers)? == leader {
-        true => Ok(()),
-        false => Err(Wrong(String::from("they follow another one"))),
+    if cluster.agree_among(followers)? == leader {
+        Ok(())
+    } else {
+        Err(Wrong(String::from("they follow another one")))
     }
 }
 

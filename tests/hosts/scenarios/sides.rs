@@ -25,9 +25,10 @@ pub(super) fn killed(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.kill(leader)?;
     differ(leader, cluster.agree()?)?;
     cluster.restart(leader)?;
-    match cluster.agree()? == leader {
-        true => Ok(()),
-        false => Err(Wrong(String::from("the highest is back and does not lead"))),
+    if cluster.agree()? == leader {
+        Ok(())
+    } else {
+        Err(Wrong(String::from("the highest is back and does not lead")))
     }
 }
 
