@@ -3,7 +3,10 @@
 //! Decided here: how each fault is done to the simulation, and that a repair undoes all of them.
 //! What a pair of hosts suffers is replaced by what comes next, never added to it.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use actix_bully::{agent::Inject, remote::Crash};
 use fastrand::Rng;
@@ -15,7 +18,7 @@ use crate::{
 };
 
 /// What can happen to a host that runs, by the names in a log.
-pub(crate) const FAULTS: [&str; 13] = [
+pub(crate) const FAULTS: [&str; 14] = [
     "cut",
     "cut-one-way",
     "hold",
@@ -29,6 +32,7 @@ pub(crate) const FAULTS: [&str; 13] = [
     "slow-reader",
     "crash-bridge",
     "crash-agent",
+    "leave",
 ];
 
 /// What is wrong between two hosts.
@@ -59,6 +63,8 @@ pub(crate) struct Faults {
     hosts: Vec<Rc<Host>>,
     ways: BTreeMap<(usize, usize), Way>,
     down: BTreeMap<usize, Down>,
+    /// Who was asked to leave.
+    leaving: BTreeSet<usize>,
 }
 
 impl Faults {
@@ -68,6 +74,7 @@ impl Faults {
             hosts,
             ways: BTreeMap::new(),
             down: BTreeMap::new(),
+            leaving: BTreeSet::new(),
         }
     }
 
@@ -83,7 +90,7 @@ impl Faults {
             self.start(sim, k);
             return "start";
         }
-        match rng.u8(..14) {
+        match rng.u8(..15) {
             0 => self.set_way(sim, k, other, Way::Cut, "cut"),
             1 | 2 => self.set_way(sim, k, other, Way::CutFrom(k), "cut-one-way"),
             3 => self.set_way(sim, k, other, Way::Held, "hold"),
@@ -102,13 +109,26 @@ impl Faults {
             }
             10 | 11 => self.slow(rng, k),
             12 => self.crash(k, "crash-bridge"),
-            _ => self.crash(k, "crash-agent"),
+            13 => self.crash(k, "crash-agent"),
+            _ => self.leave(k),
+        }
+    }
+
+    /// Ends the processes that have left.
+    pub(crate) fn bury(&mut self, sim: &mut Sim<'_>) {
+        for k in self.leaving.clone() {
+            if self.hosts[k].has_left.get() {
+                self.end(sim, k, Down::Killed);
+            }
         }
     }
 
     /// Ends all that is wrong, and starts whoever is down.
     pub(crate) fn repair(&mut self, sim: &mut Sim<'_>) {
         self.mend_all(sim);
+        for k in std::mem::take(&mut self.leaving) {
+            self.end(sim, k, Down::Killed);
+        }
         while let Some(k) = self.down.keys().next().copied() {
             self.start(sim, k);
         }
@@ -152,6 +172,8 @@ impl Faults {
     fn end(&mut self, sim: &mut Sim<'_>, k: usize, down: Down) -> &'static str {
         let name = self.hosts[k].name();
         self.down.insert(k, down);
+        self.leaving.remove(&k);
+        self.hosts[k].has_left.set(false);
         if down == Down::Off {
             self.apply_all(sim, k); // before its sockets are closed: nobody hears that either
         } else {
@@ -179,6 +201,13 @@ impl Faults {
         let pace = Some(Pace { bytes, pause });
         self.setting.net.set_pace(self.hosts[k].name(), pace);
         "slow-reader"
+    }
+
+    /// It takes a while; until then other things may happen to it.
+    fn leave(&mut self, k: usize) -> &'static str {
+        self.hosts[k].ask_to_leave();
+        self.leaving.insert(k);
+        "leave"
     }
 
     fn crash(&self, k: usize, what: &'static str) -> &'static str {

@@ -146,6 +146,7 @@ impl Run<'_> {
         let stepped = self.sim.step();
         stepped.map_err(|failed| format!("a host failed: {failed}"))?;
         self.setting.clock.set(self.sim.elapsed());
+        self.faults.bury(&mut self.sim);
         let is_quorum = self.setting.plan.is_quorum;
         if let Some(leading) = self.watch.step(&self.running(), is_quorum)? {
             self.note(&format!("leading: {leading}"));

@@ -4,6 +4,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    pin::pin,
     rc::Rc,
     time::Duration,
 };
@@ -15,7 +16,11 @@ use actix_bully::{
     remote::{BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge},
     supervisor::RestartPolicy,
 };
-use futures::StreamExt;
+use futures::{
+    StreamExt,
+    channel::oneshot,
+    future::{Either, select},
+};
 
 use crate::{clock::SimulatedClock, disk::Disk, plan::Plan, wire::Net};
 
@@ -44,6 +49,10 @@ pub struct Host {
     pub process: RefCell<Option<Process>>,
     /// What its bridge has told since somebody looked.
     pub told: RefCell<Vec<BridgeEvent>>,
+    /// Its process was asked to leave, and has.
+    pub has_left: Cell<bool>,
+    /// Asks the process to leave.
+    leave: RefCell<Option<oneshot::Sender<()>>>,
     lives: Cell<u64>,
     disk: Disk<Vote>,
 }
@@ -68,6 +77,8 @@ impl Host {
             index,
             process: RefCell::default(),
             told: RefCell::default(),
+            has_left: Cell::new(false),
+            leave: RefCell::default(),
             lives: Cell::new(0),
             disk: Disk::new(seed, setting.plan.disk),
         }
@@ -79,10 +90,17 @@ impl Host {
         NAMES[self.index]
     }
 
-    /// A life of its process, until it is killed.
+    /// Asks the process to end as politely as it can.
+    pub fn ask_to_leave(&self) {
+        if let Some(leave) = self.leave.take() {
+            leave.send(()).ok(); // it may be down
+        }
+    }
+
+    /// A life of its process, until it is killed or has left.
     ///
     /// # Errors
-    /// When something does not start.
+    /// When something does not start, or ends by itself.
     pub async fn live(self: Rc<Self>, setting: Rc<Setting>) -> turmoil::Result {
         self.lives.set(self.lives.get() + 1);
         if setting.plan.is_forgetful {
@@ -92,15 +110,29 @@ impl Host {
         let bridge = self.bridge(&setting, &group)?;
         let mut events = bridge.events();
         let agent = self.agent(&setting, &group)?;
-        self.process.replace(Some(Process {
+        let process = Process {
             group,
             bridge,
             agent,
-        }));
-        while let Some(event) = events.next().await {
-            self.told.borrow_mut().push(event);
+        };
+        self.process.replace(Some(process.clone()));
+        let (leave, asked) = oneshot::channel();
+        self.leave.replace(Some(leave));
+        let listen = async {
+            while let Some(event) = events.next().await {
+                self.told.borrow_mut().push(event);
+            }
+        };
+        match select(pin!(listen), asked).await {
+            Either::Left(_) => Err(format!("the bridge of {} ended", self.name()).into()),
+            Either::Right(_) => {
+                // What takes too long is broken off: the next life finds what is left.
+                process.agent.leave(POLITE).await.ok();
+                process.bridge.drain(POLITE).await.ok();
+                self.has_left.set(true);
+                std::future::pending().await
+            }
         }
-        Err(format!("the bridge of {} ended", self.name()).into())
     }
 
     fn bridge(&self, setting: &Setting, group: &Group) -> turmoil::Result<BridgeHandle> {
@@ -167,3 +199,6 @@ fn restarts() -> turmoil::Result<RestartPolicy> {
 }
 
 const PORT: u16 = 7400;
+
+/// So long an agent may take to leave, and a bridge to say goodbye.
+const POLITE: Duration = Duration::from_millis(500);
