@@ -51,7 +51,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "serde thiserror tracing actix tokio::sync futures fastrand",
+        "serde thiserror tracing actix tokio::runtime tokio::sync tokio::task::try_id futures fastrand",
     ),
     ("cluster", "serde thiserror tracing actix futures fastrand"),
     ("supervisor", "tracing actix actix_rt"),

@@ -6,6 +6,7 @@
 use std::{fmt, sync::Arc};
 
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::{
     clock::{BootClock, Clock, RuntimeClock},
@@ -133,7 +134,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Starts the agent on the current arbiter.
+    /// Starts the agent on the current arbiter; without a System, as on a host of a simulated
+    /// network, on the [`LocalSet`](tokio::task::LocalSet) whose task calls this.
     ///
     /// # Errors
     /// [`StartError`], and nothing was changed.
@@ -141,7 +143,7 @@ impl<E: Election> AgentBuilder<E> {
     /// # Panics
     /// Outside of the System's event loop, as every start of an actor does.
     pub fn start(self) -> Result<ElectionHandle<E>, StartError> {
-        if System::try_current().is_none() {
+        if System::try_current().is_none() && !is_local_task() {
             return Err(StartError::NoSystem);
         }
         let mut ready = self.prepare()?;
@@ -292,6 +294,14 @@ impl<E: Election> Ready<E> {
             belief: self.belief,
         }
     }
+}
+
+/// Whether this may be a task of a `LocalSet`, where actors live without a System. Where it surely
+/// is none, an error says so: in no task at all, or on a runtime of many threads.
+fn is_local_task() -> bool {
+    let is_task = tokio::task::try_id().is_some();
+    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    is_task && matches!(runtime, Ok(RuntimeFlavor::CurrentThread))
 }
 
 /// A record belongs to one agent of one group.

@@ -11,7 +11,7 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{Stage, id, play},
+    stage::{MS, Stage, id, play},
     toy::{Script, Toy},
 };
 
@@ -56,6 +56,26 @@ fn a_groups_name_is_checked() {
         panic!("another reason");
     };
     assert_eq!(why, IdError::Forbidden { found: '/' });
+}
+
+#[test]
+fn an_agent_runs_on_a_local_set_without_a_system() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let group = Group::new("g").unwrap();
+    runtime.block_on(async {
+        let refused = BullyAgent::builder("a").join(&group).start();
+        assert!(matches!(refused, Err(StartError::NoSystem)), "in no task");
+        let local = tokio::task::LocalSet::new();
+        let elected = local.spawn_local(async move {
+            let agent = BullyAgent::builder("a").join(&group).start().unwrap();
+            agent.wait_for_leader(MS(10_000)).await.unwrap()
+        });
+        local.run_until(elected).await.unwrap();
+    });
 }
 
 #[test]

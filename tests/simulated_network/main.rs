@@ -1,0 +1,131 @@
+//! Plays histories of many seeds, and says how to play the first one again that broke something.
+//!
+//! ```text
+//! cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- --seeds 0..2000
+//!     --seeds A..B   these seeds; 0..2000 unless given
+//!     --twice        each of them twice, which has to be the same
+//!     --threads N    as many as there are cores unless given
+//!     --log          the log of each
+//! ```
+
+use std::{
+    env,
+    ops::Range,
+    process::ExitCode,
+    thread,
+    time::{Duration, Instant},
+};
+
+use simulated_network::{
+    history::Tale,
+    many::{Sum, play, play_all, play_twice},
+};
+
+struct Wish {
+    seeds: Range<u64>,
+    threads: usize,
+    is_twice: bool,
+    is_logged: bool,
+}
+
+fn main() -> ExitCode {
+    let wish = match wish(env::args().skip(1)) {
+        Ok(wish) => wish,
+        Err(wrong) => {
+            eprintln!("{wrong}; there are: --seeds A..B --twice --threads N --log");
+            return ExitCode::from(2);
+        }
+    };
+    let how = match (wish.is_twice, wish.is_logged) {
+        (true, _) => play_twice,
+        (false, true) => play_aloud,
+        (false, false) => play,
+    };
+    #[expect(clippy::disallowed_methods, reason = "how fast it is, in real time")]
+    let began = Instant::now();
+    let sum = play_all(&wish.seeds, wish.threads, how);
+    tell(&sum, began.elapsed());
+    if let Some((seed, tale)) = &sum.broken {
+        return broken(*seed, tale, wish.is_twice);
+    }
+    let missing = sum.missing();
+    if sum.histories >= ENOUGH && !missing.is_empty() {
+        println!("never happened: {}", missing.join(", "));
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+fn play_aloud(seed: u64) -> Tale {
+    let tale = play(seed);
+    print!("-- seed {seed}\n{}", tale.log);
+    tale
+}
+
+fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
+    let cores = thread::available_parallelism().map_or(1, Into::into);
+    let mut wish = Wish {
+        seeds: 0..2_000,
+        threads: cores,
+        is_twice: false,
+        is_logged: false,
+    };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--seeds" => wish.seeds = seeds(&value()?)?,
+            "--threads" => wish.threads = number::<usize>(&value()?)?.max(1),
+            "--twice" => wish.is_twice = true,
+            "--log" => wish.is_logged = true,
+            other => return Err(format!("no `{other}`")),
+        }
+    }
+    if wish.is_logged {
+        wish.threads = 1;
+    }
+    Ok(wish)
+}
+
+fn seeds(word: &str) -> Result<Range<u64>, String> {
+    let (first, end) = word.split_once("..").ok_or("seeds are A..B")?;
+    Ok(number(first)?..number(end)?)
+}
+
+fn number<N: std::str::FromStr>(word: &str) -> Result<N, String> {
+    word.parse().map_err(|_| format!("no number: {word}"))
+}
+
+fn tell(sum: &Sum, took: Duration) {
+    for (what, times) in &sum.seen {
+        println!("{times:>9} {what}");
+    }
+    let (n, seconds) = (sum.histories, took.as_secs_f64().max(1e-3));
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    let rate = n as f64 / seconds;
+    println!(
+        "{n} histories in {seconds:.1} s, {rate:.0} a second; agreement within {:?}; at most {} \
+         dials of a peer in a second, {} streams of a host",
+        sum.slowest, sum.peaks.dials, sum.peaks.streams
+    );
+}
+
+fn broken(seed: u64, tale: &Tale, is_twice: bool) -> ExitCode {
+    let lines: Vec<_> = tale.log.lines().collect();
+    for line in &lines[lines.len().saturating_sub(40)..] {
+        println!("{line}");
+    }
+    println!(
+        "seed {seed}: {}",
+        tale.broken.as_deref().unwrap_or_default()
+    );
+    let how = if is_twice { "--twice" } else { "--log" };
+    println!(
+        "REPRODUCE: cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- \
+         --seeds {seed}..{} {how}",
+        seed + 1
+    );
+    ExitCode::FAILURE
+}
+
+/// So many histories have to have met everything.
+const ENOUGH: u64 = 1_000;

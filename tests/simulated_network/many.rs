@@ -1,0 +1,155 @@
+//! Many histories, on all cores; what they found, and whether they met everything.
+//!
+//! Decided here: that a panic anywhere in a history breaks it, although event loops survive it,
+//! and what many histories together have to have met.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    ops::Range,
+    panic::{self, AssertUnwindSafe},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    faults::FAULTS,
+    history::{self, Tale},
+    wire::Peaks,
+};
+
+/// What many histories left behind.
+#[derive(Debug, Default)]
+pub struct Sum {
+    /// How many there were.
+    pub histories: u64,
+    /// How often each thing happened.
+    pub seen: BTreeMap<String, u64>,
+    /// The largest numbers.
+    pub peaks: Peaks,
+    /// The longest that agreement took after a repair.
+    pub slowest: Duration,
+    /// A history that broke something, and its seed.
+    pub broken: Option<(u64, Tale)>,
+}
+
+impl Sum {
+    fn add(&mut self, seed: u64, tale: Tale) {
+        self.histories += 1;
+        for (what, times) in &tale.seen {
+            *self.seen.entry(what.clone()).or_default() += times;
+        }
+        self.peaks = self.peaks.max(tale.peaks);
+        self.slowest = self.slowest.max(tale.agreed);
+        if tale.broken.is_some() {
+            self.broken.get_or_insert((seed, tale));
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.histories += other.histories;
+        for (what, times) in other.seen {
+            *self.seen.entry(what).or_default() += times;
+        }
+        self.peaks = self.peaks.max(other.peaks);
+        self.slowest = self.slowest.max(other.slowest);
+        if let Some(broken) = other.broken {
+            self.broken.get_or_insert(broken);
+        }
+    }
+
+    /// What so many histories should have met, and have not.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let met = FAULTS
+            .iter()
+            .flat_map(|what| ["leader", "other"].map(|met| format!("{what} met {met}")));
+        let ends = ENDS.iter().map(|name| format!("counted {name}"));
+        let due = met.chain(ends).chain(["start met nobody".to_owned()]);
+        due.filter(|what| !self.seen.contains_key(what)).collect()
+    }
+}
+
+/// Plays the history of a seed; a panic in it breaks it.
+#[must_use]
+pub fn play(seed: u64) -> Tale {
+    PANICKED.take();
+    let played = panic::catch_unwind(AssertUnwindSafe(|| history::play(seed)));
+    let mut tale = played.unwrap_or_default();
+    if let Some(panicked) = PANICKED.take() {
+        tale.broken.get_or_insert(panicked);
+    }
+    tale
+}
+
+/// Plays it twice: it has to be the same, line by line.
+#[must_use]
+pub fn play_twice(seed: u64) -> Tale {
+    let (once, mut again) = (play(seed), play(seed));
+    if once.log != again.log {
+        let mut lines = once.log.lines().zip(again.log.lines());
+        let differing = lines.find(|(once, again)| once != again);
+        let (before, now) = differing.unwrap_or(("an end", "more"));
+        let broken = format!("two histories of one seed: first `{before}`, then `{now}`");
+        again.broken = Some(broken);
+    }
+    again
+}
+
+/// Plays the histories of these seeds on so many threads, until one is broken.
+pub fn play_all(seeds: &Range<u64>, threads: usize, play: fn(u64) -> Tale) -> Sum {
+    note_panics();
+    let (next, is_broken) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
+    let some = || {
+        let mut sum = Sum::default();
+        while !is_broken.load(Relaxed) {
+            let seed = next.fetch_add(1, Relaxed);
+            if seed >= seeds.end {
+                break;
+            }
+            sum.add(seed, play(seed));
+            is_broken.fetch_or(sum.broken.is_some(), Relaxed);
+        }
+        sum
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        let mut all = Sum::default();
+        for thread in running {
+            match thread.join() {
+                Ok(sum) => all.merge(sum),
+                Err(panicked) => panic::resume_unwind(panicked),
+            }
+        }
+        all
+    })
+}
+
+/// From now on a panic is kept for whoever plays the history, where it would only be printed. The
+/// crashes that a history draws are none: they begin behind the hook.
+fn note_panics() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        before(panicked);
+        PANICKED.with_borrow_mut(|first| {
+            first.get_or_insert_with(|| format!("a panic: {panicked}"));
+        });
+    }));
+}
+
+thread_local! {
+    /// A history runs on one thread.
+    static PANICKED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The ends of links that faults have to have brought about.
+const ENDS: [&str; 7] = [
+    "handshake_timeout",
+    "stale",
+    "slow_peer",
+    "silent",
+    "replaced",
+    "lost",
+    "goodbye",
+];

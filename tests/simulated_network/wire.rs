@@ -1,0 +1,304 @@
+//! A transport of the bridge over the simulated network, and a gauge on each host's streams.
+//!
+//! Decided here: what a broken network looks like to who dials. The simulated network refuses a
+//! connection at once whose first packet is lost; a real one is silent, and a real host whose
+//! process has ended refuses. Both kinds are told apart here, by what the history has broken.
+//!
+//! Also here: a reader that is slow, and the counts that say whether links leak or storm.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use actix_bully::remote::transport::{Arrival, Listener, Pending, Stream, Transport};
+use futures::FutureExt;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Sleep, sleep},
+};
+use turmoil::net::{TcpListener, TcpStream};
+
+/// What a history has done to the network, and what the hosts have done with it.
+#[derive(Clone, Debug, Default)]
+pub struct Net(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether lost packets of a dial are silent, as in a real network, or refuse it at once.
+    is_silent: bool,
+    /// No packet of the first arrives at the second.
+    lost: BTreeSet<(String, String)>,
+    /// The process has ended, and its host refuses for it.
+    ended: BTreeSet<String>,
+    slow: BTreeMap<String, Pace>,
+    streams: BTreeMap<String, usize>,
+    /// When a host dialled another one, in milliseconds: the last second of it.
+    dials: BTreeMap<(String, String), Vec<u64>>,
+    /// The most dials of one host to another within a second, and the most streams of one.
+    peaks: Peaks,
+}
+
+/// The largest numbers so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peaks {
+    /// Dials of one host to another one within a second.
+    pub dials: usize,
+    /// Streams of one host at a time.
+    pub streams: usize,
+}
+
+/// How slowly a host reads: so many bytes, and then a pause of so many milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Bytes at once.
+    pub bytes: usize,
+    /// Milliseconds between two reads.
+    pub pause: u64,
+}
+
+impl Peaks {
+    /// The larger of each.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            dials: self.dials.max(other.dials),
+            streams: self.streams.max(other.streams),
+        }
+    }
+}
+
+impl Net {
+    /// A network on which nothing is broken.
+    #[must_use]
+    pub fn new(is_silent: bool) -> Self {
+        let net = Self::default();
+        net.state().is_silent = is_silent;
+        net
+    }
+
+    /// The network as one host sees it.
+    #[must_use]
+    pub fn host(&self, name: &str) -> Wire {
+        Wire {
+            net: self.clone(),
+            name: name.to_owned(),
+        }
+    }
+
+    /// Packets from one host to another one are lost from now on.
+    pub fn lose(&self, from: &str, to: &str) {
+        self.state().lost.insert((from.to_owned(), to.to_owned()));
+    }
+
+    /// No packet between two hosts is lost any more.
+    pub fn mend(&self, a: &str, b: &str) {
+        let is_other = |(x, y): &(String, String)| !(x == a && y == b || x == b && y == a);
+        self.state().lost.retain(is_other);
+    }
+
+    /// Whether the process of a host has ended while its host is there.
+    pub fn set_ended(&self, host: &str, has_ended: bool) {
+        let mut state = self.state();
+        if has_ended {
+            state.ended.insert(host.to_owned());
+        } else {
+            state.ended.remove(host);
+        }
+    }
+
+    /// How slowly a host reads from now on; `None`: as fast as it can.
+    pub fn set_pace(&self, host: &str, pace: Option<Pace>) {
+        let mut state = self.state();
+        match pace {
+            Some(pace) => state.slow.insert(host.to_owned(), pace),
+            None => state.slow.remove(host),
+        };
+    }
+
+    /// How many streams a host has open.
+    #[must_use]
+    pub fn streams(&self, host: &str) -> usize {
+        self.state().streams.get(host).copied().unwrap_or_default()
+    }
+
+    /// The largest numbers so far.
+    #[must_use]
+    pub fn peaks(&self) -> Peaks {
+        self.state().peaks
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn note_dial(&mut self, from: &str, to: &str) {
+        let now = turmoil::sim_elapsed().unwrap_or_default().as_millis();
+        let now = u64::try_from(now).unwrap_or(u64::MAX);
+        let dials = self.dials.entry((from.to_owned(), to.to_owned()));
+        let dials = dials.or_default();
+        dials.retain(|at| at + 1_000 > now);
+        dials.push(now);
+        self.peaks.dials = self.peaks.dials.max(dials.len());
+    }
+
+    fn loses(&self, from: &str, to: &str) -> bool {
+        self.lost.contains(&(from.to_owned(), to.to_owned()))
+    }
+}
+
+/// The transport of one host.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    net: Net,
+    name: String,
+}
+
+impl Wire {
+    /// Nobody answers in time. A lost packet of a dial is sent again; not by this network.
+    fn is_unanswered(&self, host: &str) -> bool {
+        let state = self.net.state();
+        state.is_silent && (state.loses(&self.name, host) || state.loses(host, &self.name))
+    }
+
+    fn is_refused(&self, host: &str) -> bool {
+        let state = self.net.state();
+        let is_cut = state.loses(&self.name, host) || state.loses(host, &self.name);
+        !is_cut && state.ended.contains(host)
+    }
+
+    fn tap(&self, stream: TcpStream) -> Box<dyn Stream> {
+        let mut state = self.net.state();
+        let streams = state.streams.entry(self.name.clone()).or_default();
+        *streams += 1;
+        let open = *streams;
+        state.peaks.streams = state.peaks.streams.max(open);
+        drop(state);
+        Box::new(Tap {
+            stream,
+            wire: self.clone(),
+            nap: None,
+        })
+    }
+}
+
+impl Transport for Wire {
+    fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        self.net.state().note_dial(&self.name, host);
+        Box::pin(async move {
+            if self.is_refused(host) {
+                sleep(Duration::from_millis(ROUND_TRIP)).await;
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
+            let dialled = TcpStream::connect(address).await;
+            if self.is_unanswered(host) {
+                futures::future::pending::<()>().await;
+            }
+            dialled.map(|stream| self.tap(stream))
+        })
+    }
+
+    fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
+        // The simulated network has no waiting in it here.
+        let bound = TcpListener::bind(address).now_or_never();
+        let listener = bound.unwrap_or_else(|| Err(io::ErrorKind::WouldBlock.into()))?;
+        Ok(Box::new(Door {
+            listener,
+            wire: self.clone(),
+        }))
+    }
+
+    fn is_loopback(&self, _: &str) -> bool {
+        true // nothing leaves the simulation
+    }
+}
+
+struct Door {
+    listener: TcpListener,
+    wire: Wire,
+}
+
+impl Listener for Door {
+    fn local_addr(&self) -> Option<SocketAddr> {
+        self.listener.local_addr().ok()
+    }
+
+    fn accept(&mut self) -> Pending<'_, Arrival> {
+        Box::pin(async {
+            let (stream, from) = self.listener.accept().await?;
+            Ok(Arrival {
+                stream: self.wire.tap(stream),
+                from: from.ip().to_string(),
+            })
+        })
+    }
+}
+
+/// A stream that is counted, and read as slowly as its host is.
+struct Tap {
+    stream: TcpStream,
+    wire: Wire,
+    nap: Option<Pin<Box<Sleep>>>,
+}
+
+impl AsyncRead for Tap {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let pace = self.wire.net.state().slow.get(&self.wire.name).copied();
+        let Some(pace) = pace else {
+            self.nap = None;
+            return Pin::new(&mut self.stream).poll_read(cx, buf);
+        };
+        if let Some(nap) = &mut self.nap {
+            ready!(nap.as_mut().poll(cx));
+        }
+        let mut sip = [0; 64];
+        let most = pace.bytes.min(buf.remaining()).min(sip.len());
+        let mut sip = ReadBuf::new(&mut sip[..most]);
+        let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut sip));
+        self.nap = Some(Box::pin(sleep(Duration::from_millis(pace.pause))));
+        buf.put_slice(sip.filled());
+        Poll::Ready(read)
+    }
+}
+
+impl AsyncWrite for Tap {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        let mut state = self.wire.net.state();
+        if let Some(streams) = state.streams.get_mut(&self.wire.name) {
+            *streams -= 1;
+        }
+    }
+}
+
+/// How long a refusal of a host takes, in milliseconds.
+const ROUND_TRIP: u64 = 10;
