@@ -18,7 +18,7 @@ use futures::{SinkExt, StreamExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 
-use crate::{message, tally::Tally};
+use crate::{message::message, tally::Tally};
 
 /// The sending end.
 pub(crate) struct Bare {

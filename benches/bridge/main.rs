@@ -14,6 +14,8 @@
 )]
 
 mod bare;
+mod cost;
+mod message;
 mod ours;
 mod tally;
 
@@ -21,19 +23,16 @@ use std::{
     process::ExitCode,
     sync::{Arc, mpsc},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use actix::clock::timeout;
-use actix_bully::{
-    elections::bully::{BullyMessage, Elect},
-    protocol::{Incarnation, Round, Term},
-    remote::wire::encode_payload,
-};
+use actix_bully::remote::wire::encode_payload;
 use bytes::BytesMut;
-use rustix::time::{ClockId, clock_gettime};
 
 use bare::Bare;
+use cost::{Cost, cost, median};
+use message::message;
 use ours::Bridged;
 use tally::Tally;
 
@@ -50,13 +49,6 @@ struct Plan {
     pairs: usize,
     messages: usize,
     echoes: usize,
-}
-
-/// What one run took for each message.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    wall: f64,
-    cpu: f64,
 }
 
 /// How many messages may be under way.
@@ -183,41 +175,4 @@ fn line(row: &Row, costs: &[(Cost, Cost)]) -> bool {
         of(|(_, ours)| ours.cpu),
     );
     row.has_aim && (through < LEAST_THROUGHPUT || cpu > MOST_CPU)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-async fn cost(messages: usize, run: impl Future<Output = ()>) -> Cost {
-    let (began, used) = (Instant::now(), cpu());
-    run.await;
-    let each = |time: Duration| time.as_secs_f64() * 1e9 / messages as f64;
-    Cost {
-        wall: each(began.elapsed()),
-        cpu: each(cpu() - used),
-    }
-}
-
-/// What all threads of the process have used.
-fn cpu() -> Duration {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(used.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(used.tv_nsec).unwrap_or_default();
-    Duration::from_secs(seconds) + Duration::from_nanos(nanos)
-}
-
-/// A call for an election: never left out for a newer one.
-fn message(counter: u64) -> BullyMessage {
-    Elect {
-        round: Round {
-            incarnation: Incarnation(1_000),
-            counter,
-        },
-        score: (30, -500).into(),
-        seen: Term(7),
-        takeover: None,
-    }
-    .into()
 }

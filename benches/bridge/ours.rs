@@ -15,7 +15,7 @@ use actix_bully::{
 };
 use tokio::sync::Notify;
 
-use crate::{message, tally::Tally};
+use crate::{message::message, tally::Tally};
 
 const NEAR: &str = "near";
 const FAR: &str = "far";
@@ -98,8 +98,7 @@ impl Handler<Incoming<BullyMessage>> for Sink {
     fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
         if self.tally.note() {
             let to = To::One(letter.from);
-            self.group
-                .deliver(&id(FAR), self.life, &to, letter.message);
+            self.group.deliver(&id(FAR), self.life, &to, letter.message);
         }
     }
 }
@@ -183,9 +182,7 @@ impl Bridged {
         let mut times = Vec::with_capacity(rounds);
         for _ in 0..rounds {
             let began = Instant::now();
-            self.host
-                .group
-                .deliver(&from, self.life, &to, message(1));
+            self.host.group.deliver(&from, self.life, &to, message(1));
             self.heard.notified().await;
             times.push(began.elapsed());
         }
