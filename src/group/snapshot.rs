@@ -4,7 +4,7 @@
 //! keeps addresses of its own.
 
 use std::{
-    ptr,
+    ptr, slice,
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
@@ -70,7 +70,7 @@ impl<M: PeerMessage> Snapshot<M> {
             To::One(id) if id == from => {}
             To::One(id) => {
                 if let Some((member, route)) = self.route(id) {
-                    self.post(member, route, letter.clone(), &mut far);
+                    return self.post_one(member, route, letter);
                 }
             }
             To::Set(ids) => {
@@ -155,6 +155,19 @@ impl<M: PeerMessage> Snapshot<M> {
                 None => self.put(&to.id, inbox, letter),
             },
         }
+    }
+
+    /// To one receiver: no list is made of it.
+    fn post_one(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) {
+        let mut far = Far::default();
+        match route {
+            Route::Remote(link) if to.presence != Presence::Down => {
+                far.posted = 1;
+                link.carry(slice::from_ref(&to.id), letter);
+            }
+            Route::Remote(_) | Route::Local { .. } => self.post(to, route, letter, &mut far),
+        }
+        self.office.counters.sent.fetch_add(far.posted, Relaxed);
     }
 
     fn put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) {

@@ -119,7 +119,7 @@ impl Reader {
                 }
                 Verdict::Letters(more) => {
                     common.all_told();
-                    let more = Self::letters(&common, &mut self.inbound, more)?;
+                    let more = Self::letters(&common, &mut self.inbound, now, more)?;
                     letters = letters.saturating_add(more);
                 }
                 Verdict::Answer(token) => {
@@ -137,6 +137,7 @@ impl Reader {
     fn letters(
         common: &Common,
         inbound: &mut Inbound,
+        now: Time,
         letters: Letters<'_>,
     ) -> Result<usize, Closed> {
         let mut count: usize = 0;
@@ -180,26 +181,27 @@ impl Reader {
         let side = common.groups.get(passed.group);
         let told = side.map(|side| side.told.borrow());
         let mut unknown: usize = 0;
-        let to: Option<Vec<AgentId>> = {
-            let mut name = |number: u32| {
-                let id = told.as_ref().and_then(|told| told.name(number).cloned());
-                unknown = unknown.saturating_add(usize::from(id.is_none()));
-                id
-            };
-            match letter.to {
-                Receivers::All => None,
-                Receivers::One(one) => Some(name(one).into_iter().collect()),
-                Receivers::Several(several) => Some(several.into_iter().filter_map(name).collect()),
+        let mut name = |number: u32| {
+            let id = told.as_ref().and_then(|told| told.name(number).cloned());
+            unknown = unknown.saturating_add(usize::from(id.is_none()));
+            id
+        };
+        // Most letters are for one: that takes no list.
+        let (one, several): (Option<AgentId>, Vec<AgentId>);
+        let to = match letter.to {
+            Receivers::All => None,
+            Receivers::One(number) => {
+                one = name(number);
+                Some(one.as_slice())
+            }
+            Receivers::Several(numbers) => {
+                several = numbers.into_iter().filter_map(name).collect();
+                Some(several.as_slice())
             }
         };
         drop(told);
-        carried.deliver(
-            passed.from,
-            passed.incarnation,
-            to.as_deref(),
-            letter.payload,
-            &mut judge,
-        )?;
+        let (from, life) = (passed.from, passed.incarnation);
+        carried.deliver(from, life, to, letter.payload, &mut judge)?;
         for _ in 0..unknown {
             shared.counters.dropped(inbound.unknown_agent(now)?);
         }

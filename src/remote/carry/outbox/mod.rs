@@ -7,7 +7,6 @@
 
 use std::{
     collections::BTreeMap,
-    mem,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -41,10 +40,9 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct Queue {
-    letters: BTreeMap<u64, Queued>,
+    letters: Line,
     /// Where the repeated letters stand.
     repeated: BTreeMap<Key, u64>,
-    next: u64,
     bytes: usize,
     /// Payloads are cut from it.
     arena: BytesMut,
@@ -190,7 +188,7 @@ impl Outbox {
         self.judge(&queue)?;
         queue.bytes = 0;
         queue.repeated.clear();
-        Ok(mem::take(&mut queue.letters).into_values().collect())
+        Ok(queue.letters.take())
     }
 
     /// Leaves everything where it is.
@@ -203,7 +201,7 @@ impl Outbox {
 
     fn judge(&self, queue: &Queue) -> Result<(), TooOld> {
         let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
-        let is_late = queue.letters.values().next().is_some_and(is_old);
+        let is_late = queue.letters.oldest().is_some_and(is_old);
         if is_late || queue.stage == Stage::Overrun {
             return Err(TooOld);
         }
@@ -259,11 +257,8 @@ impl Outbox {
     }
 
     fn drop_old(&self, queue: &mut Queue) {
-        while let Some(oldest) = queue.letters.first_entry() {
-            if oldest.get().since.elapsed() <= self.time {
-                break;
-            }
-            let (at, letter) = oldest.remove_entry();
+        let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
+        while let Some((at, letter)) = queue.letters.take_oldest_if(is_old) {
             queue.bytes = queue.bytes.saturating_sub(letter.size());
             if letter.is_repeated && queue.repeated.get(&letter.key()) == Some(&at) {
                 queue.repeated.remove(&letter.key());
@@ -288,18 +283,32 @@ impl Outbox {
 
 impl Queue {
     fn put(&mut self, letter: Queued) {
-        let at = self.next;
-        self.next = self.next.saturating_add(1);
-        if letter.is_repeated
-            && let Some(former) = self.repeated.insert(letter.key(), at)
-            && let Some(former) = self.letters.remove(&former)
-        {
+        self.bytes = self.bytes.saturating_add(letter.size());
+        let key = letter.is_repeated.then(|| letter.key());
+        let at = self.letters.push(letter);
+        let former = key.and_then(|key| self.repeated.insert(key, at));
+        if let Some(former) = former.and_then(|former| self.letters.remove(former)) {
             self.bytes = self.bytes.saturating_sub(former.size());
         }
-        self.bytes = self.bytes.saturating_add(letter.size());
-        self.letters.insert(at, letter);
+        if self.letters.has_many_gaps() {
+            self.close_gaps();
+        }
+    }
+
+    /// Moves letters together; those that are repeated stand elsewhere then.
+    fn close_gaps(&mut self) {
+        self.repeated.clear();
+        for (at, letter) in self.letters.close_gaps() {
+            if letter.is_repeated {
+                self.repeated.insert(letter.key(), at);
+            }
+        }
     }
 }
+
+mod line;
+
+use line::Line;
 
 /// The oldest letter has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -177,3 +177,24 @@ fn a_letter_to_all_of_a_node_names_nobody() {
         assert_eq!(to, [Receivers::All, two, Receivers::One(id("x"))]);
     });
 }
+
+#[test]
+fn gaps_of_replaced_letters_are_closed_and_the_order_stays() {
+    play(async {
+        let way = way();
+        // A letter that stays at the front, so that gaps cannot fall off there.
+        way.carry(&[id("x")], letter("a", resign(1)));
+        for term in 0..10_000 {
+            way.carry(&[id("x")], letter("a", heartbeat(term)));
+            way.carry(&[id("x")], letter("b", heartbeat(term)));
+            let places = way.outbox.lock().letters.places();
+            assert!(places <= 2 * 3 + 17, "{places} places for 3 letters");
+        }
+        way.carry(&[id("x")], letter("a", resign(2)));
+        way.carry(&[id("x")], letter("b", heartbeat(7)));
+        let expected = [resign(1), heartbeat(9_999), resign(2), heartbeat(7)];
+        assert_eq!(taken(&way), expected.each_ref().map(bytes));
+        assert_eq!(way.outbox.lock().bytes, 0);
+        assert_eq!(way.outbox.lost(), 0);
+    });
+}

@@ -1,0 +1,20 @@
+//! What is sent: a call for an election, which is never left out for a newer one.
+
+use actix_bully::{
+    elections::bully::{BullyMessage, Elect},
+    protocol::{Incarnation, Round, Term},
+};
+
+/// The one of that number.
+pub(crate) fn message(counter: u64) -> BullyMessage {
+    Elect {
+        round: Round {
+            incarnation: Incarnation(1_000),
+            counter,
+        },
+        score: (30, -500).into(),
+        seen: Term(7),
+        takeover: None,
+    }
+    .into()
+}

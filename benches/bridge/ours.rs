@@ -1,0 +1,191 @@
+//! The same over two bridges: from a group's delivery here to a bare actor's mailbox there.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use actix::{Actor, Context, Handler, clock::sleep};
+use actix_bully::{
+    Group,
+    elections::bully::BullyMessage,
+    group::{Incoming, MembersChanged},
+    protocol::{AgentId, Demands, Incarnation, MemberKind, To},
+    remote::{BridgeHandle, Counts, Limits, Peer, RemoteBridge},
+};
+use tokio::sync::Notify;
+
+use crate::{message::message, tally::Tally};
+
+const NEAR: &str = "near";
+const FAR: &str = "far";
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).expect("a valid name")
+}
+
+/// A group and its bridge.
+pub(crate) struct Host {
+    group: Group,
+    bridge: BridgeHandle,
+}
+
+/// Starts one; the other one is called the other of `a` and `b`.
+pub(crate) fn host(name: &str, peer: Option<&str>) -> Host {
+    let group = Group::new("bench").expect("a valid name");
+    let other = if name == "a" { "b" } else { "a" };
+    let peer = peer.map_or_else(|| Peer::inbound(other), |at| Peer::new(other, at));
+    // A benchmark is a flood, and a busy machine no silent peer.
+    let limits = Limits::builder()
+        .rate(1 << 30)
+        .burst(1 << 30)
+        .queue(16 << 20)
+        .silence(Duration::from_secs(60));
+    let bridge = RemoteBridge::builder(name)
+        .limits(limits.build().expect("within the ranges"))
+        .listen("127.0.0.1:0")
+        .peer(peer)
+        .carry(&group)
+        .start()
+        .expect("it starts");
+    Host { group, bridge }
+}
+
+impl Host {
+    pub(crate) fn address(&self) -> String {
+        self.bridge.local_addr().expect("it listens").to_string()
+    }
+
+    fn join<A>(&self, name: &str, actor: impl FnOnce(Incarnation) -> A) -> Incarnation
+    where
+        A: Actor<Context = Context<A>> + Handler<Incoming<BullyMessage>> + Handler<MembersChanged>,
+    {
+        let life = self.group.reserve(&id(name), Demands::default());
+        let life = life.expect("the name is free");
+        let inbox = actor(life).start();
+        let pokes = inbox.clone().recipient();
+        let kind = MemberKind::Voter;
+        self.group
+            .join(&id(name), kind, Some(1.into()), inbox.recipient(), pokes);
+        life
+    }
+
+    async fn meets(&self, name: &str) {
+        while self.group.members().get(&id(name)).is_none() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+/// The receiving end.
+struct Sink {
+    group: Group,
+    life: Incarnation,
+    tally: Arc<Tally>,
+}
+
+impl Actor for Sink {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Sink {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+impl Handler<Incoming<BullyMessage>> for Sink {
+    type Result = ();
+    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        if self.tally.note() {
+            let to = To::One(letter.from);
+            self.group.deliver(&id(FAR), self.life, &to, letter.message);
+        }
+    }
+}
+
+/// Starts the receiving end, which dials the other one.
+pub(crate) fn serve(tally: Arc<Tally>, near: &str) -> Host {
+    let host = host("b", Some(near));
+    let group = host.group.clone();
+    host.join(FAR, |life| Sink { group, life, tally });
+    host
+}
+
+/// What hears the answers.
+struct Ear(Arc<Notify>);
+
+impl Actor for Ear {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Ear {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+impl Handler<Incoming<BullyMessage>> for Ear {
+    type Result = ();
+    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        self.0.notify_one();
+    }
+}
+
+/// The sending end.
+pub(crate) struct Bridged {
+    host: Host,
+    life: Incarnation,
+    heard: Arc<Notify>,
+    tally: Arc<Tally>,
+}
+
+impl Bridged {
+    /// Joins, and waits until both ends know each other.
+    pub(crate) async fn link(host: Host, tally: Arc<Tally>) -> Self {
+        let heard = Arc::new(Notify::new());
+        let ear = Arc::clone(&heard);
+        let life = host.join(NEAR, |_| Ear(ear));
+        host.meets(FAR).await;
+        let mut linked = Self {
+            host,
+            life,
+            heard,
+            tally,
+        };
+        linked.echo(1).await;
+        linked
+    }
+
+    /// What was lost so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.host.bridge.counters()
+    }
+
+    /// Sends that many messages; returns when all have arrived.
+    pub(crate) async fn send(&mut self, window: usize, messages: usize) {
+        let step = self.tally.open(window);
+        let (from, to) = (id(NEAR), To::One(id(FAR)));
+        let snapshot = self.host.group.snapshot(&from);
+        for turn in 0..messages / step {
+            self.tally.wait(step).await;
+            for counter in 0..step {
+                let counter = u64::try_from(turn * step + counter).expect("a count");
+                snapshot.deliver(&from, self.life, &to, message(counter));
+            }
+        }
+        self.tally.close(step).await;
+    }
+
+    /// Sends one message after the other; how long until each was answered.
+    pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
+        self.tally.answer();
+        let (from, to) = (id(NEAR), To::One(id(FAR)));
+        let mut times = Vec::with_capacity(rounds);
+        for _ in 0..rounds {
+            let began = Instant::now();
+            self.host.group.deliver(&from, self.life, &to, message(1));
+            self.heard.notified().await;
+            times.push(began.elapsed());
+        }
+        times
+    }
+}

@@ -1,0 +1,111 @@
+//! More connections than there is room for.
+
+use actix::clock::sleep;
+use actix_bully::remote::Peer;
+
+use super::kit::{MS, Raw, Scene, patient, play};
+
+fn known() -> Vec<Peer> {
+    ["x", "y", "z"].map(Peer::inbound).to_vec()
+}
+
+/// Every address of 127.0.0.0/8 is this host's, on Linux.
+#[cfg(target_os = "linux")]
+#[test]
+fn half_open_connections_are_held_up_to_the_limits_and_no_longer_than_the_deadline() {
+    play(async {
+        let limits = patient()
+            .handshake(MS(2_000))
+            .unready(5)
+            .unready_per_address(3);
+        let mut scene = Scene::set(&limits, known()).await;
+        let before = scene.counts();
+        let mut open = Vec::new();
+        for from in [
+            "127.0.0.2",
+            "127.0.0.2",
+            "127.0.0.2",
+            "127.0.0.3",
+            "127.0.0.4",
+        ] {
+            let mut raw = Raw::dial_from(from, scene.at()).await;
+            assert!(raw.hear().await.is_some(), "it is greeted");
+            open.push(raw);
+        }
+        assert_eq!(scene.since(&before), []);
+        let mut one_more = Raw::dial_from("127.0.0.5", scene.at()).await;
+        assert!(one_more.hear().await.is_none(), "five that are not ready");
+        scene.counted(&before, &[("too_many_connections", 1)]).await;
+        // Who is ready is not counted among them: there is room for one of another address.
+        drop(open.pop());
+        scene
+            .counted(&before, &[("too_many_connections", 1), ("lost", 1)])
+            .await;
+        let mut fourth = Raw::dial_from("127.0.0.2", scene.at()).await;
+        assert!(fourth.hear().await.is_none(), "three of one address");
+        let ready = Raw::dial_from("127.0.0.6", scene.at()).await;
+        let _ready = ready.greet("x").await;
+        let also = Raw::dial_from("127.0.0.6", scene.at()).await;
+        let _also = also.greet("y").await;
+        scene
+            .counted(&before, &[("too_many_connections", 2), ("lost", 1)])
+            .await;
+        for raw in &mut open {
+            raw.ends().await;
+        }
+        let expected = [
+            ("handshake_timeout", 4),
+            ("too_many_connections", 2),
+            ("lost", 1),
+        ];
+        scene.counted(&before, &expected).await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn no_more_connections_are_ready_than_the_limit_in_all() {
+    play(async {
+        let limits = patient().inbound(3).unready(3).unready_per_address(3);
+        let mut scene = Scene::set(&limits, known()).await;
+        let before = scene.counts();
+        // The honest peer is the first of the three.
+        let _x = Raw::dial(scene.at()).await.greet("x").await;
+        let y = Raw::dial(scene.at()).await.greet("y").await;
+        let mut z = Raw::dial(scene.at()).await;
+        assert!(z.hear().await.is_none(), "not even a greeting");
+        scene.counted(&before, &[("too_many_connections", 1)]).await;
+        drop(y);
+        scene
+            .counted(&before, &[("too_many_connections", 1), ("lost", 1)])
+            .await;
+        let _z = Raw::dial(scene.at()).await.greet("z").await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn a_storm_of_connections_is_counted_and_passes() {
+    play(async {
+        let mut scene = Scene::set(&patient(), known()).await;
+        let before = scene.counts();
+        let mut open = Vec::new();
+        for _ in 0..300 {
+            open.push(Raw::dial(scene.at()).await);
+        }
+        scene
+            .counted(&before, &[("too_many_connections", 292)])
+            .await;
+        scene.is_unhurt().await;
+        drop(open);
+        scene
+            .counted(&before, &[("too_many_connections", 292), ("lost", 8)])
+            .await;
+        for _ in 0..200 {
+            drop(Raw::dial(scene.at()).await);
+            sleep(MS(1)).await;
+        }
+        let _x = Raw::dial(scene.at()).await.greet("x").await;
+        scene.is_unhurt().await;
+    });
+}

@@ -1,0 +1,358 @@
+//! A node under attack with an honest peer, and a hostile one that speaks bytes.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::{Duration, Instant},
+};
+
+use actix::{System, clock::sleep};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    elections::message::{BullyMessage, Nack},
+    protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
+    remote::{
+        BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Counts, Farewell, Limits,
+        LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, RemoteBridge,
+        Traffic,
+        wire::{
+            Features, Frame, Hello, LettersWriter, Opening, Roster, RosterContent, Targets,
+            Versions, encode_payload, encode_ready,
+        },
+    },
+};
+use bytes::{BufMut, BytesMut};
+use futures::{FutureExt, Stream, StreamExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+};
+
+pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// The life of every hostile agent.
+pub(crate) const LIFE: Incarnation = Incarnation(9);
+
+pub(crate) fn play(scene: impl Future<Output = ()>) {
+    System::new().block_on(scene);
+}
+
+/// Waits until it holds, in real time.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    #[expect(clippy::disallowed_methods, reason = "sockets know no virtual time")]
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
+        sleep(MS(2)).await;
+    }
+}
+
+/// Limits under which a stalled machine is no silent peer.
+pub(crate) fn patient() -> LimitsBuilder {
+    Limits::builder().silence(MS(15_000))
+}
+
+struct Host {
+    group: Group,
+    bridge: BridgeHandle,
+    agent: BullyHandle,
+}
+
+fn host(name: &str, score: i32, limits: &LimitsBuilder, peers: Vec<Peer>) -> Host {
+    let group = Group::new("g").unwrap();
+    let builder = RemoteBridge::builder(name)
+        .incarnation(NodeIncarnation(1_000))
+        .limits(limits.build().unwrap())
+        .listen("127.0.0.1:0");
+    let bridge = peers.into_iter().fold(builder, BridgeBuilder::peer);
+    let bridge = bridge.carry(&group).start().unwrap();
+    let agent = BullyAgent::builder(&format!("{name}1"))
+        .score(score)
+        .timings(Timings::wan())
+        .join(&group)
+        .start()
+        .unwrap();
+    Host {
+        group,
+        bridge,
+        agent,
+    }
+}
+
+/// The node `a` under attack, whose agent leads, and the honest `b`, whose agent follows.
+pub(crate) struct Scene {
+    victim: Host,
+    honest: Host,
+    leader: Leader,
+    link: LinkId,
+    events: Box<dyn Stream<Item = BridgeEvent> + Unpin>,
+}
+
+impl Scene {
+    /// Of these hostile nodes the victim's table knows.
+    pub(crate) async fn set(limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
+        let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
+        let victim = host("a", 9, limits, peers);
+        let at = victim.bridge.local_addr().unwrap().to_string();
+        let honest = host("b", 1, &patient(), vec![Peer::new("a", &at)]);
+        until("both follow a1", || {
+            let leads = |leader: Option<Leader>| leader.is_some_and(|l| l.id.as_str() == "a1");
+            leads(victim.agent.leader()) && leads(honest.agent.leader())
+        })
+        .await;
+        let leader = victim.agent.leader().unwrap();
+        let link = linked(&victim.bridge, "b").unwrap();
+        let events = Box::new(victim.bridge.events());
+        Self {
+            victim,
+            honest,
+            leader,
+            link,
+            events,
+        }
+    }
+
+    pub(crate) fn at(&self) -> SocketAddr {
+        self.victim.bridge.local_addr().unwrap()
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.victim.bridge.counters()
+    }
+
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.victim.bridge.traffic()
+    }
+
+    pub(crate) fn group(&self) -> &Group {
+        &self.victim.group
+    }
+
+    /// What the victim's leader says to an agent of that name.
+    pub(crate) fn say_to(&self, agent: &str, message: BullyMessage) {
+        let to = actix_bully::protocol::To::One(id(agent));
+        let group = &self.victim.group;
+        group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
+    }
+
+    /// Which counters moved, and by how much.
+    pub(crate) fn since(&self, before: &Counts) -> Vec<(&'static str, u64)> {
+        let now = self.counts();
+        let pairs = before.iter().zip(now.iter());
+        let moved = pairs.map(|((name, before), (_, now))| (name, now - before));
+        moved.filter(|(_, more)| *more > 0).collect()
+    }
+
+    /// Waits until these counters moved, and sees that no other did.
+    pub(crate) async fn counted(&self, before: &Counts, expected: &[(&str, u64)]) {
+        let sum = |moved: &[(&str, u64)]| moved.iter().map(|(_, n)| n).sum::<u64>();
+        let what = format!("{expected:?}");
+        until(&what, || sum(&self.since(before)) >= sum(expected)).await;
+        assert_eq!(self.since(before), expected);
+    }
+
+    /// The honest peer has the link that it had, and hears of the leader that it had.
+    pub(crate) async fn is_unhurt(&mut self) {
+        let heard = || self.honest.bridge.traffic().frames_in;
+        let before = heard();
+        until("the honest peer hears something", || heard() > before).await;
+        assert_eq!(linked(&self.victim.bridge, "b"), Some(self.link));
+        assert_eq!(linked(&self.honest.bridge, "a"), Some(self.link));
+        for agent in [&self.victim.agent, &self.honest.agent] {
+            assert_eq!(agent.leader().as_ref(), Some(&self.leader));
+        }
+        let honest = node("b");
+        while let Some(event) = self.events.next().now_or_never().flatten() {
+            let is_lost = matches!(&event, BridgeEvent::PeerLost { node } if *node == honest);
+            assert!(!is_lost, "{event:?}");
+        }
+    }
+}
+
+fn linked(bridge: &BridgeHandle, peer: &str) -> Option<LinkId> {
+    let peers = bridge.peers();
+    let status = peers.iter().find(|status| status.node.as_str() == peer)?;
+    if let LinkStatus::Linked { id } = status.link {
+        Some(id)
+    } else {
+        None
+    }
+}
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+pub(crate) fn node(name: &str) -> NodeId {
+    NodeId::new(name).unwrap()
+}
+
+/// A connection that speaks bytes.
+pub(crate) struct Raw {
+    stream: TcpStream,
+    /// Number of the last frame that was said over a ready link.
+    pub(crate) seq: u64,
+    pub(crate) link: LinkId,
+}
+
+impl Raw {
+    pub(crate) async fn dial(at: SocketAddr) -> Self {
+        Self::with(TcpStream::connect(at).await.unwrap())
+    }
+
+    fn with(stream: TcpStream) -> Self {
+        stream.set_nodelay(true).unwrap();
+        let (seq, link) = (0, LinkId([0; 16]));
+        Self { stream, seq, link }
+    }
+
+    /// From another address of this host.
+    pub(crate) async fn dial_from(from: &str, at: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        let from: IpAddr = from.parse().unwrap();
+        socket.bind(SocketAddr::new(from, 0)).unwrap();
+        Self::with(socket.connect(at).await.unwrap())
+    }
+
+    /// Takes in little before it is read.
+    pub(crate) async fn dial_narrow(at: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4 * 1024).unwrap();
+        Self::with(socket.connect(at).await.unwrap())
+    }
+
+    /// Says this; the other end may have closed before it is done.
+    pub(crate) async fn say(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).await.is_ok()
+    }
+
+    /// The body of the next frame; `None` at the end.
+    pub(crate) async fn hear(&mut self) -> Option<Vec<u8>> {
+        let len = self.stream.read_u32().await.ok()?;
+        let mut body = vec![0; usize::try_from(len).unwrap()];
+        self.stream.read_exact(&mut body).await.ok()?;
+        Some(body)
+    }
+
+    /// Reads to the end, which must come; says which goodbye came before it.
+    pub(crate) async fn ends(&mut self) -> Option<Farewell> {
+        let mut last = None;
+        let reading = async {
+            while let Some(body) = self.hear().await {
+                last = Some(body);
+            }
+        };
+        let limit = Duration::from_secs(20);
+        actix::clock::timeout(limit, reading).await.unwrap();
+        match Frame::decode(&last?, Limits::default().bounds()) {
+            Ok(Frame::Goodbye { why }) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Says hello, and hears it.
+    pub(crate) async fn hello(&mut self, mine: Hello) {
+        self.say(&framed(|out| mine.encode(out))).await;
+        let theirs = self.hear().await.unwrap();
+        let theirs = Hello::decode(&theirs, Limits::default().bounds()).unwrap();
+        self.link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
+    }
+
+    /// Becomes a ready link of that node.
+    pub(crate) async fn greet(mut self, name: &str) -> Self {
+        self.hello(hello(name)).await;
+        let link = self.link;
+        self.say(&framed(|out| encode_ready(link, out))).await;
+        let theirs = self.hear().await.unwrap();
+        let ready = Frame::decode(&theirs, Limits::default().bounds());
+        assert_eq!(ready, Ok(Frame::Ready { link }));
+        self
+    }
+
+    /// The number of the next frame.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Opens the group and announces one observer under number 0.
+    pub(crate) async fn announce(&mut self, agent: &str) {
+        let member = Member::up(id(agent), MemberKind::Observer, None, LIFE);
+        let content = RosterContent {
+            members: vec![(0, member)],
+            ..RosterContent::default()
+        };
+        let seq = self.next();
+        let roster = roster(seq, 0, Some("g"), &content);
+        self.say(&roster).await;
+    }
+
+    /// One letter of agent 0 in group 0.
+    pub(crate) async fn letter(&mut self, to: Targets<'_>, message: &BullyMessage) {
+        let seq = self.next();
+        let letter = letter(seq, 0, 0, to, message);
+        self.say(&letter).await;
+    }
+}
+
+/// An honest HELLO.
+pub(crate) fn hello(name: &str) -> Hello {
+    Hello {
+        versions: Versions::OURS,
+        cluster: ClusterId::new("default").unwrap(),
+        node: node(name),
+        incarnation: NodeIncarnation(5),
+        nonce: Nonce([3; 8]),
+        frame: 64 * 1024,
+        features: Features::default(),
+        required: Features::default(),
+    }
+}
+
+pub(crate) fn framed(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    write(&mut out);
+    out.to_vec()
+}
+
+/// A length before a body.
+pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
+    framed(|out| {
+        out.put_u32(u32::try_from(body.len()).unwrap());
+        out.put_slice(body);
+    })
+}
+
+pub(crate) fn roster(
+    seq: u64,
+    group: u32,
+    opens: Option<&str>,
+    content: &RosterContent,
+) -> Vec<u8> {
+    let opening = opens.map(|name| Opening {
+        name,
+        mode: "available",
+        epoch: 0,
+    });
+    framed(|out| Roster::encode(seq, group, opening, content, out))
+}
+
+pub(crate) fn letter(
+    seq: u64,
+    group: u32,
+    from: u32,
+    to: Targets<'_>,
+    message: &BullyMessage,
+) -> Vec<u8> {
+    framed(|out| {
+        let mut letters = LettersWriter::begin(seq, out);
+        let payload = |out: &mut BytesMut| encode_payload(message, out);
+        letters.push(group, from, LIFE, to, payload).unwrap();
+        assert!(letters.end());
+    })
+}
+
+/// A letter that changes nothing, unless its term does.
+pub(crate) fn nack(term: u64) -> BullyMessage {
+    Nack { term: Term(term) }.into()
+}

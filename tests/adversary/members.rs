@@ -1,0 +1,298 @@
+//! A node of the table that misbehaves over a ready link.
+
+use actix_bully::{
+    protocol::{Member, MemberKind, Term},
+    remote::{
+        MayBe, Peer, Rights,
+        wire::{LeaderHint, RosterContent, Targets, encode_ping, encode_ready},
+    },
+};
+
+use super::kit::{
+    LIFE, Raw, Scene, frame, framed, hello, id, letter, nack, patient, play, roster, until,
+};
+
+/// What the hostile node does, and under which name it is counted.
+type Case = (&'static str, fn(&mut Raw) -> Vec<u8>, &'static str);
+
+/// Each over a link of its own, after one agent was announced.
+const BREACHES: &[Case] = &[
+    (
+        "HELLO again",
+        |_| framed(|out| hello("x").encode(out)),
+        "protocol",
+    ),
+    (
+        "READY again",
+        |raw| framed(|out| encode_ready(raw.link, out)),
+        "protocol",
+    ),
+    ("an empty frame", |_| vec![0; 4], "malformed"),
+    (
+        "a length beyond the limit",
+        |_| (64 * 1024 + 1_u32).to_be_bytes().to_vec(),
+        "frame_too_large",
+    ),
+    (
+        "the longest length",
+        |_| u32::MAX.to_be_bytes().to_vec(),
+        "frame_too_large",
+    ),
+    (
+        "bytes after the last item",
+        |raw| {
+            let ping = framed(|out| encode_ping(raw.next(), 1, out));
+            frame(&[&ping[4..], b"\0"].concat())
+        },
+        "malformed",
+    ),
+    (
+        "a frame that ends before its last item",
+        |raw| {
+            let ping = framed(|out| encode_ping(raw.next(), 1, out));
+            frame(&ping[4..ping.len() - 1])
+        },
+        "malformed",
+    ),
+    ("an unknown kind", |_| frame(b"\x92\x09\x01"), "malformed"),
+    (
+        "a gap",
+        |raw| {
+            let seq = raw.next() + 1;
+            framed(|out| encode_ping(seq, 1, out))
+        },
+        "sequence",
+    ),
+    (
+        "a frame once more",
+        |raw| {
+            let seq = raw.next();
+            framed(|out| {
+                encode_ping(seq, 1, out);
+                encode_ping(seq, 1, out);
+            })
+        },
+        "sequence",
+    ),
+    (
+        "the last number, so that the next would be the first",
+        |_| framed(|out| encode_ping(u64::MAX, 1, out)),
+        "sequence",
+    ),
+    (
+        "a letter of an agent that was never announced",
+        |raw| letter(raw.next(), 0, 1, Targets::All, &nack(1)),
+        "from_not_allowed",
+    ),
+    (
+        "an agent that it may not speak for",
+        |raw| {
+            let member = Member::up(id("a2"), MemberKind::Observer, None, LIFE);
+            roster(raw.next(), 0, None, &announcing(vec![(1, member)]))
+        },
+        "from_not_allowed",
+    ),
+    (
+        "an observer that would be elected",
+        |raw| {
+            let member = Member::up(id("x2"), MemberKind::Voter, Some(99.into()), LIFE);
+            roster(raw.next(), 0, None, &announcing(vec![(1, member)]))
+        },
+        "from_not_allowed",
+    ),
+    (
+        "a number of an agent left out",
+        |raw| {
+            let member = Member::up(id("x2"), MemberKind::Observer, None, LIFE);
+            roster(raw.next(), 0, None, &announcing(vec![(7, member)]))
+        },
+        "protocol",
+    ),
+    (
+        "a number for two agents",
+        |raw| {
+            let member = Member::up(id("x2"), MemberKind::Observer, None, LIFE);
+            roster(raw.next(), 0, None, &announcing(vec![(0, member)]))
+        },
+        "protocol",
+    ),
+    (
+        "a group under two numbers",
+        |raw| roster(raw.next(), 1, Some("g"), &RosterContent::default()),
+        "protocol",
+    ),
+    (
+        "a group number beyond the limit",
+        |raw| roster(raw.next(), 1_024, Some("h"), &RosterContent::default()),
+        "too_many_agents",
+    ),
+    (
+        "a letter of the last term",
+        |raw| letter(raw.next(), 0, 0, Targets::All, &nack(u64::MAX)),
+        "term",
+    ),
+    (
+        "a letter of a term far ahead",
+        |raw| letter(raw.next(), 0, 0, Targets::All, &nack(1 << 40)),
+        "term",
+    ),
+    (
+        "an observer that leads",
+        |raw| roster(raw.next(), 0, None, &led_in(Term(1))),
+        "from_not_allowed",
+    ),
+];
+
+/// Agent 0 leads in that term.
+fn led_in(term: Term) -> RosterContent {
+    let hint = LeaderHint {
+        agent: 0,
+        incarnation: LIFE,
+        term,
+    };
+    RosterContent {
+        leader: Some(hint),
+        ..RosterContent::default()
+    }
+}
+
+fn announcing(members: Vec<(u32, Member)>) -> RosterContent {
+    RosterContent {
+        members,
+        ..RosterContent::default()
+    }
+}
+
+/// The hostile node, for whose observers the victim's table lets it speak.
+fn observers() -> Vec<Peer> {
+    let rights = Rights::none().grant("*", "x*", MayBe::Observer);
+    vec![Peer::inbound("x").allow(rights)]
+}
+
+#[test]
+fn each_breach_ends_the_link_under_its_own_name() {
+    play(async {
+        let mut scene = Scene::set(&patient(), observers()).await;
+        // Some term is known: how far ahead another one is can be told.
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        raw.announce("x1").await;
+        raw.letter(Targets::All, &nack(1)).await;
+        let before = scene.counts();
+        until("x1 is a member", || {
+            scene.group().members().get(&id("x1")).is_some()
+        })
+        .await;
+        drop(raw);
+        scene.counted(&before, &[("lost", 1)]).await;
+        for (what, bytes, why) in BREACHES {
+            let before = scene.counts();
+            let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+            raw.announce("x1").await;
+            let bytes = bytes(&mut raw);
+            raw.say(&bytes).await;
+            assert_eq!(raw.ends().await, None, "{what}");
+            scene.counted(&before, &[(*why, 1)]).await;
+        }
+        assert!(scene.group().members().get(&id("a2")).is_none());
+        assert!(scene.group().members().get(&id("x2")).is_none());
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn a_leader_of_a_term_that_cannot_be_is_not_believed() {
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        for term in [Term(u64::MAX - 1), Term(1 << 40)] {
+            let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+            let member = Member::up(id("x1"), MemberKind::Voter, Some(0.into()), LIFE);
+            let content = announcing(vec![(0, member)]);
+            let opening = roster(raw.next(), 0, Some("g"), &content);
+            raw.say(&opening).await;
+            raw.letter(Targets::All, &nack(1)).await;
+            let hint = roster(raw.next(), 0, None, &led_in(term));
+            raw.say(&hint).await;
+            assert_eq!(raw.ends().await, None);
+        }
+        scene.counted(&before, &[("term", 2)]).await;
+        scene.is_unhurt().await;
+    });
+}
+
+/// A hundred of them may be a race at the start; one more is none.
+async fn forgiven(scene: &mut Scene, once: fn(&mut Raw) -> Vec<u8>, dropped: &str) {
+    let before = scene.counts();
+    let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+    raw.announce("x1").await;
+    for _ in 0..100 {
+        let bytes = once(&mut raw);
+        assert!(raw.say(&bytes).await);
+    }
+    scene.counted(&before, &[(dropped, 100)]).await;
+    let bytes = once(&mut raw);
+    raw.say(&bytes).await;
+    assert_eq!(raw.ends().await, None);
+    scene
+        .counted(&before, &[("unknown_targets", 1), (dropped, 100)])
+        .await;
+    scene.is_unhurt().await;
+}
+
+#[test]
+fn a_hundred_letters_to_nobody_are_dropped_and_the_next_ends_the_link() {
+    play(async {
+        let mut scene = Scene::set(&patient(), observers()).await;
+        let letters: fn(&mut Raw) -> Vec<u8> =
+            |raw| letter(raw.next(), 5, 0, Targets::All, &nack(1));
+        forgiven(&mut scene, letters, "unknown_group").await;
+        let rosters: fn(&mut Raw) -> Vec<u8> =
+            |raw| roster(raw.next(), 5, None, &RosterContent::default());
+        forgiven(&mut scene, rosters, "unknown_group").await;
+        let to_nobody: fn(&mut Raw) -> Vec<u8> =
+            |raw| letter(raw.next(), 0, 0, Targets::Some(&[77]), &nack(1));
+        forgiven(&mut scene, to_nobody, "unknown_agent").await;
+    });
+}
+
+#[test]
+fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
+    play(async {
+        let mut scene = Scene::set(&patient(), observers()).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let later = actix_bully::protocol::Incarnation(LIFE.0 + 1);
+        let member = Member::up(id("x1"), MemberKind::Observer, None, later);
+        let roster = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, member)]));
+        raw.say(&roster).await;
+        raw.letter(Targets::All, &nack(1)).await; // of the life before
+        scene.counted(&before, &[("former_life", 1)]).await;
+        // The link lives: what it asks is answered.
+        let seq = raw.next();
+        raw.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
+        let answer = |body: &[u8]| body.ends_with(b"\xcd\xab\xcd");
+        while !answer(&raw.hear().await.unwrap()) {}
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn more_agents_than_the_limit_end_the_link_and_leave_with_it() {
+    play(async {
+        let limits = patient().agents(3);
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let observer = |k: u32| {
+            let id = id(&format!("x{k}"));
+            (k, Member::up(id, MemberKind::Observer, None, LIFE))
+        };
+        let content = announcing((0..4).map(observer).collect());
+        let roster = roster(raw.next(), 0, Some("g"), &content);
+        raw.say(&roster).await;
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("too_many_agents", 1)]).await;
+        assert_eq!(scene.group().members().len(), 2);
+        scene.is_unhurt().await;
+    });
+}

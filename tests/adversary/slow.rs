@@ -1,0 +1,122 @@
+//! Who sends a byte at a time, who sends too much, and who never reads.
+
+use actix::clock::sleep;
+use actix_bully::remote::{
+    Limits, Peer,
+    wire::{Targets, encode_ping},
+};
+
+use super::kit::{MS, Raw, Scene, framed, hello, nack, patient, play};
+
+/// One byte, and a pause, until the other end closes.
+async fn trickle(raw: &mut Raw, bytes: &[u8]) {
+    for byte in bytes {
+        if !raw.say(&[*byte]).await {
+            break;
+        }
+        sleep(MS(20)).await;
+    }
+}
+
+#[test]
+fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
+    play(async {
+        let limits = patient().handshake(MS(500));
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await;
+        let greeting = framed(|out| hello("x").encode(out));
+        trickle(&mut raw, &greeting).await;
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("handshake_timeout", 1)]).await;
+
+        // A greeting that is late is not read any more.
+        let mut raw = Raw::dial(scene.at()).await;
+        sleep(MS(600)).await;
+        raw.say(&greeting).await;
+        assert_eq!(raw.ends().await, None);
+        // One that says hello and no more is as late.
+        let mut raw = Raw::dial(scene.at()).await;
+        raw.hello(hello("x")).await;
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("handshake_timeout", 3)]).await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn a_frame_that_comes_byte_by_byte_ends_the_link() {
+    play(async {
+        let limits = patient().frame_time(MS(500));
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        raw.announce("x1").await;
+        // Each byte is a sign of life; the frame is not whole for all that.
+        trickle(&mut raw, &[&[0, 0, 4, 0][..], &[0x93; 1_024]].concat()).await;
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("frame_timeout", 1)]).await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn who_is_silent_once_ready_is_given_up() {
+    play(async {
+        let limits = Limits::builder().silence(MS(1_500)).ping_after(MS(100));
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("silent", 1)]).await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn more_bytes_than_the_limit_end_the_link() {
+    play(async {
+        let limits = patient().rate(64 * 1024).burst(128 * 1024);
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        // Each frame is in order; nothing but their number is wrong.
+        let frames = framed(|out| {
+            for _ in 0..60_000 {
+                encode_ping(raw.next(), 1, out);
+            }
+        });
+        assert!(frames.len() > 512 * 1024);
+        raw.say(&frames).await;
+        raw.ends().await;
+        scene.counted(&before, &[("rate", 1)]).await;
+        let answered = scene.traffic().frames_out;
+        assert!(answered < 20_000, "not each is answered: {answered}");
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn who_never_reads_is_given_up() {
+    play(async {
+        let limits = patient().write_time(MS(500));
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial_narrow(scene.at()).await.greet("x").await;
+        raw.announce("x1").await;
+        raw.letter(Targets::All, &nack(1)).await;
+        let mut turns = 0;
+        while scene.since(&before).is_empty() {
+            turns += 1;
+            assert!(turns < 2_000, "sockets hold a few MiB, not that much");
+            // Fast: the system itself gives up after two seconds, under another name.
+            for _ in 0..2_000 {
+                scene.say_to("x1", nack(1));
+            }
+            sleep(MS(1)).await;
+        }
+        scene.counted(&before, &[("slow_peer", 1)]).await;
+        drop(raw);
+        scene.is_unhurt().await;
+    });
+}

@@ -1,0 +1,233 @@
+//! Before a link is ready: other protocols, bad greetings, and who claims to be somebody else.
+
+use actix_bully::{
+    protocol::{AgentId, Incarnation, Term},
+    remote::{
+        ClusterId, Farewell, LinkId, NodeIncarnation, Peer,
+        wire::{
+            Features, Hello, LeaderHint, RosterContent, Targets, Versions, encode_goodbye,
+            encode_ping, encode_ready,
+        },
+    },
+};
+
+use super::kit::{Raw, Scene, frame, framed, hello, letter, nack, node, patient, play, roster};
+
+fn honest_hello(name: &str) -> Vec<u8> {
+    framed(|out| hello(name).encode(out))
+}
+
+/// Says this on a connection of its own; that is all that is counted, and the connection ends.
+async fn refused(scene: &mut Scene, bytes: &[u8], why: &str) -> Option<Farewell> {
+    let before = scene.counts();
+    let mut raw = Raw::dial(scene.at()).await;
+    raw.say(bytes).await;
+    let farewell = raw.ends().await;
+    scene.counted(&before, &[(why, 1)]).await;
+    farewell
+}
+
+fn cut(bytes: &[u8], off: usize) -> Vec<u8> {
+    frame(&bytes[4..bytes.len() - off])
+}
+
+/// What is said, what it is, and under which name it is counted.
+type Case = (&'static str, Vec<u8>, &'static str);
+
+fn other_protocols() -> Vec<Case> {
+    let mut noise = [0; 512];
+    fastrand::Rng::with_seed(4).fill(&mut noise);
+    noise[0] = 0xff; // or it might announce a frame that never comes
+    vec![
+        (
+            "HTTP",
+            b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".to_vec(),
+            "frame_too_large",
+        ),
+        (
+            "TLS",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
+            "frame_too_large",
+        ),
+        (
+            "SSH",
+            b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(),
+            "frame_too_large",
+        ),
+        ("noise", noise.to_vec(), "frame_too_large"),
+        ("framed noise", frame(&noise), "malformed"),
+        ("an empty frame", vec![0; 4], "malformed"),
+    ]
+}
+
+fn bad_greetings() -> Vec<Case> {
+    let hello = honest_hello("x");
+    let content = RosterContent::default();
+    vec![
+        (
+            "a greeting of 1,025 bytes",
+            frame(&[0x9b; 1_025]),
+            "frame_too_large",
+        ),
+        ("a cut greeting", cut(&hello, 1), "malformed"),
+        (
+            "a greeting and more",
+            frame(&[&hello[4..], b"\xc0"].concat()),
+            "malformed",
+        ),
+        (
+            "another magic",
+            [&hello[..6], b"wooly", &hello[11..]].concat(),
+            "malformed",
+        ),
+        (
+            "READY first",
+            framed(|out| encode_ready(LinkId([7; 16]), out)),
+            "protocol",
+        ),
+        (
+            "ROSTER first",
+            roster(1, 0, Some("g"), &content),
+            "protocol",
+        ),
+        (
+            "LETTERS first",
+            letter(1, 0, 0, Targets::All, &nack(1)),
+            "protocol",
+        ),
+        (
+            "PING first",
+            framed(|out| encode_ping(1, 1, out)),
+            "protocol",
+        ),
+        ("HELLO twice", [&hello[..], &hello].concat(), "protocol"),
+        (
+            "GOODBYE",
+            framed(|out| encode_goodbye(Farewell::Auth, out)),
+            "goodbye",
+        ),
+        (
+            "another link",
+            [
+                &hello[..],
+                &framed(|out| encode_ready(LinkId([7; 16]), out)),
+            ]
+            .concat(),
+            "wrong_link",
+        ),
+    ]
+}
+
+#[test]
+fn bytes_that_are_no_greeting_end_the_connection() {
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        for (what, bytes, why) in other_protocols().into_iter().chain(bad_greetings()) {
+            let farewell = refused(&mut scene, &bytes, why).await;
+            assert_eq!(farewell, None, "{what}: who sends that learns nothing");
+        }
+        scene.is_unhurt().await;
+    });
+}
+
+/// Who may not connect, and what it is told.
+fn refusals() -> [(Hello, &'static str, Farewell); 7] {
+    [
+        (
+            Hello {
+                cluster: ClusterId::new("other").unwrap(),
+                ..hello("x")
+            },
+            "cluster",
+            Farewell::Cluster,
+        ),
+        (
+            Hello {
+                versions: Versions { min: 2, max: 9 },
+                ..hello("x")
+            },
+            "version",
+            Farewell::Version,
+        ),
+        (hello("a"), "self", Farewell::IsSelf),
+        (hello("nobody"), "auth_failed", Farewell::Auth),
+        (
+            Hello {
+                required: Features(1 << 63),
+                ..hello("x")
+            },
+            "feature",
+            Farewell::Feature,
+        ),
+        // The honest peer's name, in a life before its own.
+        (
+            Hello {
+                incarnation: NodeIncarnation(999),
+                ..hello("b")
+            },
+            "stale",
+            Farewell::Stale,
+        ),
+        // Wrong in every way: the first check counts.
+        (
+            Hello {
+                versions: Versions { min: 2, max: 9 },
+                cluster: ClusterId::new("other").unwrap(),
+                node: node("a"),
+                ..hello("x")
+            },
+            "version",
+            Farewell::Version,
+        ),
+    ]
+}
+
+#[test]
+fn who_may_not_connect_is_told_why_and_counted() {
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        for (hello, why, farewell) in refusals() {
+            let bytes = framed(|out| hello.encode(out));
+            assert_eq!(refused(&mut scene, &bytes, why).await, Some(farewell));
+        }
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn a_conversation_that_was_overheard_is_worth_nothing() {
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        // All that an honest x said over one link.
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let link = raw.link;
+        raw.announce("x1").await;
+        raw.letter(Targets::All, &nack(1)).await;
+        let hint = LeaderHint {
+            agent: 0,
+            incarnation: Incarnation(9),
+            term: Term(1),
+        };
+        let content = RosterContent {
+            leader: Some(hint),
+            ..RosterContent::default()
+        };
+        let said = [
+            honest_hello("x"),
+            framed(|out| encode_ready(link, out)),
+            roster(1, 0, Some("g"), &content),
+        ]
+        .concat();
+        let before = scene.counts();
+        let x1 = AgentId::new("x1").unwrap();
+        super::kit::until("x1 is a member", || {
+            scene.group().members().get(&x1).is_some()
+        })
+        .await;
+        drop(raw);
+        scene.counted(&before, &[("lost", 1)]).await;
+        // Said again to the letter: the other half of the link's name is another one.
+        assert_eq!(refused(&mut scene, &said, "wrong_link").await, None);
+        scene.is_unhurt().await;
+    });
+}
