@@ -141,7 +141,6 @@ impl Reader {
         letters: Letters<'_>,
     ) -> Result<usize, Closed> {
         let mut count: usize = 0;
-        let now = common.shared.now();
         for letter in letters {
             let letter = letter?;
             count = count.saturating_add(1);

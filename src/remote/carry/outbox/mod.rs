@@ -230,7 +230,7 @@ impl Outbox {
         let was_empty = queue.letters.is_empty();
         let is_repeated = letter.message.is_repeated();
         let is_burst = queue.stage == Stage::Linked && !is_repeated && !was_empty;
-        if !is_burst || queue.next.trailing_zeros() >= SAME_TIME {
+        if !is_burst || queue.letters.len().trailing_zeros() >= SAME_TIME {
             queue.now = Some(Instant::now());
         }
         let queued = Queued {
