@@ -52,9 +52,9 @@ pub(crate) struct Args {
     /// milliseconds [default: 0; with --quorum 10000]
     #[arg(long, value_name = "MS")]
     pub(crate) preempt_after: Option<u64>,
-    /// How many panics of the agent within half a minute are forgiven
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    pub(crate) max_restarts: usize,
+    /// Forgives the agent a thousand panics an hour, not just five in half a minute
+    #[arg(long)]
+    pub(crate) forgiving: bool,
     /// The folder with ca.pem, NAME.pem and NAME.key
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "DIR")]

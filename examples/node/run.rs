@@ -94,7 +94,11 @@ fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Box<dyn Error>> 
 }
 
 fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
-    let policy = RestartPolicy::builder().max_restarts(args.max_restarts);
+    let mut policy = RestartPolicy::builder();
+    if args.forgiving {
+        let (hour, soon) = (Duration::from_secs(3_600), Duration::from_millis(100));
+        policy = policy.max_restarts(1_000).window(hour).backoff_max(soon);
+    }
     let mut agent = BullyAgent::builder(&args.name)
         .timings(args.timings.timings())
         .restart_policy(policy.build()?);

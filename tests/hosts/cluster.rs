@@ -336,8 +336,7 @@ impl<P: Place> Cluster<P> {
             "--dangerous-plaintext",
             "--json",
             "--commands",
-            "--max-restarts",
-            "1000",
+            "--forgiving",
         ]);
         command.args(["--pulse", PULSE, "--timings", self.setting.timings]);
         for peer in self.others(host) {
