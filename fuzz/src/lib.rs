@@ -11,5 +11,6 @@ pub mod core;
 pub mod frames;
 pub mod hello;
 pub mod messages;
+pub mod tls;
 
 mod again;

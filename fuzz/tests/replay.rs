@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use actix_bully_fuzz::{core, frames, hello, messages};
+use actix_bully_fuzz::{core, frames, hello, messages, tls};
 
 /// Gives every file of a corpus to its target; there has to be one.
 fn replay(corpus: &str, check: fn(&[u8])) {
@@ -36,6 +36,11 @@ fn hellos_are_replayed() {
 #[test]
 fn messages_are_replayed() {
     replay("messages", messages::check);
+}
+
+#[test]
+fn what_stands_before_and_behind_tls_is_replayed() {
+    replay("tls", tls::check);
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! Bytes at a port that demands TLS, and the bytes of a peer that has proven itself.
+//!
+//! The first byte says which. Without a handshake nothing gets in, whatever the bytes are. Behind
+//! one they arrive as they were sent, and are judged like those of any link that is ready.
+
+use std::sync::OnceLock;
+
+use actix_bully::remote::tls::TlsConfig;
+use actix_bully_tls_tests::{authority::Authority, ends};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    runtime::{Builder, Runtime},
+};
+
+use crate::frames;
+
+/// Two nodes of one authority.
+struct Nodes {
+    listener: TlsConfig,
+    dialler: TlsConfig,
+}
+
+/// Sends the bytes; panics if a stranger gets in, or a peer's bytes change.
+pub fn check(data: &[u8]) {
+    static NODES: OnceLock<Nodes> = OnceLock::new();
+    let [kind, data @ ..] = data else {
+        return;
+    };
+    let nodes = NODES.get_or_init(|| {
+        let authority = Authority::new("a fuzzer's authority");
+        Nodes {
+            listener: authority.config("a"),
+            dialler: authority.config("b"),
+        }
+    });
+    thread_local! {
+        static RUNTIME: Runtime = Builder::new_current_thread().build().expect("a runtime");
+    }
+    RUNTIME.with(|runtime| {
+        if kind % 2 == 0 {
+            let arrived = runtime.block_on(through(nodes, data));
+            assert_eq!(arrived, data, "TLS changes nothing");
+            frames::check(&arrived);
+        } else {
+            runtime.block_on(knock(nodes, data));
+        }
+    });
+}
+
+/// What arrives of what a peer sends.
+async fn through(nodes: &Nodes, data: &[u8]) -> Vec<u8> {
+    let (mut here, mut there) = ends::pair(&nodes.listener, &nodes.dialler).await;
+    let mut arrived = Vec::new();
+    let sending = async {
+        there.write_all(data).await.expect("there is room");
+        there.shutdown().await.expect("there is room");
+    };
+    let (read, ()) = tokio::join!(here.read_to_end(&mut arrived), sending);
+    read.expect("all of it arrives");
+    arrived
+}
+
+/// A stranger's bytes in the place of a handshake.
+async fn knock(nodes: &Nodes, data: &[u8]) {
+    let (here, mut there) = ends::pipe();
+    let sending = async move {
+        // It may have hung up before all was said.
+        let _refused = there.write_all(data).await;
+        let _refused = there.shutdown().await;
+        let mut answer = Vec::new();
+        let _refused = there.read_to_end(&mut answer).await;
+    };
+    let accepting = async {
+        let outcome = nodes.listener.accept(here, |_| true).await;
+        assert!(outcome.is_err(), "nobody gets in without a certificate");
+    };
+    tokio::join!(accepting, sending);
+}
