@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection},
     faults::Conditions,
-    protocol::{AgentId, Event, LostReason, Score, Term, Timings},
+    protocol::{AgentId, Event, LostReason, Score, Timings},
     sim::{Detection, Participant, Reaction, Trap, World},
     trace::{Checkpoint, Trace},
 };
