@@ -244,3 +244,22 @@ fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
         drop(told(&mut events));
     });
 }
+
+#[test]
+fn a_leader_that_leaves_hands_over_before_its_lease_has_run_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let mut hosts = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
+        let leads = |hosts: &[Host; 3]| believer(&hosts.each_ref());
+        until("c1 leads", || leads(&hosts).as_deref() == Some("c1")).await;
+        sleep(MS(2_000)).await;
+        let began = Instant::now();
+        let agent = hosts[2].agents.pop().unwrap();
+        agent.leave(MS(1_000)).await.unwrap();
+        until("b1 leads", || leads(&hosts).as_deref() == Some("b1")).await;
+        let took = began.elapsed();
+        assert!(took < MS(100), "{took:?}");
+    });
+}

@@ -24,6 +24,8 @@ pub(crate) struct Announcer {
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
     free: BTreeSet<u32>,
+    /// Who has left, until what they said last is written.
+    leaving: BTreeMap<AgentId, u32>,
     leader: Option<Leader>,
 }
 
@@ -41,7 +43,13 @@ pub(crate) struct News {
 impl Announcer {
     /// The number under which the other side knows an agent.
     pub(crate) fn number(&self, id: &AgentId) -> Option<u32> {
-        self.known.get(id).map(|(number, _)| *number)
+        let known = self.known.get(id).map(|(number, _)| *number);
+        known.or_else(|| self.leaving.get(id).copied())
+    }
+
+    /// What the agents that have left said last is written: their numbers mean nobody now.
+    pub(crate) fn forget_left(&mut self) {
+        self.leaving.clear();
     }
 
     /// Whom the other side means by a number.
@@ -81,7 +89,8 @@ impl Announcer {
             self.known.insert(member.id.clone(), (number, member));
         }
         // Numbers are free only after this was told.
-        for (number, _) in gone.into_values() {
+        for (id, (number, _)) in gone {
+            self.leaving.insert(id, number);
             news.after.left.push(number);
             self.names.remove(&number);
             self.free.insert(number);

@@ -161,6 +161,9 @@ impl Writer {
         }
         for (group, content) in after {
             self.roster(group, None, &content);
+            if let Some(side) = common.groups.get(group) {
+                side.told.borrow_mut().forget_left();
+            }
         }
         // Last: whatever is no roster says that all rosters have been sent.
         for token in common.answers.borrow_mut().drain(..) {
