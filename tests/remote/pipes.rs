@@ -292,6 +292,11 @@ fn a_name_belongs_to_who_announced_it_first() {
         // When the name is free, its other owner gets it.
         b.agents[0].leave(MS(2_000)).await.unwrap();
         until("b1 of c is known at a", || a.bridge.peers()[1].agents == 2).await;
+        // It leads all but a1 of a, which c takes for nobody as long as it has an a1 of its own.
+        let (a2, b1) = (&a.agents[1], &c.agents[1]);
+        until("and leads", || b1.is_leader() && a2.leader() == b1.leader()).await;
+        sleep(MS(3_000)).await;
+        assert!(b1.is_leader() && a2.leader() == b1.leader());
     });
 }
 
