@@ -1,6 +1,7 @@
 //! A node under attack with an honest peer, and a hostile one that speaks bytes.
 
 use std::{
+    io,
     net::{IpAddr, SocketAddr},
     time::{Duration, Instant},
 };
@@ -52,14 +53,47 @@ pub(crate) fn patient() -> LimitsBuilder {
     Limits::builder().silence(MS(15_000))
 }
 
-struct Host {
-    group: Group,
-    bridge: BridgeHandle,
-    agent: BullyHandle,
+/// Lets this process have so many sockets; says why not, if it may not.
+#[cfg(unix)]
+pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= number) {
+        return Ok(());
+    }
+    let raised = Rlimit {
+        current: Some(number),
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, raised).map_err(|_| {
+        format!(
+            "{number} descriptors are needed, allowed are {:?}",
+            limit.maximum
+        )
+    })
 }
 
-fn host(name: &str, score: i32, limits: &LimitsBuilder, peers: Vec<Peer>) -> Host {
-    let group = Group::new("g").unwrap();
+/// Nobody counts them there.
+#[cfg(not(unix))]
+pub(crate) fn allow_sockets(_: u64) -> Result<(), String> {
+    Ok(())
+}
+
+pub(crate) struct Host {
+    pub(crate) group: Group,
+    pub(crate) bridge: BridgeHandle,
+    pub(crate) agent: BullyHandle,
+}
+
+/// The node of that name, with one agent.
+pub(crate) fn host(
+    group: Group,
+    name: &str,
+    score: i32,
+    timings: Timings,
+    limits: &LimitsBuilder,
+    peers: Vec<Peer>,
+) -> Host {
     let builder = RemoteBridge::builder(name)
         .incarnation(NodeIncarnation(1_000))
         .limits(limits.build().unwrap())
@@ -68,7 +102,7 @@ fn host(name: &str, score: i32, limits: &LimitsBuilder, peers: Vec<Peer>) -> Hos
     let bridge = bridge.carry(&group).start().unwrap();
     let agent = BullyAgent::builder(&format!("{name}1"))
         .score(score)
-        .timings(Timings::wan())
+        .timings(timings)
         .join(&group)
         .start()
         .unwrap();
@@ -92,9 +126,13 @@ impl Scene {
     /// Of these hostile nodes the victim's table knows.
     pub(crate) async fn set(limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
-        let victim = host("a", 9, limits, peers);
+        let start = |name, score, limits, peers| {
+            let group = Group::new("g").unwrap();
+            host(group, name, score, Timings::wan(), limits, peers)
+        };
+        let victim = start("a", 9, limits, peers);
         let at = victim.bridge.local_addr().unwrap().to_string();
-        let honest = host("b", 1, &patient(), vec![Peer::new("a", &at)]);
+        let honest = start("b", 1, &patient(), vec![Peer::new("a", &at)]);
         until("both follow a1", || {
             let leads = |leader: Option<Leader>| leader.is_some_and(|l| l.id.as_str() == "a1");
             leads(victim.agent.leader()) && leads(honest.agent.leader())
@@ -169,7 +207,7 @@ impl Scene {
     }
 }
 
-fn linked(bridge: &BridgeHandle, peer: &str) -> Option<LinkId> {
+pub(crate) fn linked(bridge: &BridgeHandle, peer: &str) -> Option<LinkId> {
     let peers = bridge.peers();
     let status = peers.iter().find(|status| status.node.as_str() == peer)?;
     if let LinkStatus::Linked { id } = status.link {
@@ -208,10 +246,15 @@ impl Raw {
 
     /// From another address of this host.
     pub(crate) async fn dial_from(from: &str, at: SocketAddr) -> Self {
-        let socket = TcpSocket::new_v4().unwrap();
         let from: IpAddr = from.parse().unwrap();
-        socket.bind(SocketAddr::new(from, 0)).unwrap();
-        Self::with(socket.connect(at).await.unwrap())
+        Self::try_dial_from(from, at).await.unwrap()
+    }
+
+    /// The same, where the system may have no port left.
+    pub(crate) async fn try_dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(from, 0))?;
+        Ok(Self::with(socket.connect(at).await?))
     }
 
     /// Takes in little before it is read.

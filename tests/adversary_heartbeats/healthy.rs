@@ -1,0 +1,103 @@
+//! The healthy peers: nodes on a thread of their own, which note when a heartbeat arrives.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use actix::Recipient;
+use actix_bully::{
+    Group,
+    elections::message::BullyMessage,
+    group::{Incoming, Wire},
+    protocol::AgentId,
+    remote::Peer,
+};
+use tokio::sync::oneshot;
+
+use super::{
+    kit::{host, patient, play},
+    timings,
+};
+
+pub(crate) const NAMES: [&str; 3] = ["b", "c", "d"];
+
+/// When heartbeats arrived at one peer.
+#[derive(Debug, Default)]
+struct Ear(Mutex<Vec<Instant>>);
+
+impl Wire<BullyMessage> for Ear {
+    fn carry(
+        &self,
+        _: &AgentId,
+        letter: Incoming<BullyMessage>,
+        inbox: &Recipient<Incoming<BullyMessage>>,
+    ) {
+        if let BullyMessage::Heartbeat(_) = letter.message {
+            self.0.lock().unwrap().push(Instant::now());
+        }
+        inbox.do_send(letter);
+    }
+}
+
+pub(crate) struct Healthy {
+    ears: [Arc<Ear>; 3],
+    end: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Healthy {
+    /// Nodes that dial the one there.
+    pub(crate) fn start(at: SocketAddr) -> Self {
+        let ears: [Arc<Ear>; 3] = Default::default();
+        let (end, ended) = oneshot::channel();
+        let theirs = ears.clone();
+        let thread = thread::spawn(move || {
+            play(async move {
+                let nodes = NAMES.iter().zip(theirs).map(|(name, ear)| {
+                    let group = Group::with_wire("g", ear).unwrap();
+                    let peers = vec![Peer::new("a", &at.to_string())];
+                    host(group, name, 1, timings(), &patient(), peers)
+                });
+                let nodes: Vec<_> = nodes.collect();
+                ended.await.unwrap();
+                for node in &nodes {
+                    assert_eq!(node.agent.leader().unwrap().id.as_str(), "a1");
+                }
+            });
+        });
+        Self { ears, end, thread }
+    }
+
+    pub(crate) fn end(self) {
+        self.end.send(()).unwrap();
+        self.thread.join().unwrap();
+    }
+
+    /// What was heard so far does not count, but for the last of each: silence begins there.
+    pub(crate) fn forget(&self) {
+        for ear in &self.ears {
+            let mut heard = ear.0.lock().unwrap();
+            let last = heard.pop();
+            *heard = last.into_iter().collect();
+        }
+    }
+
+    pub(crate) fn have_heard(&self, beats: usize) -> bool {
+        let mut ears = self.ears.iter();
+        ears.all(|ear| ear.0.lock().unwrap().len() > beats)
+    }
+
+    /// From each heartbeat to the next, at all peers.
+    pub(crate) fn intervals(&self) -> Vec<Duration> {
+        let mut intervals = Vec::new();
+        for ear in &self.ears {
+            let heard = ear.0.lock().unwrap();
+            let pairs = heard.iter().zip(heard.iter().skip(1));
+            intervals.extend(pairs.map(|(one, next)| *next - *one));
+        }
+        intervals
+    }
+}
