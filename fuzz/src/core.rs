@@ -5,7 +5,11 @@
 //! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
 //! shows.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use actix_bully::{
     elections::{
@@ -25,32 +29,65 @@ use actix_bully::{
     },
 };
 
+/// What does not depend on the bytes: made once, since a life is shorter than the making.
+struct Made {
+    names: [AgentId; 5],
+    strict: Arc<BullyConfig>,
+    /// By preemption, and whether a successor has to be better by a margin.
+    bully: [[Arc<BullyConfig>; 2]; 3],
+    /// Of one to three voters.
+    quorum: [Arc<QuorumConfig>; 3],
+}
+
+static MADE: LazyLock<Made> = LazyLock::new(|| {
+    let timings = Timings::lan();
+    let names = ["a", "b", "c", "eye", "stranger"];
+    let names = names.map(|name| AgentId::new(name).expect("a name"));
+    let policies = [
+        Preemption::Immediately,
+        Preemption::Never,
+        Preemption::After(Duration::from_secs(1)),
+    ];
+    let bully = policies.map(|preemption| {
+        [None, Some(Score::from(2))].map(|margin| {
+            Arc::new(BullyConfig {
+                timings: timings.clone(),
+                preemption,
+                margin,
+                ..BullyConfig::default()
+            })
+        })
+    });
+    let quorum = [1, 2, 3].map(|voters| {
+        let config = QuorumConfig::builder(names.iter().take(voters).cloned());
+        let config = config.timings(timings.clone()).build();
+        Arc::new(config.expect("three voters and a preset"))
+    });
+    Made {
+        names,
+        strict: Arc::new(BullyConfig::strict()),
+        bully,
+        quorum,
+    }
+});
+
 /// Lives one life.
 pub fn check(data: &[u8]) {
     let mut choices = Choices(data);
-    let timings = Timings::lan();
     match choices.below(8) {
-        0 => life::<Bully>(&mut choices, &Arc::new(BullyConfig::strict()), None),
+        0 => life::<Bully>(&mut choices, &MADE.strict, None),
         1..4 => {
-            let config = BullyConfig {
-                timings,
-                preemption: preemption(&mut choices),
-                margin: choices.one_in(3).then(|| Score::from(2)),
-                ..BullyConfig::default()
-            };
-            life::<Bully>(&mut choices, &Arc::new(config), None);
+            let policy = usize::from(choices.below(3));
+            let margin = usize::from(choices.one_in(3));
+            life::<Bully>(&mut choices, &MADE.bully[policy][margin], None);
         }
         _ => {
-            let voters = 1 + choices.below(3);
-            let config = QuorumConfig::builder((0..voters).map(id))
-                .timings(timings)
-                .build()
-                .expect("three voters and a preset");
+            let voters = usize::from(choices.below(3));
             let durable = choices.one_in(2).then(|| Vote {
                 term: term(&mut choices),
                 voted_for: choices.one_in(2).then(|| name(&mut choices)),
             });
-            life::<QuorumBully>(&mut choices, &Arc::new(config), durable);
+            life::<QuorumBully>(&mut choices, &MADE.quorum[voters], durable);
         }
     }
 }
@@ -74,25 +111,20 @@ impl Choices<'_> {
     }
 
     fn number(&mut self) -> u64 {
+        if let Some((first, rest)) = self.0.split_first_chunk() {
+            self.0 = rest;
+            return u64::from_be_bytes(*first);
+        }
         (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 }
 
-fn id(number: u8) -> AgentId {
-    let names = ["a", "b", "c", "eye", "stranger"];
-    AgentId::new(names[usize::from(number)]).expect("a name")
+fn id(number: u8) -> &'static AgentId {
+    &MADE.names[usize::from(number)]
 }
 
 fn name(choices: &mut Choices<'_>) -> AgentId {
-    id(choices.below(5))
-}
-
-fn preemption(choices: &mut Choices<'_>) -> Preemption {
-    match choices.below(3) {
-        0 => Preemption::Immediately,
-        1 => Preemption::Never,
-        _ => Preemption::After(Duration::from_secs(1)),
-    }
+    id(choices.below(5)).clone()
 }
 
 fn term(choices: &mut Choices<'_>) -> Term {
@@ -217,17 +249,17 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 fn change(choices: &mut Choices<'_>, members: &mut Members) {
     let (name, life) = (id(choices.below(4)), incarnation(choices));
     match choices.below(8) {
-        0 => drop(members.down(&name, life)),
-        1 => drop(members.suspect(&name, life)),
-        2 => drop(members.up(&name, life)),
-        3 if name != id(0) => drop(members.leave(&name)),
+        0 => drop(members.down(name, life)),
+        1 => drop(members.suspect(name, life)),
+        2 => drop(members.up(name, life)),
+        3 if name != id(0) => drop(members.leave(name)),
         4 => {
             let score = some(choices, score);
-            members.set_score(&name, score);
+            members.set_score(name, score);
         }
         5 => members.set_closed(choices.one_in(2)),
         6 => members.note_leader(Leader {
-            id: name,
+            id: name.clone(),
             incarnation: life,
             term: term(choices),
         }),
@@ -238,7 +270,7 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
                 MemberKind::Voter
             };
             let score = some(choices, score).filter(|_| kind == MemberKind::Voter);
-            members.join([Member::up(name, kind, score, life)]);
+            members.join([Member::up(name.clone(), kind, score, life)]);
         }
     }
 }
@@ -260,7 +292,7 @@ where
     let mut members = Members::new(choices.one_in(2));
     let score = some(choices, score);
     let identity = Identity {
-        id: id(0),
+        id: id(0).clone(),
         incarnation: Incarnation(1),
         kind: MemberKind::Voter,
         score,
@@ -270,7 +302,12 @@ where
             Birth::Restarted
         },
     };
-    members.join([Member::up(id(0), MemberKind::Voter, score, Incarnation(1))]);
+    members.join([Member::up(
+        id(0).clone(),
+        MemberKind::Voter,
+        score,
+        Incarnation(1),
+    )]);
     for _ in 0..choices.below(4) {
         change(choices, &mut members);
     }
@@ -300,7 +337,7 @@ impl<E: Election<Message = BullyMessage, Timer = Timer>> Life<E> {
                 let (from, incarnation) = (name(choices), incarnation(choices));
                 let message = message(choices, self.now);
                 let known = self.members.get(&from)?;
-                if from == id(0) || known.is_stale(incarnation) {
+                if from == *id(0) || known.is_stale(incarnation) {
                     return None;
                 }
                 Input::Received {
@@ -353,7 +390,7 @@ impl<E: Election<Message = BullyMessage, Timer = Timer>> Life<E> {
         );
         if leads.is_some() {
             assert_eq!(view.role, Role::Leader);
-            assert_eq!(view.leader.map(|leader| leader.id), Some(id(0)));
+            assert_eq!(view.leader.as_ref().map(|leader| &leader.id), Some(id(0)));
             assert!(view.valid_until > now);
         }
     }
