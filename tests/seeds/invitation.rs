@@ -8,12 +8,15 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection},
     faults::Conditions,
-    protocol::{AgentId, Event, LostReason, Score, Timings},
-    sim::{Detection, Participant, Reaction, Trap, World},
-    trace::{Checkpoint, Trace},
+    protocol::{Event, LostReason, Timings},
+    sim::World,
+    trace::Checkpoint,
 };
 
-use super::MS;
+use super::{
+    MS,
+    worlds::{SECONDS, Setting, acquired, dies_of, leads_within, lose_first, seeds},
+};
 
 /// T = 200 ms, d = 9 ms.
 fn config() -> InvitationConfig {
@@ -21,38 +24,15 @@ fn config() -> InvitationConfig {
     config.rest(MS(2_000)).build().unwrap()
 }
 
-const SECONDS: fn(u64) -> Duration = Duration::from_secs;
-
-struct Setting {
-    scores: Vec<Option<i32>>,
-    network: Conditions,
-    detection: Detection,
+fn agents(n: usize) -> Setting<InvitationElection> {
+    let config = Arc::new(config());
+    Setting::of(n, Arc::clone(&config), config.timings())
 }
 
-/// Agents "a", "b" and so on, the last the most important one; every delay up to d.
-fn agents(n: usize) -> Setting {
-    let scores = (1..=i32::try_from(n).unwrap()).map(Some).collect();
-    let delay = Duration::ZERO..=config().timings().delay_bound();
-    Setting {
-        scores,
-        network: Conditions::builder().delay(delay).build().unwrap(),
-        detection: Detection::Silent(Duration::ZERO.into()),
-    }
-}
-
-impl Setting {
-    fn world(&self, seed: u64) -> World<InvitationElection> {
-        let config = Arc::new(config());
-        let agents = ('a'..).zip(&self.scores).map(|(name, score)| {
-            let id = name.to_string().parse().unwrap();
-            Participant::voter(id, score.map(Score::from), Arc::clone(&config))
-        });
-        let mut world = World::builder(seed)
-            .agents(agents)
-            .conditions(self.network)
-            .detection(self.detection)
-            .trace(Trace::new())
-            .build();
+impl Setting<InvitationElection> {
+    /// Checked after every step: each group has one coordinator.
+    fn checked(&self, seed: u64) -> World<InvitationElection> {
+        let mut world = self.world(seed);
         world.set_invariant(one_coordinator_in_each_group);
         world
     }
@@ -70,38 +50,17 @@ fn one_coordinator_in_each_group(world: &World<InvitationElection>) -> Result<()
     Ok(())
 }
 
-/// `L(x)`: the only believer, and everybody's leader; within two failures noticed one by one.
+/// Within two failures noticed one by one.
 #[track_caller]
 fn leads(world: &mut World<InvitationElection>, name: &str) {
     let config = config();
     let limit = config.worst_case_failover(8) * 2 + config.takeover() * 2;
-    let settled = world.settle(limit);
-    let settled = settled.map_err(|wrong| format!("{wrong}\n{}", world.trace().to_text()));
-    assert_eq!(
-        world.violation().map(ToString::to_string),
-        None,
-        "{}",
-        world.trace().to_text()
-    );
-    assert_eq!(settled.as_ref().map(AgentId::as_str), Ok(name));
-    assert_eq!(world.believers(), [name]);
-}
-
-/// How often this one acquired the leadership.
-fn acquired(world: &World<InvitationElection>, name: &str) -> usize {
-    let events = world.events(name).iter();
-    events
-        .filter(|(_, event)| matches!(event, Event::Acquired { .. }))
-        .count()
-}
-
-fn seeds() -> std::ops::Range<u64> {
-    0..10
+    leads_within(world, name, limit);
 }
 
 #[test]
 fn s01_one_alone_leads_at_once() {
-    let mut world = agents(1).world(1);
+    let mut world = agents(1).checked(1);
     world.run_for(Duration::ZERO);
     assert_eq!(world.believers(), ["a"]);
     assert_eq!(
@@ -113,7 +72,7 @@ fn s01_one_alone_leads_at_once() {
 #[test]
 fn s02_two_start_together_and_the_higher_leads() {
     for seed in seeds() {
-        leads(&mut agents(2).world(seed), "b");
+        leads(&mut agents(2).checked(seed), "b");
     }
 }
 
@@ -122,33 +81,23 @@ fn s04_of_equal_scores_the_larger_name_leads() {
     for seed in seeds() {
         let mut setting = agents(3);
         setting.scores = vec![Some(7); 3];
-        leads(&mut setting.world(seed), "c");
+        leads(&mut setting.checked(seed), "c");
     }
 }
 
 #[test]
 fn s05_the_lowest_starts_alone_and_the_highest_leads() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.campaign("a");
         leads(&mut world, "e");
     }
 }
 
-/// Whoever it is crashes when it sends the message of this kind that follows so many others.
-fn dies_of(world: &mut World<InvitationElection>, name: &str, kind: &'static str, spared: u32) {
-    world.arm(&Trap {
-        by: Some(name.parse().unwrap()),
-        kind,
-        spared,
-        then: Reaction::Crash,
-    });
-}
-
 #[test]
 fn s11_all_but_the_lowest_crash() {
-    let mut world = agents(5).world(1);
+    let mut world = agents(5).checked(1);
     leads(&mut world, "e");
     for name in ["b", "c", "d", "e"] {
         world.crash(name);
@@ -159,7 +108,7 @@ fn s11_all_but_the_lowest_crash() {
 #[test]
 fn s12_all_crash_and_return() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         let first = world.view("e").unwrap().leading;
         for name in ["a", "b", "c", "d", "e"] {
@@ -180,7 +129,7 @@ fn s12_all_crash_and_return() {
 #[test]
 fn s13_a_crashed_top_recovers_and_leads_again() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.crash("e");
         leads(&mut world, "d");
@@ -202,7 +151,7 @@ fn s13_a_crashed_top_recovers_and_leads_again() {
 #[test]
 fn s15_a_score_rises_above_the_leaders() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.set_score("b", Some(9.into()));
         leads(&mut world, "b");
@@ -214,7 +163,7 @@ fn s15_a_score_rises_above_the_leaders() {
 
 #[test]
 fn s16_who_steps_down_rests_for_a_while() {
-    let mut world = agents(3).world(1);
+    let mut world = agents(3).checked(1);
     leads(&mut world, "c");
     world.step_down("c", Some("a".parse().unwrap()));
     world.run_for(MS(1));
@@ -229,7 +178,7 @@ fn s16_who_steps_down_rests_for_a_while() {
 fn s17_nobody_can_be_elected_until_somebody_can() {
     let mut setting = agents(3);
     setting.scores = vec![None; 3];
-    let mut world = setting.world(1);
+    let mut world = setting.checked(1);
     world.run_for(SECONDS(10));
     assert_eq!(
         world.trace().election_messages_since(Checkpoint::default()),
@@ -241,7 +190,7 @@ fn s17_nobody_can_be_elected_until_somebody_can() {
 
 #[test]
 fn s18_an_oscillating_score_ends_with_one_leader() {
-    let mut world = agents(3).world(1);
+    let mut world = agents(3).checked(1);
     leads(&mut world, "c");
     for _ in 0..20 {
         world.set_score("b", Some(9.into()));
@@ -258,7 +207,7 @@ fn s19_what_is_repeated_changes_nothing() {
         let mut setting = agents(5);
         let network = setting.network.to_builder().duplication(1_000);
         setting.network = network.build().unwrap();
-        let mut world = setting.world(seed);
+        let mut world = setting.checked(seed);
         leads(&mut world, "e");
         let before = acquired(&world, "e");
         world.run_for(SECONDS(5));
@@ -278,7 +227,7 @@ fn s20_messages_that_overtake_each_other_do_no_harm() {
     for seed in seeds() {
         let mut setting = agents(5);
         setting.network = setting.network.to_builder().in_any_order().build().unwrap();
-        let mut world = setting.world(seed);
+        let mut world = setting.checked(seed);
         leads(&mut world, "e");
         world.crash("e");
         leads(&mut world, "d");
@@ -293,7 +242,7 @@ fn s20_copies_that_come_after_the_election_change_nothing() {
     let network = setting.network.to_builder().duplication(1_000);
     setting.network = network.slow(400, MS(1)..=MS(400)).build().unwrap();
     for seed in seeds() {
-        let mut world = setting.world(seed);
+        let mut world = setting.checked(seed);
         world.run_for(MS(500));
         world.set_conditions(agents(5).network);
         leads(&mut world, "e");
@@ -306,14 +255,6 @@ fn s20_copies_that_come_after_the_election_change_nothing() {
     }
 }
 
-/// Loses the next messages of a kind, those of one moment.
-fn lose_first(world: &mut World<InvitationElection>, kind: &'static str) {
-    let before = world.tally().ignored;
-    world.ignore(kind);
-    world.run_until(|world| world.tally().ignored > before, SECONDS(1));
-    world.recover();
-}
-
 #[test]
 fn s26_delays_above_t_end_and_one_leads() {
     for seed in seeds() {
@@ -323,7 +264,7 @@ fn s26_delays_above_t_end_and_one_leads() {
             .delay(MS(0)..=MS(500))
             .build()
             .unwrap();
-        let mut world = setting.world(seed);
+        let mut world = setting.checked(seed);
         world.run_for(SECONDS(10));
         world.set_conditions(calm);
         world.run_for(MS(500));
@@ -334,7 +275,7 @@ fn s26_delays_above_t_end_and_one_leads() {
 #[test]
 fn s03_all_start_together_and_the_highest_leads() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         let messages = world.trace().election_messages_since(Checkpoint::default());
         // One merge of four; a second one of all if somebody was not yet there for the first.
@@ -348,7 +289,7 @@ fn s03_all_start_together_and_the_highest_leads() {
 
 #[test]
 fn s06_the_highest_is_told_to_start_and_only_looks_for_others() {
-    let mut world = agents(5).world(1);
+    let mut world = agents(5).checked(1);
     leads(&mut world, "e");
     let before = (world.trace().checkpoint(), acquired(&world, "e"));
     world.campaign("e");
@@ -365,7 +306,7 @@ fn s06_the_highest_is_told_to_start_and_only_looks_for_others() {
 #[test]
 fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.crash("e");
         let crashed = world.now();
@@ -380,7 +321,7 @@ fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound() {
 fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     for kind in ["invitation", "ready"] {
         for seed in seeds() {
-            let mut world = agents(5).world(seed);
+            let mut world = agents(5).checked(seed);
             dies_of(&mut world, "e", kind, 1);
             leads(&mut world, "d");
         }
@@ -390,7 +331,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
 #[test]
 fn s09_a_member_dies_right_after_it_has_accepted() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         dies_of(&mut world, "b", "accept", 0);
         leads(&mut world, "e");
     }
@@ -399,7 +340,7 @@ fn s09_a_member_dies_right_after_it_has_accepted() {
 #[test]
 fn s10_who_starts_another_election_ends_following_the_winner() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.campaign("c");
         leads(&mut world, "e");
@@ -414,7 +355,7 @@ fn s10_who_starts_another_election_ends_following_the_winner() {
 #[test]
 fn s14_who_was_down_during_the_election_is_found_by_the_next_check() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.crash("a");
         world.run_for(SECONDS(1));
@@ -430,7 +371,7 @@ fn s14_who_was_down_during_the_election_is_found_by_the_next_check() {
 #[test]
 fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
     for seed in seeds() {
-        let mut world = agents(5).world(seed);
+        let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         world.set_score("e", None);
         world.run_for(MS(1));
@@ -458,7 +399,7 @@ fn s21_with_15_percent_loss_it_settles_when_the_loss_ends() {
         let mut setting = agents(5);
         let calm = setting.network;
         setting.network = calm.to_builder().loss(150).build().unwrap();
-        let mut world = setting.world(seed);
+        let mut world = setting.checked(seed);
         world.run_for(SECONDS(10));
         world.set_conditions(calm);
         leads(&mut world, "e");
@@ -480,7 +421,7 @@ fn s22_one_message_of_each_kind_is_lost() {
     ];
     for kind in kinds {
         for seed in 0..5 {
-            let mut world = agents(4).world(seed);
+            let mut world = agents(4).checked(seed);
             lose_first(&mut world, kind);
             leads(&mut world, "d");
             world.crash("d");
@@ -500,7 +441,7 @@ fn s22_one_message_of_each_kind_is_lost() {
 #[test]
 fn s28_a_member_that_lost_its_record_does_not_come_back() {
     for seed in seeds() {
-        let mut world = agents(3).world(seed);
+        let mut world = agents(3).checked(seed);
         leads(&mut world, "c");
         world.crash("c");
         leads(&mut world, "b");
@@ -514,7 +455,7 @@ fn s28_a_member_that_lost_its_record_does_not_come_back() {
 #[test]
 fn two_sides_of_a_partition_have_a_coordinator_each_and_merge_after_it() {
     for seed in seeds() {
-        let mut world = agents(4).world(seed);
+        let mut world = agents(4).checked(seed);
         leads(&mut world, "d");
         world.partition([["a", "b"], ["c", "d"]]);
         let both = |world: &World<InvitationElection>| world.believers() == ["b", "d"];

@@ -18,6 +18,7 @@ mod invitation;
 mod networks;
 mod reorganization;
 mod scores;
+mod worlds;
 
 use std::{future::Future, time::Duration};
 

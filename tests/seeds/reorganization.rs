@@ -8,12 +8,15 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, ReorganizationConfig, Status, Zeal},
     faults::Conditions,
-    protocol::{AgentId, Event, LostReason, Score, Term, Time, Timings},
-    sim::{Detection, Participant, Reaction, Trap, World},
-    trace::{Checkpoint, Trace, What},
+    protocol::{Event, LostReason, Term, Time, Timings},
+    sim::World,
+    trace::{Checkpoint, What},
 };
 
-use super::MS;
+use super::{
+    MS,
+    worlds::{SECONDS, Setting, acquired, dies_of, leads_within, lose_first, seeds},
+};
 
 /// T = 200 ms, d = 9 ms.
 fn config() -> ReorganizationConfig {
@@ -21,44 +24,12 @@ fn config() -> ReorganizationConfig {
     config.rest(MS(2_000)).build().unwrap()
 }
 
-const SECONDS: fn(u64) -> Duration = Duration::from_secs;
-
-struct Setting {
-    scores: Vec<Option<i32>>,
-    network: Conditions,
-    detection: Detection,
+fn agents(n: usize) -> Setting<Reorganization> {
+    let config = Arc::new(config());
+    Setting::of(n, Arc::clone(&config), config.timings())
 }
 
-/// Agents "a", "b" and so on, the last the most important one; every delay up to d.
-fn agents(n: usize) -> Setting {
-    let scores = (1..=i32::try_from(n).unwrap()).map(Some).collect();
-    let delay = Duration::ZERO..=config().timings().delay_bound();
-    Setting {
-        scores,
-        network: Conditions::builder().delay(delay).build().unwrap(),
-        detection: Detection::Silent(Duration::ZERO.into()),
-    }
-}
-
-impl Setting {
-    fn world(&self, seed: u64) -> World<Reorganization> {
-        self.world_by(seed, &config())
-    }
-
-    fn world_by(&self, seed: u64, config: &ReorganizationConfig) -> World<Reorganization> {
-        let config = Arc::new(config.clone());
-        let agents = ('a'..).zip(&self.scores).map(|(name, score)| {
-            let id = name.to_string().parse().unwrap();
-            Participant::voter(id, score.map(Score::from), Arc::clone(&config))
-        });
-        World::builder(seed)
-            .agents(agents)
-            .conditions(self.network)
-            .detection(self.detection)
-            .trace(Trace::new())
-            .build()
-    }
-
+impl Setting<Reorganization> {
     /// Checked after every step: no two coordinators.
     fn assumed(&self, seed: u64) -> World<Reorganization> {
         let mut world = self.world(seed);
@@ -78,33 +49,12 @@ fn one_coordinator(world: &World<Reorganization>) -> Result<(), String> {
     }
 }
 
-/// `L(x)`: the only believer, and everybody's leader; within two failures noticed one by one.
+/// Within two failures noticed one by one.
 #[track_caller]
 fn leads(world: &mut World<Reorganization>, name: &str) {
     let config = config();
     let limit = config.worst_case_failover() * 2 + config.takeover() * 2;
-    let settled = world.settle(limit);
-    let settled = settled.map_err(|wrong| format!("{wrong}\n{}", world.trace().to_text()));
-    assert_eq!(
-        world.violation().map(ToString::to_string),
-        None,
-        "{}",
-        world.trace().to_text()
-    );
-    assert_eq!(settled.as_ref().map(AgentId::as_str), Ok(name));
-    assert_eq!(world.believers(), [name]);
-}
-
-/// How often this one acquired the leadership.
-fn acquired(world: &World<Reorganization>, name: &str) -> usize {
-    let events = world.events(name).iter();
-    events
-        .filter(|(_, event)| matches!(event, Event::Acquired { .. }))
-        .count()
-}
-
-fn seeds() -> std::ops::Range<u64> {
-    0..10
+    leads_within(world, name, limit);
 }
 
 #[test]
@@ -195,16 +145,6 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
             leads(&mut world, "d");
         }
     }
-}
-
-/// Whoever it is crashes when it sends the message of this kind that follows so many others.
-fn dies_of(world: &mut World<Reorganization>, name: &str, kind: &'static str, spared: u32) {
-    world.arm(&Trap {
-        by: Some(name.parse().unwrap()),
-        kind,
-        spared,
-        then: Reaction::Crash,
-    });
 }
 
 #[test]
@@ -485,14 +425,6 @@ fn s22_one_message_of_each_kind_is_lost() {
     }
 }
 
-/// Loses the next messages of a kind, those of one moment.
-fn lose_first(world: &mut World<Reorganization>, kind: &'static str) {
-    let before = world.tally().ignored;
-    world.ignore(kind);
-    world.run_until(|world| world.tally().ignored > before, SECONDS(1));
-    world.recover();
-}
-
 #[test]
 fn s26_delays_above_t_end_and_one_leads() {
     for seed in seeds() {
@@ -607,8 +539,10 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
 #[test]
 fn eager_members_elect_as_well() {
     let eager = config().to_builder().zeal(Zeal::Eager).build().unwrap();
+    let mut setting = agents(5);
+    setting.config = Arc::new(eager);
     for seed in seeds() {
-        let mut world = agents(5).world_by(seed, &eager);
+        let mut world = setting.world(seed);
         world.set_invariant(one_coordinator);
         leads(&mut world, "e");
         world.crash("e");
