@@ -24,16 +24,10 @@ use std::{sync::Arc, time::Duration};
 use contract::Contract;
 
 use super::*;
-use crate::protocol::{Birth, Effect, EffectOf, Effects, Event, Member, Role, Timings, To};
-
-/// The machine under test, with the score 5.
-const ME: &str = "me";
-/// A voter with the score 1.
-const LOW: &str = "low";
-/// A voter with the score 9.
-const HIGH: &str = "high";
-/// An observer, however important it says it is.
-const EYE: &str = "eye";
+use crate::{
+    elections::numbered::fixture::{EYE, HIGH, LOW, ME, NOTHING, among, election, id, tell},
+    protocol::{Effect, EffectOf, Effects, Event, Member, Role, Timings, To},
+};
 
 /// One machine, its clock, and its group as it was last told.
 #[derive(Clone)]
@@ -48,23 +42,7 @@ impl Kit {
     /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
     fn unborn(kind: MemberKind, score: Option<i32>, config: ReorganizationConfig) -> Self {
         let score = score.map(Score::from);
-        let up = |name, kind, score: Option<i32>| {
-            Member::up(id(name), kind, score.map(Score::from), Incarnation(1))
-        };
-        let mut members = Members::new(false);
-        members.join([
-            up(LOW, MemberKind::Voter, Some(1)),
-            Member::up(id(ME), kind, score, Incarnation(1)),
-            up(HIGH, MemberKind::Voter, Some(9)),
-            up(EYE, MemberKind::Observer, Some(99)),
-        ]);
-        let identity = Identity {
-            id: id(ME),
-            incarnation: Incarnation(1),
-            kind,
-            score,
-            birth: Birth::Started,
-        };
+        let (identity, members) = among(kind, score);
         let record = Some(Count { count: Term(3) });
         Self {
             machine: Reorganization::new(identity, &Arc::new(config), record),
@@ -255,40 +233,9 @@ impl Kit {
     }
 }
 
-/// An effect as a line; cancelled timers are not told.
-fn tell(effect: &EffectOf<Reorganization>) -> Option<String> {
-    Some(match effect {
-        Effect::Persist(record) => format!("persist {}", record.count),
-        Effect::Send { to, message } => match to {
-            To::One(id) => format!("{id}: {message}"),
-            To::All => format!("all: {message}"),
-            To::Set(ids) => {
-                let ids: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
-                format!("{}: {message}", ids.join(" "))
-            }
-        },
-        Effect::SetTimer { timer, after } => format!("set {timer:?} {}", after.min.as_millis()),
-        Effect::CancelTimer(_) => return None,
-        Effect::Notify(event) => event.to_string(),
-    })
-}
-
-const NOTHING: [&str; 0] = [];
-
 fn lan() -> ReorganizationConfig {
     let config = ReorganizationConfig::builder().timings(Timings::lan());
     config.task(Task(40)).build().unwrap()
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
-fn election(count: u64, name: &str) -> ElectionId {
-    ElectionId {
-        count: Term(count),
-        id: id(name),
-    }
 }
 
 /// To the first question of ME.

@@ -1,5 +1,8 @@
 //! What the two elections of 1982 share: numbers that are never used twice, safe storage, a task.
 
+#[cfg(test)]
+pub(super) mod fixture;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
