@@ -55,6 +55,7 @@ mod error;
 mod event;
 mod expiry;
 mod gate;
+mod guard;
 mod handle;
 mod handshake;
 mod inbound;

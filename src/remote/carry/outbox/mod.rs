@@ -7,6 +7,8 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
+    ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -15,14 +17,13 @@ use std::{
 };
 
 use actix::clock::Instant;
-use bytes::{Bytes, BytesMut};
 use tokio::sync::Notify;
 use tracing::error;
 
 use crate::{
     group::{Incoming, Link},
     protocol::{AgentId, Incarnation},
-    remote::{Limits, LinkId, RemoteMessage, wire::encode_payload},
+    remote::{Limits, LinkId, RemoteMessage},
 };
 
 /// The queue towards one node.
@@ -44,8 +45,6 @@ struct Queue {
     /// Where the repeated letters stand.
     repeated: BTreeMap<Key, u64>,
     bytes: usize,
-    /// Payloads are cut from it.
-    arena: BytesMut,
     stage: Stage,
     /// The link that takes the letters out, or did last.
     by: Option<LinkId>,
@@ -75,7 +74,8 @@ pub(crate) struct Queued {
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
     pub(crate) to: Receivers,
-    pub(crate) payload: Bytes,
+    /// Where its line keeps what it says.
+    payload: Range<usize>,
     is_repeated: bool,
     since: Instant,
 }
@@ -176,19 +176,19 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Takes everything, in the order in which it was said.
+    /// Takes everything, in the order in which it was said, for an empty line to go on with.
     ///
     /// # Errors
     /// [`TooOld`] when the oldest has waited for too long: the peer does not keep up.
-    pub(crate) fn take(&self, by: LinkId) -> Result<Vec<Queued>, TooOld> {
+    pub(crate) fn take(&self, by: LinkId, empty: Line) -> Result<Line, TooOld> {
         let mut queue = self.lock();
         if queue.by != Some(by) {
-            return Ok(Vec::new()); // another link took over
+            return Ok(empty); // another link took over
         }
         self.judge(&queue)?;
         queue.bytes = 0;
         queue.repeated.clear();
-        Ok(queue.letters.take())
+        Ok(mem::replace(&mut queue.letters, empty))
     }
 
     /// Leaves everything where it is.
@@ -208,7 +208,7 @@ impl Outbox {
         Ok(())
     }
 
-    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: &Incoming<M>) {
+    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: Incoming<M>) {
         let mut queue = self.lock();
         match queue.stage {
             Stage::Linked => {}
@@ -218,25 +218,28 @@ impl Outbox {
                 return;
             }
         }
-        if queue.arena.capacity() < SMALL {
-            queue.arena = BytesMut::with_capacity(ARENA);
-        }
-        queue.arena.clear(); // what a panic may have left
-        if let Err(reason) = encode_payload(&letter.message, &mut queue.arena) {
-            self.lost.fetch_add(1, Relaxed);
-            return error!(%reason, kind = letter.message.kind(), "message not sent");
-        }
-        let payload = queue.arena.split().freeze();
+        let Incoming {
+            from,
+            incarnation,
+            message,
+        } = letter;
+        let payload = match queue.letters.write(&message) {
+            Ok(payload) => payload,
+            Err(reason) => {
+                self.lost.fetch_add(1, Relaxed);
+                return error!(%reason, kind = message.kind(), "message not sent");
+            }
+        };
         let was_empty = queue.letters.is_empty();
-        let is_repeated = letter.message.is_repeated();
+        let is_repeated = message.is_repeated();
         let is_burst = queue.stage == Stage::Linked && !is_repeated && !was_empty;
         if !is_burst || queue.letters.len().trailing_zeros() >= SAME_TIME {
             queue.now = Some(Instant::now());
         }
         let queued = Queued {
             group,
-            from: letter.from.clone(),
-            incarnation: letter.incarnation,
+            from,
+            incarnation,
             to,
             payload,
             is_repeated,
@@ -308,7 +311,7 @@ impl Queue {
 
 mod line;
 
-use line::Line;
+pub(crate) use line::Line;
 
 /// The oldest letter has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -348,7 +351,7 @@ impl<M: RemoteMessage> Link<M> for Way {
             all if all.len() == self.there.load(Relaxed) => Receivers::All,
             several => Receivers::Several(several.into()),
         };
-        self.outbox.push(self.group, to, &letter);
+        self.outbox.push(self.group, to, letter);
     }
 }
 
@@ -358,10 +361,6 @@ const SAME_TIME: u32 = 5;
 
 /// What a queued letter takes beside its payload, about.
 const OVERHEAD: usize = 64;
-
-/// Payloads share blocks of this size; a block that has less left is not used any further.
-const ARENA: usize = 8 * 1024;
-const SMALL: usize = 64;
 
 #[cfg(test)]
 mod tests;
