@@ -1,14 +1,18 @@
 //! Writes a link: everything that waits in one turn, in one write.
 //!
 //! Decided here: the order within a turn: who came, then the letters that waited, then who went;
-//! and what the other side may take time for. Letters wait until the other side has told who lives
+//! and what the other side may take time for. It never writes faster than the other side allows
+//! ([`Pace`]). Letters wait until the other side has told who lives
 //! there, because they name agents by its numbers.
 
 use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
 
-use actix::clock::{sleep_until, timeout};
+use actix::clock::{sleep, sleep_until, timeout};
 use bytes::BytesMut;
-use futures::future::{Either, select};
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
 use tokio::{
     io::{AsyncWriteExt, WriteHalf},
     sync::oneshot,
@@ -17,6 +21,7 @@ use tokio::{
 use crate::remote::{
     Closed,
     carry::{Line, News, Queued, Rules},
+    pace::Pace,
     status::Meter,
     transport::Stream,
     wire::{LettersWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
@@ -31,6 +36,7 @@ pub(super) struct Writer {
     /// The number of the last frame.
     seq: u64,
     out: BytesMut,
+    pace: Pace,
     /// Frames and letters in `out`.
     frames: usize,
     letters: usize,
@@ -47,12 +53,14 @@ impl Writer {
         stream: WriteHalf<Box<dyn Stream>>,
         wish: oneshot::Receiver<Closed>,
     ) -> Self {
+        let pace = Pace::new(&common.shared.limits, common.shared.now());
         Self {
             common,
             stream,
             wish: Some(wish),
             seq: 0,
             out: BytesMut::with_capacity(CHUNK),
+            pace,
             frames: 0,
             letters: 0,
             is_writing: false,
@@ -298,23 +306,33 @@ impl Writer {
         self.frames = self.frames.saturating_add(1);
     }
 
-    /// Writes what there is, within the time that a write may take.
+    /// Writes what there is, at its pace, and within the time that a write may take.
     async fn flush(&mut self) -> Result<(), Closed> {
         if self.out.is_empty() {
             return Ok(());
         }
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
+        let wait = self.pace.take(shared.now(), self.out.len());
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
         self.is_writing = true;
         let limit = shared.limits.write_time();
         let writing = async {
             self.stream.write_all(&self.out).await?;
             self.stream.flush().await
         };
-        let written = {
-            let writing = pin!(timeout(limit, writing));
+        let mut writing = pin!(timeout(limit, writing));
+        let written = if let Some(written) = writing.as_mut().now_or_never() {
+            written
+        } else {
+            common.outbox.stall();
             match select(writing, pin!(common.outbox.overrun())).await {
-                Either::Left((written, _)) => written,
+                Either::Left((written, _)) => {
+                    common.outbox.go_on();
+                    written
+                }
                 Either::Right(_) => return Err(Closed::SlowPeer),
             }
         };

@@ -2,7 +2,8 @@
 //!
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
 //! before it from the same sender to the same receivers; any other letter is sent, or its loss is
-//! counted: over the limit, the link is closed. Letters outlast a link that is lost and made anew
+//! counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
+//! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link that is lost and made anew
 //! at once; what waits for longer than [`Limits::queue_time`] without a link is out of date.
 
 use std::{
@@ -23,7 +24,7 @@ use tracing::error;
 use crate::{
     group::{Incoming, Link},
     protocol::{AgentId, Incarnation},
-    remote::{Limits, LinkId, RemoteMessage},
+    remote::{Limits, LinkId, RemoteMessage, pace},
 };
 
 /// The queue towards one node.
@@ -31,6 +32,8 @@ use crate::{
 pub(crate) struct Outbox {
     most: usize,
     time: Duration,
+    /// A peer that has taken nothing for so long is slow.
+    patience: Duration,
     queue: Mutex<Queue>,
     /// Rings when there is something to send.
     bell: Notify,
@@ -48,6 +51,8 @@ struct Queue {
     stage: Stage,
     /// The link that takes the letters out, or did last.
     by: Option<LinkId>,
+    /// Since when the link waits for the peer to take what was written.
+    stalled: Option<Instant>,
     /// What the clock showed when it was looked at last.
     now: Option<Instant>,
 }
@@ -108,9 +113,12 @@ impl Queued {
 
 impl Outbox {
     pub(crate) fn new(limits: &Limits) -> Self {
+        // Who waits behind a full queue, and behind what is being written, is still heard in time.
+        let in_time = pace::within(limits, limits.ping_after());
         Self {
-            most: limits.queue(),
+            most: limits.queue().min(in_time.max(limits.frame())),
             time: limits.queue_time(),
+            patience: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::default(),
             bell: Notify::new(),
             full: Notify::new(),
@@ -152,6 +160,7 @@ impl Outbox {
         if queue.stage != Stage::Closed {
             queue.stage = Stage::Linked;
             queue.by = Some(by);
+            queue.stalled = None;
         }
     }
 
@@ -161,6 +170,16 @@ impl Outbox {
         if queue.stage != Stage::Closed && queue.by == Some(by) {
             queue.stage = Stage::Waiting;
         }
+    }
+
+    /// The peer has not taken at once what was written.
+    pub(crate) fn stall(&self) {
+        self.lock().stalled = Some(Instant::now());
+    }
+
+    /// It has taken it now.
+    pub(crate) fn go_on(&self) {
+        self.lock().stalled = None;
     }
 
     /// The peer is gone: what waits is for nobody.
@@ -245,18 +264,28 @@ impl Outbox {
             is_repeated,
             since: queue.now.unwrap_or_else(Instant::now),
         };
-        queue.put(queued);
-        if queue.bytes > self.most {
-            self.drop_all(&mut queue);
-            if queue.stage == Stage::Linked {
-                queue.stage = Stage::Overrun;
-                self.full.notify_one();
-            }
+        if !queue.has_room(&queued, self.most) {
+            self.lost.fetch_add(1, Relaxed);
+            return self.overflow(&mut queue);
         }
+        queue.put(queued);
         drop(queue);
         if was_empty {
             self.ring();
         }
+    }
+
+    /// There was no room for a letter.
+    fn overflow(&self, queue: &mut Queue) {
+        let stuck = |since: Instant| since.elapsed() >= self.patience;
+        if queue.stage == Stage::Linked {
+            if !queue.stalled.is_some_and(stuck) {
+                return;
+            }
+            queue.stage = Stage::Overrun;
+            self.full.notify_one();
+        }
+        self.drop_all(queue);
     }
 
     fn drop_old(&self, queue: &mut Queue) {
@@ -285,6 +314,16 @@ impl Outbox {
 }
 
 impl Queue {
+    /// A letter that stands for a former one needs none.
+    fn has_room(&self, letter: &Queued, most: usize) -> bool {
+        let bytes = self.bytes.saturating_add(letter.size());
+        if !letter.is_repeated || bytes <= most {
+            return bytes <= most;
+        }
+        let quarter = most.checked_div(4).unwrap_or_default();
+        bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&letter.key())
+    }
+
     fn put(&mut self, letter: Queued) {
         self.bytes = self.bytes.saturating_add(letter.size());
         let key = letter.is_repeated.then(|| letter.key());

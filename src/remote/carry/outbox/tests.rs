@@ -111,25 +111,107 @@ fn repeated_letters_never_fill_a_queue() {
     });
 }
 
+/// Says more than fits; says how many letters that were.
+fn flood(way: &Way) -> u64 {
+    let lost = way.outbox.lost();
+    for said in 1..=20_000 {
+        way.carry(&[id("x")], letter("a", resign(said)));
+        if way.outbox.lost() > lost {
+            assert!(said >= 5_000, "{said} letters in 1 MiB");
+            return said;
+        }
+    }
+    panic!("20,000 letters are more than 1 MiB");
+}
+
 #[test]
-fn over_its_limit_a_queue_is_given_up_and_the_loss_is_counted() {
+fn over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted() {
     play(async {
         let way = way();
-        let mut said: u64 = 0;
-        while way.outbox.check().is_ok() {
-            way.carry(&[id("x")], letter("a", resign(said)));
-            said += 1;
-        }
-        assert!((5_000..20_000).contains(&said), "{said} letters in 1 MiB");
-        assert_eq!(way.outbox.lost(), said);
+        way.outbox.stall();
+        sleep(Duration::from_millis(63)).await; // 1/32 of 2 s
+        let said = flood(&way);
+        assert_eq!(way.outbox.lost(), said, "all that waited, and the last one");
+        assert_eq!(way.outbox.check(), Err(TooOld));
         way.outbox.overrun().await;
         way.carry(&[id("x")], letter("a", resign(said)));
         assert_eq!(way.outbox.lost(), said + 1, "until there is another link");
         way.outbox.unlink(LINK);
         way.outbox.link(OTHER);
         way.carry(&[id("x")], letter("a", resign(7)));
-        assert_eq!(take(&way, OTHER).unwrap().len(), 1);
+        assert_eq!(take(&way, OTHER).unwrap().iter().count(), 1);
+        way.outbox.unlink(OTHER);
+        let said = flood(&way);
+        assert!(way.outbox.lost() >= 2 * said, "without a link all are lost");
     });
+}
+
+#[test]
+fn who_says_too_much_loses_the_newest_letters_and_repeated_ones_last() {
+    play(async {
+        let way = way();
+        way.outbox.stall();
+        way.outbox.go_on();
+        sleep(Duration::from_millis(100)).await;
+        let said = flood(&way);
+        assert_eq!(way.outbox.lost(), 1, "the newest");
+        assert_eq!(way.outbox.check(), Ok(()), "the peer is not to blame");
+        way.carry(&[id("x")], letter("a", resign(said)));
+        assert_eq!(way.outbox.lost(), 2);
+        for term in 0..100_000 {
+            way.carry(&[id("x")], letter("a", heartbeat(term)));
+        }
+        assert_eq!(way.outbox.lost(), 2, "there is room for a repeated one");
+        let mut many = 0u64;
+        while way.outbox.lost() == 2 {
+            many += 1;
+            way.carry(&[id("x")], letter(&format!("b{many}"), heartbeat(many)));
+        }
+        assert!(
+            (1_000..said).contains(&many),
+            "{many} in a quarter of 1 MiB"
+        );
+        way.carry(&[id("x")], letter("a", heartbeat(7)));
+        assert_eq!(
+            way.outbox.lost(),
+            3,
+            "one that stands for a former one fits"
+        );
+        let taken = taken(&way);
+        assert_eq!(u64::try_from(taken.len()).unwrap(), said - 1 + many);
+        let expected = (1..said).map(|said| bytes(&resign(said)));
+        assert!(
+            taken
+                .iter()
+                .take(taken.len() - usize::try_from(many).unwrap())
+                .cloned()
+                .eq(expected)
+        );
+        assert_eq!(taken.last(), Some(&bytes(&heartbeat(7))));
+    });
+}
+
+#[test]
+fn no_more_waits_than_goes_out_in_time() {
+    let slow = Limits::builder().rate(64 << 10).burst(128 << 10);
+    // 56 KiB a second for 180 ms; a frame in any case; and never more than the limit.
+    let expected = [
+        (slow.frame(4 << 10), 10_321),
+        (slow.frame(16 << 10), 16 << 10),
+        (Limits::builder(), 1 << 20),
+    ];
+    for (limits, most) in expected {
+        play(async {
+            let outbox = Outbox::new(&limits.build().unwrap());
+            outbox.link(LINK);
+            let way = Way::new(0, Arc::new(outbox));
+            while way.outbox.lost() == 0 {
+                way.carry(&[id("x")], letter("a", resign(1)));
+            }
+            let bytes = way.outbox.lock().bytes;
+            assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
+        });
+    }
 }
 
 #[test]
