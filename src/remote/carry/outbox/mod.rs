@@ -115,8 +115,9 @@ impl Outbox {
     pub(crate) fn new(limits: &Limits) -> Self {
         // Who waits behind a full queue, and behind what is being written, is still heard in time.
         let in_time = pace::within(limits, limits.ping_after());
+        let frame = limits.frame().saturating_add(MARGIN);
         Self {
-            most: limits.queue().min(in_time.max(limits.frame())),
+            most: limits.queue().min(in_time.max(frame)),
             time: limits.queue_time(),
             patience: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::default(),
@@ -400,6 +401,8 @@ const SAME_TIME: u32 = 5;
 
 /// What a queued letter takes beside its payload, about.
 const OVERHEAD: usize = 64;
+/// So that a letter of a whole frame has room.
+const MARGIN: usize = 1024;
 
 #[cfg(test)]
 mod tests;

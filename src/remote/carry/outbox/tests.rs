@@ -197,7 +197,7 @@ fn no_more_waits_than_goes_out_in_time() {
     // 56 KiB a second for 180 ms; a frame in any case; and never more than the limit.
     let expected = [
         (slow.frame(4 << 10), 10_321),
-        (slow.frame(16 << 10), 16 << 10),
+        (slow.frame(16 << 10), 17 << 10),
         (Limits::builder(), 1 << 20),
     ];
     for (limits, most) in expected {
