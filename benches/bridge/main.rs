@@ -1,10 +1,21 @@
-//! What the bridge costs beside a bare framed connection: small messages over loopback TCP, from one
-//! thread to another.
+//! What the bridge costs beside a connection that is written by hand: small messages over loopback
+//! TCP, from one thread to another.
 //!
-//! `cargo bench --bench bridge` in this folder. Both ways carry the same message, encoded and decoded
-//! by the same functions, and hold the sender back in the same way. They are measured in turn; the
-//! ratios are medians of pairs. CPU is that of the process, both ends together. Fails when a ratio
-//! misses its aim.
+//! `cargo bench --bench bridge` in this folder. Three ways of carrying the same message:
+//!
+//! | | names | encoded, decoded by | ends |
+//! |---|---|---|---|
+//! | bridge | group, sender, its life, receiver | rmp-serde, the strict decoder | in an actor |
+//! | by hand (`by_hand.rs`) | sender, receiver | rmp-serde, rmp-serde | in an actor |
+//! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
+//!
+//! The aims are against the connection by hand: it does for actors what the bridge does, without its
+//! checks, limits, counters and order. Payload only has no aim: nobody could use it, since no actor
+//! gets anything; it shows how much of the rest is frames, sockets and the codec.
+//!
+//! All hold the sender back in the same way. They are measured in turn; the ratios are medians of
+//! rounds. CPU is that of the process, both ends together. Fails when a ratio misses its aim.
+//! `-- --only bridge` (or `by-hand`, `payload`) sends one backlog that way: something to profile.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -13,13 +24,15 @@
     reason = "sockets live in real time; figures are for people"
 )]
 
-mod bare;
+mod by_hand;
 mod cost;
 mod message;
 mod ours;
+mod payload;
 mod tally;
 
 use std::{
+    net::SocketAddr,
     process::ExitCode,
     sync::{Arc, mpsc},
     thread,
@@ -30,23 +43,24 @@ use actix::clock::timeout;
 use actix_bully::remote::wire::encode_payload;
 use bytes::BytesMut;
 
-use bare::Bare;
+use by_hand::ByHand;
 use cost::{Cost, cost, median};
 use message::message;
 use ours::Bridged;
+use payload::Payload;
 use tally::Tally;
 
-/// Throughput of a backlog, as a share of the bare connection's.
+/// Throughput of a backlog, as a share of that by hand.
 const LEAST_THROUGHPUT: f64 = 0.8;
-/// CPU for each message of a backlog, as a multiple of the bare connection's.
+/// CPU for each message of a backlog, as a multiple of that by hand.
 const MOST_CPU: f64 = 1.3;
 
 /// A letter that is lost is waited for in vain.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(240);
 
 /// How much is sent.
 struct Plan {
-    pairs: usize,
+    rounds: usize,
     messages: usize,
     echoes: usize,
 }
@@ -71,108 +85,176 @@ const ROWS: &[Row] = &[
     },
 ];
 
+/// The three ways, the same tally for all.
+struct Ways {
+    bridge: Bridged,
+    by_hand: ByHand,
+    payload: Payload,
+}
+
+/// What one round took.
+struct Costs {
+    bridge: Cost,
+    by_hand: Cost,
+    payload: Cost,
+}
+
 fn main() -> ExitCode {
-    let plan = if std::env::args().any(|arg| arg == "--test") {
+    let args: Vec<String> = std::env::args().collect();
+    let only = args.iter().skip_while(|arg| *arg != "--only").nth(1);
+    let plan = if args.iter().any(|arg| arg == "--test") {
         Plan {
-            pairs: 1,
+            rounds: 1,
             messages: 8_000,
             echoes: 50,
         }
     } else {
         Plan {
-            pairs: 15,
+            rounds: 15,
             messages: 200_000,
             echoes: 2_000,
         }
     };
     let tally = Arc::new(Tally::default());
     let far = Arc::clone(&tally);
-    let (told, address) = mpsc::channel();
     actix_bully_benches::system().block_on(async {
         let near = ours::host("a", None);
-        let at = near.address();
-        thread::spawn(move || {
-            actix_bully_benches::system().block_on(async {
-                let bare = bare::serve(Arc::clone(&far)).await;
-                let _bridge = ours::serve(far, &at);
-                told.send(bare).expect("it waits for that");
-                std::future::pending::<()>().await;
-            });
-        });
-        let bare = address.recv().expect("it listens");
-        let mut bare = Bare::dial(&bare, Arc::clone(&tally)).await;
-        let mut bridge = Bridged::link(near, Arc::clone(&tally)).await;
-        let measured = timeout(LONGEST, measure(&plan, &mut bare, &mut bridge)).await;
+        let (by_hand, payload) = serve(near.address(), far);
+        let mut ways = Ways {
+            by_hand: ByHand::dial(&by_hand, Arc::clone(&tally)).await,
+            payload: Payload::dial(&payload, Arc::clone(&tally)).await,
+            bridge: Bridged::link(near, Arc::clone(&tally)).await,
+        };
+        let measured = match only {
+            Some(only) => timeout(LONGEST, ways.alone(only, &plan)).await,
+            None => timeout(LONGEST, ways.measure(&plan)).await,
+        };
         measured.unwrap_or_else(|_| {
-            let counts: Vec<_> = bridge.counts().iter().filter(|(_, n)| *n > 0).collect();
+            let counts = ways.bridge.counts();
+            let counts: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
             println!("not done in {LONGEST:?}: letters were lost; {counts:?}");
             ExitCode::FAILURE
         })
     })
 }
 
-async fn measure(plan: &Plan, bare: &mut Bare, bridge: &mut Bridged) -> ExitCode {
-    let mut bytes = BytesMut::new();
-    encode_payload(&message(1), &mut bytes).expect("it can be encoded");
-    let (pairs, messages) = (plan.pairs, plan.messages);
-    println!(
-        "{pairs} pairs of {messages} messages, payload {} bytes; bridge / bare",
-        bytes.len()
-    );
-    println!(
-        "{:<14} {:>10} {:>11} {:>8} {:>9} {:>11} {:>8}",
-        "row", "bare ns", "bridge ns", "through", "bare cpu", "bridge cpu", "cpu"
-    );
-    let mut missed = false;
-    for row in ROWS {
-        let mut costs = Vec::new();
-        for pair in 0..=plan.pairs {
-            let one = cost(messages, bare.send(row.window, messages)).await;
-            let other = cost(messages, bridge.send(row.window, messages)).await;
-            if pair > 0 || plan.pairs == 1 {
-                costs.push((one, other)); // the first pair fills caches
-            }
-        }
-        missed |= line(row, &costs);
-    }
-    let mut times: [Vec<Duration>; 2] = Default::default();
-    for _ in 0..plan.pairs {
-        times[0].extend(bare.echo(plan.echoes).await);
-        times[1].extend(bridge.echo(plan.echoes).await);
-    }
-    println!("\n{:<14} {:>10} {:>11}", "round trip", "p50 us", "p99 us");
-    for (name, times) in ["bare", "bridge"].iter().zip(&mut times) {
-        times.sort_unstable();
-        let share = |percent: usize| {
-            let at = (times.len() * percent / 100).min(times.len() - 1);
-            times[at].as_secs_f64() * 1e6
-        };
-        println!("{name:<14} {:>10.1} {:>11.1}", share(50), share(99));
-    }
-    if plan.pairs == 1 {
-        return ExitCode::SUCCESS; // one pair says nothing
-    }
-    if missed {
-        println!(
-            "\nmissed: a backlog's throughput is to be >= {LEAST_THROUGHPUT}, its cpu <= {MOST_CPU}"
-        );
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+/// Starts the far ends of all three on a thread of their own.
+fn serve(bridge: String, tally: Arc<Tally>) -> (SocketAddr, SocketAddr) {
+    let (told, addresses) = mpsc::channel();
+    thread::spawn(move || {
+        actix_bully_benches::system().block_on(async {
+            let by_hand = by_hand::serve(Arc::clone(&tally)).await;
+            let payload = payload::serve(Arc::clone(&tally)).await;
+            let _bridge = ours::serve(tally, &bridge);
+            told.send((by_hand, payload)).expect("it waits for that");
+            std::future::pending::<()>().await;
+        });
+    });
+    addresses.recv().expect("they listen")
 }
 
-/// Prints a row; says whether it misses its aim.
-fn line(row: &Row, costs: &[(Cost, Cost)]) -> bool {
-    let of = |value: fn(&(Cost, Cost)) -> f64| median(costs.iter().map(value).collect());
-    let through = of(|(bare, ours)| bare.wall / ours.wall);
-    let cpu = of(|(bare, ours)| ours.cpu / bare.cpu);
-    println!(
-        "{:<14} {:>10.0} {:>11.0} {through:>8.2} {:>9.0} {:>11.0} {cpu:>8.2}",
-        row.name,
-        of(|(bare, _)| bare.wall),
-        of(|(_, ours)| ours.wall),
-        of(|(bare, _)| bare.cpu),
-        of(|(_, ours)| ours.cpu),
-    );
+impl Ways {
+    /// One backlog, one way. The profiler measures: a valgrind has no clock for CPU.
+    async fn alone(&mut self, way: &str, plan: &Plan) -> ExitCode {
+        let (window, messages) = (ROWS[0].window, plan.messages);
+        match way {
+            "bridge" => self.bridge.send(window, messages).await,
+            "by-hand" => self.by_hand.send(window, messages).await,
+            "payload" => self.payload.send(window, messages).await,
+            other => {
+                println!("{other} is none of bridge, by-hand, payload");
+                return ExitCode::FAILURE;
+            }
+        }
+        println!("{way}: {messages} messages");
+        ExitCode::SUCCESS
+    }
+
+    async fn measure(&mut self, plan: &Plan) -> ExitCode {
+        let mut bytes = BytesMut::new();
+        encode_payload(&message(1), &mut bytes).expect("it can be encoded");
+        let (rounds, messages) = (plan.rounds, plan.messages);
+        println!(
+            "{rounds} rounds of {messages} messages, payload {} bytes",
+            bytes.len()
+        );
+        println!(
+            "{:<12} {:<14} {:>9} {:>9} {:>8} {:>8} {:>10} {:>8}",
+            "row", "bridge beside", "its ns", "ours", "through", "its cpu", "ours", "cpu"
+        );
+        let mut missed = false;
+        for row in ROWS {
+            missed |= line(row, &self.backlogs(row, plan).await);
+        }
+        self.round_trips(plan).await;
+        if plan.rounds == 1 {
+            return ExitCode::SUCCESS; // one round says nothing
+        }
+        if missed {
+            println!(
+                "\nmissed: a backlog's throughput is to be >= {LEAST_THROUGHPUT}, its cpu <= {MOST_CPU}"
+            );
+            return ExitCode::FAILURE;
+        }
+        ExitCode::SUCCESS
+    }
+
+    async fn backlogs(&mut self, row: &Row, plan: &Plan) -> Vec<Costs> {
+        let (window, messages) = (row.window, plan.messages);
+        let mut all = Vec::new();
+        for round in 0..=plan.rounds {
+            let costs = Costs {
+                by_hand: cost(messages, self.by_hand.send(window, messages)).await,
+                bridge: cost(messages, self.bridge.send(window, messages)).await,
+                payload: cost(messages, self.payload.send(window, messages)).await,
+            };
+            if round > 0 || plan.rounds == 1 {
+                all.push(costs); // the first round fills caches
+            }
+        }
+        all
+    }
+
+    async fn round_trips(&mut self, plan: &Plan) {
+        let mut times: [Vec<Duration>; 3] = Default::default();
+        for _ in 0..plan.rounds {
+            times[0].extend(self.by_hand.echo(plan.echoes).await);
+            times[1].extend(self.bridge.echo(plan.echoes).await);
+            times[2].extend(self.payload.echo(plan.echoes).await);
+        }
+        println!("\n{:<14} {:>10} {:>11}", "round trip", "p50 us", "p99 us");
+        for (name, times) in ["by hand", "bridge", "payload only"].iter().zip(&mut times) {
+            times.sort_unstable();
+            let share = |percent: usize| {
+                let at = (times.len() * percent / 100).min(times.len() - 1);
+                times[at].as_secs_f64() * 1e6
+            };
+            println!("{name:<14} {:>10.1} {:>11.1}", share(50), share(99));
+        }
+    }
+}
+
+/// Prints a row beside each of the others; says whether it misses its aim.
+fn line(row: &Row, costs: &[Costs]) -> bool {
+    let (through, cpu) = beside(row, "by hand", costs, |costs| costs.by_hand);
+    beside(row, "payload only", costs, |costs| costs.payload);
     row.has_aim && (through < LEAST_THROUGHPUT || cpu > MOST_CPU)
+}
+
+fn beside(row: &Row, name: &str, costs: &[Costs], base: fn(&Costs) -> Cost) -> (f64, f64) {
+    let of = |value: fn(Cost, Cost) -> f64| {
+        let each = costs.iter().map(|costs| value(base(costs), costs.bridge));
+        median(each.collect())
+    };
+    let through = of(|base, bridge| base.wall / bridge.wall);
+    let cpu = of(|base, bridge| bridge.cpu / base.cpu);
+    println!(
+        "{:<12} {name:<14} {:>9.0} {:>9.0} {through:>8.2} {:>8.0} {:>10.0} {cpu:>8.2}",
+        row.name,
+        of(|base, _| base.wall),
+        of(|_, bridge| bridge.wall),
+        of(|base, _| base.cpu),
+        of(|_, bridge| bridge.cpu),
+    );
+    (through, cpu)
 }

@@ -1,4 +1,4 @@
-//! The same over two bridges: from a group's delivery here to a bare actor's mailbox there.
+//! The same over two bridges: from a group's delivery here to an actor's mailbox there.
 
 use std::{
     sync::Arc,

@@ -65,59 +65,55 @@ impl<M: PeerMessage> Snapshot<M> {
             incarnation,
             message,
         };
-        let mut far = Far::default();
         match to {
             To::One(id) if id == from => {}
             To::One(id) => {
                 if let Some((member, route)) = self.route(id) {
-                    return self.post_one(member, route, letter);
+                    self.post_one(member, route, letter);
                 }
             }
             To::Set(ids) => {
-                for (member, route) in ids.iter().filter_map(|id| self.route(id)) {
-                    if member.id != *from {
-                        self.post(member, route, letter.clone(), &mut far);
-                    }
-                }
+                let routes = ids.iter().filter_map(|id| self.route(id));
+                self.post_all(routes.filter(|(member, _)| member.id != *from), &letter);
             }
             To::All => {
                 let sender = self.members.index_of(from);
-                for (at, (member, route)) in self.members.iter().zip(&*self.routes).enumerate() {
-                    if Some(at) != sender {
-                        self.post(member, route, letter.clone(), &mut far);
-                    }
-                }
+                let routes = self.members.iter().zip(&*self.routes).enumerate();
+                let others = routes.filter(|(at, _)| Some(*at) != sender);
+                self.post_all(others.map(|(_, route)| route), &letter);
             }
-        }
-        self.office.counters.sent.fetch_add(far.posted, Relaxed);
-        for (link, to) in far.links {
-            link.carry(&to, letter.clone());
         }
     }
 
     /// Delivers a letter from another host to members of this process that are not certainly
     /// down, to all of them when none is named. It goes to nobody elsewhere.
     pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
-        let mut far = Far::default();
-        let is_here = |route: &Route<M>| matches!(route, Route::Local { .. });
-        let mut post = |member: &Member, route: &Arc<Route<M>>| {
-            if is_here(route) {
-                self.post(member, route, letter.clone(), &mut far);
-            }
+        let posted = match to {
+            Some(ids) => ids.iter().map(|id| self.hand(letter.clone(), id)).sum(),
+            None => self.hand_to_all(letter),
         };
-        match to {
-            Some(ids) => {
-                for (member, route) in ids.iter().filter_map(|id| self.route(id)) {
-                    post(member, route);
-                }
-            }
-            None => {
-                for (member, route) in self.members.iter().zip(&*self.routes) {
-                    post(member, route);
-                }
-            }
-        }
-        self.office.counters.sent.fetch_add(far.posted, Relaxed);
+        self.count_sent(posted);
+    }
+
+    /// Hands a letter from another host to one member of this process, unless it is certainly
+    /// down. Says how many letters are to be [counted](Self::count_sent) for that.
+    pub(crate) fn hand(&self, letter: Incoming<M>, to: &AgentId) -> u64 {
+        let route = self.route(to);
+        route.map_or(0, |(member, route)| self.hand_over(member, route, letter))
+    }
+
+    /// The same to all members of this process.
+    pub(crate) fn hand_to_all(&self, letter: &Incoming<M>) -> u64 {
+        let routes = self.members.iter().zip(&*self.routes);
+        routes
+            .filter(|(_, route)| matches!(***route, Route::Local { .. }))
+            .map(|(member, route)| self.hand_over(member, route, letter.clone()))
+            .sum()
+    }
+
+    /// Counts letters that were handed over.
+    pub(crate) fn count_sent(&self, letters: u64) {
+        self.office.counters.sent.fetch_add(letters, Relaxed);
     }
 
     /// The members of this process.
@@ -143,73 +139,90 @@ impl<M: PeerMessage> Snapshot<M> {
         self.members.at(at).zip(self.routes.get(at))
     }
 
-    fn post(&self, to: &Member, route: &Route<M>, letter: Incoming<M>, far: &mut Far<M>) {
-        if to.presence == Presence::Down {
-            return;
+    fn post_all<'a>(
+        &'a self,
+        routes: impl Iterator<Item = (&'a Member, &'a Arc<Route<M>>)>,
+        letter: &Incoming<M>,
+    ) {
+        let mut far = Far::default();
+        let mut posted = 0;
+        for (to, route) in routes {
+            match &**route {
+                Route::Remote(link) if to.presence != Presence::Down => {
+                    posted += 1;
+                    far.add(link, &to.id);
+                }
+                Route::Remote(_) => {}
+                Route::Local { .. } => posted += self.hand_over(to, route, letter.clone()),
+            }
         }
-        far.posted += 1;
-        match route {
-            Route::Remote(link) => far.add(link, &to.id),
-            Route::Local { inbox, .. } => match &self.office.wire {
-                Some(wire) => wire.carry(&to.id, letter, inbox),
-                None => self.put(&to.id, inbox, letter),
-            },
+        self.count_sent(posted);
+        for (link, to) in far.0 {
+            link.carry(&to, letter.clone());
         }
     }
 
     /// To one receiver: no list is made of it.
     fn post_one(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) {
-        let mut far = Far::default();
-        match route {
+        let posted = match route {
             Route::Remote(link) if to.presence != Presence::Down => {
-                far.posted = 1;
                 link.carry(slice::from_ref(&to.id), letter);
+                1
             }
-            Route::Remote(_) | Route::Local { .. } => self.post(to, route, letter, &mut far),
+            Route::Remote(_) => 0,
+            Route::Local { .. } => self.hand_over(to, route, letter),
+        };
+        self.count_sent(posted);
+    }
+
+    /// To a member of this process; says how many were handed over.
+    fn hand_over(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) -> u64 {
+        match route {
+            Route::Local { inbox, .. } if to.presence != Presence::Down => {
+                match &self.office.wire {
+                    Some(wire) => wire.carry(&to.id, letter, inbox),
+                    None => self.put(&to.id, inbox, letter),
+                }
+                1
+            }
+            Route::Local { .. } | Route::Remote(_) => 0,
         }
-        self.office.counters.sent.fetch_add(far.posted, Relaxed);
     }
 
     fn put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) {
         let counters = &self.office.counters;
-        let kind = letter.message.kind();
-        let lost = if letter.message.is_repeated() {
+        let (lost, letter) = if letter.message.is_repeated() {
             match inbox.try_send(letter) {
                 Ok(()) => return,
-                Err(SendError::Full(_)) => &counters.full,
-                Err(SendError::Closed(_)) => &counters.closed,
+                Err(SendError::Full(letter)) => (&counters.full, letter),
+                Err(SendError::Closed(letter)) => (&counters.closed, letter),
             }
         } else if inbox.connected() {
             return inbox.do_send(letter);
         } else {
-            &counters.closed
+            (&counters.closed, letter)
         };
         lost.fetch_add(1, Relaxed);
+        let kind = letter.message.kind();
         debug!(peer = %to, kind, "letter dropped: mailbox full or closed");
     }
 }
 
 /// What one delivery leaves for the links: named once for all receivers behind the same link.
-struct Far<M> {
-    posted: u64,
-    links: Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>,
-}
+struct Far<M>(Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>);
 
 impl<M> Default for Far<M> {
     fn default() -> Self {
-        Self {
-            posted: 0,
-            links: Vec::new(),
-        }
+        Self(Vec::new())
     }
 }
 
 impl<M> Far<M> {
     fn add(&mut self, link: &Arc<dyn Link<M>>, to: &AgentId) {
         let same = |known: &Arc<dyn Link<M>>| ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(link));
-        match self.links.iter_mut().find(|(known, _)| same(known)) {
+        match self.0.iter_mut().find(|(known, _)| same(known)) {
             Some((_, receivers)) => receivers.push(to.clone()),
-            None => self.links.push((Arc::clone(link), vec![to.clone()])),
+            None => self.0.push((Arc::clone(link), vec![to.clone()])),
         }
     }
 }

@@ -82,7 +82,8 @@ fn fnv1a(bytes: &[u8]) -> u32 {
 
 impl PartialEq for AgentId {
     fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.name == other.name
+        // Mostly it is a copy of the same pointer.
+        Arc::ptr_eq(&self.name, &other.name) || self.hash == other.hash && self.name == other.name
     }
 }
 

@@ -93,7 +93,8 @@ limits! {
     unready: usize = 32, 1, 65_536;
     /// Of those, the ones from one address. The newest is refused.
     unready_per_address: usize = 8, 1, 65_536;
-    /// Bytes per second that a peer may send in the long run. Breach: `rate`.
+    /// Bytes per second that a peer may send in the long run. Breach: `rate`. This side sends an
+    /// eighth less, and half of [`burst`](Self::burst): give both sides the same limits.
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
     /// Bytes that a peer may send at once on top of that. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
@@ -101,7 +102,10 @@ limits! {
     rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
     /// The longest such pause.
     rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-    /// Bytes that wait to be sent to a peer. Breach: `slow_peer`.
+    /// Bytes that wait to be sent to a peer; no more than [`rate`](Self::rate) lets through in
+    /// [`ping_after`](Self::ping_after), but a frame in any case. Beyond that the newest messages
+    /// are lost, and counted; repeated ones have a quarter more room. Breach by a peer that has not
+    /// taken what was written for 1/32 of [`write_time`](Self::write_time): `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
     /// How long a message may wait to be sent. Breach: `slow_peer`.
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);

@@ -24,7 +24,8 @@
 //! - **Once.** A letter to many agents of a node crosses once, and everything that waits for a node
 //!   in one turn crosses in one write.
 //! - **Loss.** What was on its way when a link broke is lost, as elections expect. What still waits
-//!   goes over the next link, if there is one within 2 s. Every loss is counted.
+//!   goes over the next link, if there is one within 2 s. Who says more than a link carries, or than
+//!   [`Limits::rate`] allows, loses the newest letters, repeated ones last. Every loss is counted.
 //! - **Ends.** A crash or a stop of an agent there is as certain here as it is there. The end of its
 //!   process is a guess, made as soon as the redial is refused; a link that breaks and is made anew
 //!   is no news to anybody. What only falls silent is left to the elections' own deadlines.
@@ -55,12 +56,14 @@ mod error;
 mod event;
 mod expiry;
 mod gate;
+mod guard;
 mod handle;
 mod handshake;
 mod inbound;
 mod limits;
 mod message;
 mod node;
+mod pace;
 mod peer;
 mod reason;
 mod rights;

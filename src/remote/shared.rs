@@ -19,10 +19,11 @@ use tracing::{debug, warn};
 use crate::protocol::{AgentId, Term, Time};
 
 use super::{
-    Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing, TermGuard,
+    Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing,
     carry::{Books, Carried, Rules},
     event::{BridgeEvent, Events},
     gate::Gate,
+    guard::Guard,
     peer::ConnId,
     status::{LinkStatus, Meter},
     transport::{Listener, Security, Transport},
@@ -37,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) security: Option<Arc<dyn Security>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// Parallel to the groups.
-    guards: Vec<Mutex<Guard>>,
+    guards: Vec<Guard>,
     /// Locked by the one who listens; `None` if nobody shall.
     listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
@@ -55,13 +56,6 @@ pub(crate) struct Shared {
     began: Instant,
 }
 
-/// Which terms peers may name in a group. Other rules have other terms.
-#[derive(Debug, Default)]
-struct Guard {
-    rules: Option<Rules>,
-    terms: TermGuard,
-}
-
 /// What is kept of one peer.
 #[derive(Debug)]
 pub(crate) struct Account {
@@ -69,6 +63,8 @@ pub(crate) struct Account {
     pub(crate) address: Option<String>,
     pub(crate) rights: Rights,
     pub(crate) books: Mutex<Books>,
+    /// Whether the books have refused a name.
+    refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
 }
 
@@ -86,7 +82,7 @@ pub(crate) struct Parts {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Self {
-        let guards = parts.carried.iter().map(|_| Mutex::default()).collect();
+        let guards = parts.carried.iter().map(|_| Guard::default()).collect();
         Self {
             gate: Arc::new(Gate::new(&parts.limits)),
             me: parts.me,
@@ -152,12 +148,13 @@ impl Shared {
         if peers.contains_key(node) {
             return false;
         }
-        let books = Mutex::new(Books::new(self.carried.len(), &self.limits));
+        let books = Books::new(self.carried.len(), &self.limits);
         let account = Account {
             node: node.clone(),
             address,
             rights,
-            books,
+            refusals: Arc::clone(books.refusals()),
+            books: Mutex::new(books),
             stage: Mutex::new(LinkStatus::Waiting),
         };
         peers.insert(node.clone(), Arc::new(account));
@@ -239,19 +236,14 @@ impl Shared {
     pub(crate) fn follow(&self, group: usize, rules: Rules) {
         self.warn_of_two_leaders(group, rules.mode);
         if let Some(guard) = self.guards.get(group) {
-            let mut guard = lock(guard);
-            if guard.rules != Some(rules) {
-                let terms = TermGuard::new();
-                let rules = Some(rules);
-                *guard = Guard { rules, terms };
-            }
+            guard.follow(rules);
         }
     }
 
     /// Whether a peer may name this term in a group.
     pub(crate) fn admit(&self, group: usize, term: Term) -> Result<(), Closed> {
         let guard = self.guards.get(group);
-        guard.map_or(Ok(()), |guard| Ok(lock(guard).terms.admit(term)?))
+        guard.map_or(Ok(()), |guard| Ok(guard.admit(term)?))
     }
 
     /// Across hosts the available mode may have two leaders: said once of each group.
@@ -339,6 +331,11 @@ impl Drop for Listening {
 impl Account {
     pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
+    }
+
+    /// Whether an agent of the node was refused in a group. As long as none was, no lock is taken.
+    pub(crate) fn has_refused(&self, group: usize, id: &AgentId) -> bool {
+        self.refusals.load(Relaxed) && self.books().has_refused(group, id)
     }
 }
 

@@ -2,7 +2,12 @@
 //!
 //! A term that is taken can never be untaken, so one absurd term would end all elections of a
 //! group. Decided here: how far ahead a term may be. One guard per group and node, fed by all
-//! links and by what is sent; the first term ever learned is taken as it is.
+//! links; the first term ever learned is taken as it is. The term zero is none: who has just begun
+//! says it, and what others know is not measured by that.
+//!
+//! A node that has known little for long, since it began anew without a record while it was cut
+//! off, refuses a group that is 2^20 elections further. Started once more within reach of the
+//! group, it learns the group's term first.
 
 use std::fmt;
 
@@ -32,9 +37,11 @@ impl TermGuard {
         self.highest
     }
 
-    /// Notes a term of this side: one that is sent, or was stored.
+    /// Notes a term that is known to be the group's.
     pub fn note(&mut self, term: Term) {
-        self.highest = self.highest.max(Some(term));
+        if term > Term::ZERO {
+            self.highest = self.highest.max(Some(term));
+        }
     }
 
     /// Takes a peer's term, or refuses it.
@@ -100,6 +107,20 @@ mod tests {
             Ok(()),
             "old terms are the core's business"
         );
+    }
+
+    #[test]
+    fn who_has_just_begun_says_nothing_about_the_terms_of_others() {
+        let mut guard = TermGuard::new();
+        assert_eq!(guard.admit(Term::ZERO), Ok(()));
+        assert_eq!(guard.highest(), None);
+        let old = Term(TermGuard::MAX_JUMP * 3);
+        assert_eq!(
+            guard.admit(old),
+            Ok(()),
+            "a group that has elected for years"
+        );
+        assert_eq!(guard.highest(), Some(old));
     }
 
     /// T8

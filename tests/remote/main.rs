@@ -9,6 +9,7 @@ mod chaos;
 #[path = "../common/mod.rs"]
 mod common;
 mod elections;
+mod flood;
 mod kit;
 mod load;
 mod pipes;

@@ -4,7 +4,13 @@
 //! certain here; a node that is gone leaves a guess. A name that somebody else has is refused and
 //! kept in mind: when it becomes free, its owner gets it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use crate::{
     protocol::{AgentId, Incarnation, Member, Presence},
@@ -24,6 +30,8 @@ pub(crate) struct Books {
     link: Option<LinkId>,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<Page>,
+    /// Whether somebody was refused: so that nobody needs the lock to learn that nobody was.
+    refusals: Arc<AtomicBool>,
 }
 
 /// The agents of one node in one group.
@@ -58,6 +66,7 @@ impl Books {
             link: None,
             outbox,
             groups,
+            refusals: Arc::default(),
         }
     }
 
@@ -92,6 +101,7 @@ impl Books {
             carried.note_leader(leader);
         }
         page.count();
+        self.note_refusals();
         refused
     }
 
@@ -128,6 +138,7 @@ impl Books {
         self.latest = Some(life);
         self.link = Some(link);
         self.groups.iter_mut().for_each(Page::doubt);
+        self.note_refusals();
     }
 
     /// The node is thought to have ended: so are its agents.
@@ -152,6 +163,7 @@ impl Books {
             carried.leave(&id);
         }
         page.count();
+        self.note_refusals();
     }
 
     /// Tries again where somebody else had the name; says who is a member now.
@@ -166,6 +178,7 @@ impl Books {
             }
         }
         page.count();
+        self.note_refusals();
         welcome
     }
 
@@ -173,6 +186,16 @@ impl Books {
     pub(crate) fn has_refused(&self, group: usize, id: &AgentId) -> bool {
         let page = self.groups.get(group);
         page.is_some_and(|page| page.refused.contains_key(id))
+    }
+
+    /// Shows whether an agent of the node was refused in any group.
+    pub(crate) const fn refusals(&self) -> &Arc<AtomicBool> {
+        &self.refusals
+    }
+
+    fn note_refusals(&self) {
+        let any = self.groups.iter().any(|page| !page.refused.is_empty());
+        self.refusals.store(any, Relaxed);
     }
 
     /// How many of the node's agents are members of a group here.

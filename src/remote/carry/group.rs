@@ -3,7 +3,7 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    group::{Group, Incoming, JoinError, OpenError, Watch},
+    group::{Group, Incoming, JoinError, OpenError, Snapshot, Watch},
     protocol::{AgentId, Demands, Incarnation, Leader, Member, Presence, Score, Term},
     remote::{
         Closed, RemoteMessage,
@@ -34,12 +34,18 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn set_score(&self, id: &AgentId, score: Option<Score>);
     fn note_leader(&self, leader: Leader);
 
+    /// Begins to take letters in, by the membership as it is now: for the letters of one frame.
+    fn intake(&self) -> Box<dyn Intake + '_>;
+}
+
+/// Takes letters of one group in; made by [`Carried::intake`].
+pub(crate) trait Intake {
     /// Decodes a letter, has its term judged, and delivers it: to all members here, or to these.
-    fn deliver(
-        &self,
+    fn take(
+        &mut self,
         from: &AgentId,
         life: Incarnation,
-        to: Option<&[AgentId]>,
+        to: Option<&[&AgentId]>,
         payload: &[u8],
         judge: &mut Judge<'_>,
     ) -> Result<(), Closed>;
@@ -147,11 +153,29 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         self.group.note_leader(leader);
     }
 
-    fn deliver(
-        &self,
+    fn intake(&self) -> Box<dyn Intake + '_> {
+        Box::new(Desk {
+            snapshot: self.group.newest(),
+            bounds: self.bounds,
+            taken: 0,
+        })
+    }
+}
+
+/// Takes letters in by one snapshot: no lock of the group is taken for each.
+struct Desk<M: RemoteMessage> {
+    snapshot: Arc<Snapshot<M>>,
+    bounds: Bounds,
+    /// Handed over, not yet counted.
+    taken: u64,
+}
+
+impl<M: RemoteMessage> Intake for Desk<M> {
+    fn take(
+        &mut self,
         from: &AgentId,
         life: Incarnation,
-        to: Option<&[AgentId]>,
+        to: Option<&[&AgentId]>,
         payload: &[u8],
         judge: &mut Judge<'_>,
     ) -> Result<(), Closed> {
@@ -162,8 +186,23 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
             incarnation: life,
             message,
         };
-        self.group.deliver_here(&letter, to);
+        let snapshot = &self.snapshot;
+        let taken = match to {
+            None => snapshot.hand_to_all(&letter),
+            Some([one]) => snapshot.hand(letter, one),
+            Some(several) => {
+                let each = several.iter().map(|id| snapshot.hand(letter.clone(), id));
+                each.sum()
+            }
+        };
+        self.taken = self.taken.saturating_add(taken);
         Ok(())
+    }
+}
+
+impl<M: RemoteMessage> Drop for Desk<M> {
+    fn drop(&mut self) {
+        self.snapshot.count_sent(self.taken);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   an agent ─▶ Group ─▶ Way ─▶ Outbox ─▶ the writer of the link to that node
-//!   the reader of a link ─▶ Carried::deliver ─▶ Group ─▶ the agents here
+//!   the reader of a link ─▶ Intake ─▶ Group ─▶ the agents here
 //! ```
 //!
 //! Decided here: what crosses of a group. Not here: how it looks on the wire, and who may say it.
@@ -14,5 +14,5 @@ mod outbox;
 
 pub(crate) use announce::{Announcer, News};
 pub(crate) use books::Books;
-pub(crate) use group::{Carried, Carrier, Home, Lookout, Rules};
-pub(crate) use outbox::{Outbox, Queued, Receivers, Way};
+pub(crate) use group::{Carried, Carrier, Home, Intake, Lookout, Rules};
+pub(crate) use outbox::{Line, Outbox, Queued, Receivers, Way};

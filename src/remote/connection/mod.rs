@@ -9,7 +9,9 @@
 //! panic included. Not here: which connections there are ([`peer`](super::peer)).
 
 mod greet;
+mod letters;
 mod link;
+mod numbers;
 mod reader;
 mod writer;
 

@@ -13,17 +13,17 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{AgentId, Term, Time},
+    protocol::{AgentId, Time},
     remote::{
-        Closed, Dropped, Inbound, Letter, News, Standing, Verdict,
+        Closed, Inbound, News, Standing, Verdict,
         event::BridgeEvent,
         status::Meter,
         transport::Stream,
-        wire::{Frames, Letters, Opening, RawLetter, Receivers},
+        wire::{self, Frames, Opening},
     },
 };
 
-use super::link::Common;
+use super::{letters::Letters, link::Common};
 
 pub(super) struct Reader {
     common: Rc<Common>,
@@ -138,73 +138,16 @@ impl Reader {
         common: &Common,
         inbound: &mut Inbound,
         now: Time,
-        letters: Letters<'_>,
+        mut letters: wire::Letters<'_>,
     ) -> Result<usize, Closed> {
         let mut count: usize = 0;
-        for letter in letters {
-            let letter = letter?;
+        let mut taken = Letters::new(common);
+        while let Some(letter) = letters.read_next()? {
             count = count.saturating_add(1);
-            Self::letter(common, inbound, now, &letter)?;
+            taken.take(inbound, now, &letter)?;
         }
         Meter::add(&common.shared.meter.letters_in, count);
         Ok(count)
-    }
-
-    fn letter(
-        common: &Common,
-        inbound: &mut Inbound,
-        now: Time,
-        letter: &RawLetter<'_>,
-    ) -> Result<(), Closed> {
-        let shared = &common.shared;
-        let passed = match inbound.letter(now, letter)? {
-            Letter::Pass(passed) => passed,
-            Letter::Drop(why) => {
-                shared.counters.dropped(why);
-                return Ok(());
-            }
-        };
-        if common
-            .account
-            .books()
-            .has_refused(passed.group, passed.from)
-        {
-            shared.counters.dropped(Dropped::RefusedName);
-            return Ok(());
-        }
-        let Some(carried) = shared.carried.get(passed.group) else {
-            return Ok(());
-        };
-        let mut judge =
-            |term: Option<Term>| term.map_or(Ok(()), |term| shared.admit(passed.group, term));
-        let side = common.groups.get(passed.group);
-        let told = side.map(|side| side.told.borrow());
-        let mut unknown: usize = 0;
-        let mut name = |number: u32| {
-            let id = told.as_ref().and_then(|told| told.name(number).cloned());
-            unknown = unknown.saturating_add(usize::from(id.is_none()));
-            id
-        };
-        // Most letters are for one: that takes no list.
-        let (one, several): (Option<AgentId>, Vec<AgentId>);
-        let to = match letter.to {
-            Receivers::All => None,
-            Receivers::One(number) => {
-                one = name(number);
-                Some(one.as_slice())
-            }
-            Receivers::Several(numbers) => {
-                several = numbers.into_iter().filter_map(name).collect();
-                Some(several.as_slice())
-            }
-        };
-        drop(told);
-        let (from, life) = (passed.from, passed.incarnation);
-        carried.deliver(from, life, to, letter.payload, &mut judge)?;
-        for _ in 0..unknown {
-            shared.counters.dropped(inbound.unknown_agent(now)?);
-        }
-        Ok(())
     }
 }
 

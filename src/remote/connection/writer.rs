@@ -1,14 +1,18 @@
 //! Writes a link: everything that waits in one turn, in one write.
 //!
 //! Decided here: the order within a turn: who came, then the letters that waited, then who went;
-//! and what the other side may take time for. Letters wait until the other side has told who lives
+//! and what the other side may take time for. It never writes faster than the other side allows
+//! ([`Pace`]). Letters wait until the other side has told who lives
 //! there, because they name agents by its numbers.
 
-use std::{pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
+use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
 
-use actix::clock::{sleep_until, timeout};
+use actix::clock::{sleep, sleep_until, timeout};
 use bytes::BytesMut;
-use futures::future::{Either, select};
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
 use tokio::{
     io::{AsyncWriteExt, WriteHalf},
     sync::oneshot,
@@ -16,13 +20,14 @@ use tokio::{
 
 use crate::remote::{
     Closed,
-    carry::{News, Queued, Receivers, Rules},
+    carry::{Line, News, Queued, Rules},
+    pace::Pace,
     status::Meter,
     transport::Stream,
-    wire::{LettersWriter, Opening, Roster, RosterContent, Targets, encode_ping, encode_pong},
+    wire::{LettersWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
 };
 
-use super::link::Common;
+use super::{link::Common, numbers::Numbers};
 
 pub(super) struct Writer {
     common: Rc<Common>,
@@ -31,12 +36,15 @@ pub(super) struct Writer {
     /// The number of the last frame.
     seq: u64,
     out: BytesMut,
+    pace: Pace,
     /// Frames and letters in `out`.
     frames: usize,
     letters: usize,
     is_writing: bool,
     tokens: u64,
     numbers: Vec<u32>,
+    /// An empty line for the letters that come while others are written.
+    spare: Line,
 }
 
 impl Writer {
@@ -45,17 +53,20 @@ impl Writer {
         stream: WriteHalf<Box<dyn Stream>>,
         wish: oneshot::Receiver<Closed>,
     ) -> Self {
+        let pace = Pace::new(&common.shared.limits, common.shared.now());
         Self {
             common,
             stream,
             wish: Some(wish),
             seq: 0,
             out: BytesMut::with_capacity(CHUNK),
+            pace,
             frames: 0,
             letters: 0,
             is_writing: false,
             tokens: 0,
             numbers: Vec::new(),
+            spare: Line::default(),
         }
     }
 
@@ -146,19 +157,25 @@ impl Writer {
         let common = Rc::clone(&self.common);
         // Letters first, members second: whoever sent one of these letters has been a member.
         let outbox = &common.outbox;
+        let spare = mem::take(&mut self.spare);
         let letters = if common.is_told.get() {
-            outbox.take(common.link.link)
+            outbox.take(common.link.link, spare)
         } else {
-            outbox.check().map(|()| Vec::new())
+            outbox.check().map(|()| spare)
         };
-        let letters = letters.map_err(|_| Closed::SlowPeer)?;
+        let mut letters = letters.map_err(|_| Closed::SlowPeer)?;
         let after = self.announce()?;
-        for chunk in letters.chunks(CHUNK_LETTERS) {
-            self.letters(chunk);
-            if self.out.len() >= CHUNK {
-                self.flush().await?;
+        {
+            let mut rest = letters.iter().peekable();
+            while rest.peek().is_some() {
+                self.letters(&mut rest);
+                if self.out.len() >= CHUNK {
+                    self.flush().await?;
+                }
             }
         }
+        letters.clear();
+        self.spare = letters;
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
@@ -241,37 +258,34 @@ impl Writer {
         }
     }
 
-    /// Writes letters, in as few frames as they fit in.
-    fn letters(&mut self, mut letters: &[Queued]) {
+    /// Writes one frame of letters: as many as fit.
+    fn letters<'a>(
+        &mut self,
+        letters: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
+    ) {
         let (frame, most) = (self.frame(), self.common.shared.limits.letters());
-        while !letters.is_empty() {
-            let seq = self.seq.saturating_add(1);
-            let mut writer = LettersWriter::begin(seq, &mut self.out);
-            let mut rest: &[Queued] = &[];
-            for (at, letter) in letters.iter().enumerate() {
-                let before = writer.position();
-                if !put(&self.common, &mut self.numbers, &mut writer, letter) {
-                    self.common.outbox.count_lost(1);
-                    continue;
-                }
-                if writer.len() <= frame && writer.count() <= most {
-                    continue;
-                }
+        let outbox = &self.common.outbox;
+        let seq = self.seq.saturating_add(1);
+        let mut writer = LettersWriter::begin(seq, &mut self.out);
+        let mut numbers = Numbers::new(&self.common, &mut self.numbers);
+        while let Some((letter, payload)) = letters.peek() {
+            let before = writer.position();
+            if !numbers.put(&mut writer, letter, payload) {
+                outbox.count_lost(1);
+            } else if writer.len() > frame || writer.count() > most {
                 writer.take_back(before);
-                if writer.is_empty() {
-                    self.common.outbox.count_lost(1); // longer than any frame
-                    continue;
+                if !writer.is_empty() {
+                    break; // the first of the next frame
                 }
-                rest = letters.get(at..).unwrap_or_default();
-                break;
+                outbox.count_lost(1); // longer than any frame
             }
-            let count = writer.count();
-            if writer.end() {
-                self.seq = seq;
-                self.frames = self.frames.saturating_add(1);
-                self.letters = self.letters.saturating_add(count);
-            }
-            letters = rest;
+            letters.next();
+        }
+        let count = writer.count();
+        if writer.end() {
+            self.seq = seq;
+            self.frames = self.frames.saturating_add(1);
+            self.letters = self.letters.saturating_add(count);
         }
     }
 
@@ -292,23 +306,33 @@ impl Writer {
         self.frames = self.frames.saturating_add(1);
     }
 
-    /// Writes what there is, within the time that a write may take.
+    /// Writes what there is, at its pace, and within the time that a write may take.
     async fn flush(&mut self) -> Result<(), Closed> {
         if self.out.is_empty() {
             return Ok(());
         }
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
+        let wait = self.pace.take(shared.now(), self.out.len());
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
         self.is_writing = true;
         let limit = shared.limits.write_time();
         let writing = async {
             self.stream.write_all(&self.out).await?;
             self.stream.flush().await
         };
-        let written = {
-            let writing = pin!(timeout(limit, writing));
+        let mut writing = pin!(timeout(limit, writing));
+        let written = if let Some(written) = writing.as_mut().now_or_never() {
+            written
+        } else {
+            common.outbox.stall();
             match select(writing, pin!(common.outbox.overrun())).await {
-                Either::Left((written, _)) => written,
+                Either::Left((written, _)) => {
+                    common.outbox.go_on();
+                    written
+                }
                 Either::Right(_) => return Err(Closed::SlowPeer),
             }
         };
@@ -327,46 +351,6 @@ impl Writer {
     }
 }
 
-/// Appends one letter; `false` if its sender or all of its receivers are unknown to the other
-/// side, or it cannot be written.
-fn put(
-    common: &Common,
-    numbers: &mut Vec<u32>,
-    writer: &mut LettersWriter<'_>,
-    letter: &Queued,
-) -> bool {
-    let group = usize::try_from(letter.group).unwrap_or(usize::MAX);
-    let Some(side) = common.groups.get(group) else {
-        return false;
-    };
-    let Some(from) = side.told.borrow().number(&letter.from) else {
-        return false;
-    };
-    let theirs = side.theirs.borrow();
-    numbers.clear();
-    let to = match &letter.to {
-        Receivers::All => Targets::All,
-        Receivers::One(one) => {
-            numbers.extend(theirs.get(one));
-            Targets::Some(numbers)
-        }
-        Receivers::Several(several) => {
-            numbers.extend(several.iter().filter_map(|id| theirs.get(id)));
-            numbers.sort_unstable();
-            Targets::Some(numbers)
-        }
-    };
-    if to == Targets::Some(&[]) {
-        return false;
-    }
-    let payload = |out: &mut BytesMut| {
-        out.extend_from_slice(&letter.payload);
-        Ok::<(), std::convert::Infallible>(())
-    };
-    let written = writer.push(letter.group, from, letter.incarnation, to, payload);
-    written.is_ok()
-}
-
 /// Why the writer woke up.
 enum Wake {
     /// Something waits.
@@ -379,5 +363,3 @@ enum Wake {
 
 /// So many bytes are written at once, about.
 const CHUNK: usize = 64 * 1024;
-/// After so many letters the bytes are counted.
-const CHUNK_LETTERS: usize = 1024;

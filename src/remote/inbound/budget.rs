@@ -6,7 +6,7 @@ use crate::{protocol::Time, remote::Limits};
 
 /// A bucket of bytes that fills steadily: a peer may send in bursts, but not for long.
 #[derive(Debug)]
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     /// Bytes per second.
     rate: u64,
     /// How many fit, in billionths of a byte: what a nanosecond adds is a whole number of them.
@@ -19,7 +19,7 @@ const BILLION: u128 = 1_000_000_000;
 
 impl Bucket {
     /// A full one.
-    pub(super) fn new(limits: &Limits, now: Time) -> Self {
+    pub(crate) fn new(limits: &Limits, now: Time) -> Self {
         let bytes = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let size = u128::from(bytes(limits.burst())).saturating_mul(BILLION);
         Self {
@@ -31,7 +31,7 @@ impl Bucket {
     }
 
     /// Takes bytes out; says whether there were as many.
-    pub(super) fn take(&mut self, now: Time, bytes: usize) -> bool {
+    pub(crate) fn take(&mut self, now: Time, bytes: usize) -> bool {
         let nanos = now.since(self.at).as_nanos();
         self.at = self.at.max(now);
         let filled = u128::from(self.rate).saturating_mul(nanos);

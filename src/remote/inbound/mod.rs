@@ -15,7 +15,9 @@ use crate::{
     },
 };
 
-use budget::{Bucket, Forgiveness};
+pub(crate) use budget::Bucket;
+
+use budget::Forgiveness;
 use directory::{Agent, Directory};
 
 /// Judges the frames of one link, one side.

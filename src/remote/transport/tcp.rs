@@ -1,8 +1,8 @@
 //! Sockets.
 //!
-//! Decided here: no delay for small writes, and that the operating system gives up on bytes that
-//! nobody acknowledges (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s
-//! where it would succeed for minutes.
+//! Decided here: no delay for small writes, how many may wait to be accepted, and that the operating
+//! system gives up on bytes that nobody acknowledges (`TCP_USER_TIMEOUT`, on Linux): a write into a
+//! cut cable fails after 2 s where it would succeed for minutes.
 
 use std::{
     io,
@@ -13,6 +13,11 @@ use std::{
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 
 use super::{Arrival, Listener, Pending, Stream, Transport};
+
+/// How many connections may wait to be accepted (Linux; less if the host allows less). Of those
+/// that the queue has no room for, some believe that they are connected, and hear nothing.
+#[cfg(target_os = "linux")]
+const BACKLOG: i32 = 1_024;
 
 /// TCP.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +50,8 @@ impl Transport for Tcp {
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
         let listener = StdListener::bind(address)?;
+        #[cfg(target_os = "linux")]
+        rustix::net::listen(&listener, BACKLOG)?; // it listens already: this makes the queue longer
         listener.set_nonblocking(true)?;
         Ok(Box::new(Socket {
             listener: TcpListener::from_std(listener)?,

@@ -236,9 +236,14 @@ impl<'a> LettersWriter<'a> {
         payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.out.len();
-        write::array(self.out, 5);
-        write::unsigned(self.out, group.into());
-        write::unsigned(self.out, from.into());
+        // As below, in one piece: most numbers are small.
+        if let (Ok(group @ ..0x80), Ok(from @ ..0x80)) = (u8::try_from(group), u8::try_from(from)) {
+            self.out.extend_from_slice(&[0x95, group, from]);
+        } else {
+            write::array(self.out, 5);
+            write::unsigned(self.out, group.into());
+            write::unsigned(self.out, from.into());
+        }
         write::unsigned(self.out, incarnation.0);
         match to {
             Targets::All => write::nil(self.out),

@@ -3,7 +3,9 @@
 //! Decided here: which types may cross, and that what is decoded would be encoded to the very same
 //! bytes. Not here: whether the letter is allowed; ask before decoding (M3).
 
-use bytes::{BufMut, BytesMut};
+use std::io;
+
+use bytes::BytesMut;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Bounds, WireError, strict};
@@ -21,7 +23,7 @@ pub fn encode_payload<M: Serialize + ?Sized>(
     out: &mut BytesMut,
 ) -> Result<(), Unencodable> {
     let start = out.len();
-    rmp_serde::encode::write(&mut (&mut *out).writer(), message).map_err(|error| {
+    rmp_serde::encode::write(&mut Sink(out), message).map_err(|error| {
         out.truncate(start);
         Unencodable(error)
     })
@@ -39,3 +41,24 @@ pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Resu
 #[derive(Debug, thiserror::Error)]
 #[error("the message cannot be encoded: {0}")]
 pub struct Unencodable(#[source] rmp_serde::encode::Error);
+
+/// Takes every piece whole: `BytesMut`'s own writer cuts, so that each byte takes a call.
+struct Sink<'a>(&'a mut BytesMut);
+
+impl io::Write for Sink<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -71,8 +71,16 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(super) fn integer(&mut self) -> Result<Integer> {
+        // Most numbers are small.
+        if let Some((first @ 0x00..=0x7f, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            return Ok(Integer::Unsigned((*first).into()));
+        }
+        self.long_integer()
+    }
+
+    fn long_integer(&mut self) -> Result<Integer> {
         let (value, floor) = match self.byte()? {
-            marker @ 0x00..=0x7f => return Ok(Integer::Unsigned(marker.into())),
             marker @ 0xe0..=0xff => {
                 return Ok(Integer::Negative(i8::from_be_bytes([marker]).into()));
             }

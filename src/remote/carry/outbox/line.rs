@@ -1,20 +1,31 @@
 //! Letters in the order in which they were said, each with a number by which it can be taken out.
 //!
-//! Decided here: that a letter which is taken out of the middle leaves a gap, and that there are
-//! never many more gaps than letters.
+//! Decided here: that what all of them say stands in one block, so that a letter takes no memory of
+//! its own; that a letter which is taken out of the middle leaves a gap in the line and a hole in
+//! the block; and that there are never many more gaps than letters, nor more holes than payloads.
 
-use std::{collections::VecDeque, mem};
+use std::{collections::VecDeque, ops::Range};
+
+use bytes::BytesMut;
+use serde::Serialize;
 
 use super::Queued;
+use crate::remote::wire::{Unencodable, encode_payload};
 
 /// A line of letters. Their numbers grow, and are good until all gaps are closed.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// The first is no gap.
     places: VecDeque<Option<Queued>>,
     /// The number of the first place.
     first: u64,
     gaps: usize,
+    /// What the letters say, in their order.
+    payloads: BytesMut,
+    /// Where the last letter's payload ends.
+    end: usize,
+    /// Bytes of letters that were taken out.
+    holes: usize,
 }
 
 impl Line {
@@ -22,10 +33,10 @@ impl Line {
         self.places.len().saturating_sub(self.gaps)
     }
 
-    /// Letters and gaps.
+    /// Letters and gaps; bytes and holes.
     #[cfg(test)]
-    pub(super) fn places(&self) -> usize {
-        self.places.len()
+    pub(super) fn room(&self) -> (usize, usize) {
+        (self.places.len(), self.payloads.len())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -36,9 +47,26 @@ impl Line {
         self.places.front()?.as_ref()
     }
 
-    /// Appends a letter; says its number.
+    /// All letters, with what they say.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Queued, &[u8])> {
+        let letters = self.places.iter().flatten();
+        letters.map(|letter| {
+            let payload = self.payloads.get(letter.payload.clone());
+            (letter, payload.unwrap_or_default())
+        })
+    }
+
+    /// Writes what the next letter says; says where.
+    pub(super) fn write<M: Serialize>(&mut self, message: &M) -> Result<Range<usize>, Unencodable> {
+        self.payloads.truncate(self.end); // what a panic may have left
+        encode_payload(message, &mut self.payloads)?;
+        Ok(self.end..self.payloads.len())
+    }
+
+    /// Appends the letter whose payload was written last; says its number.
     pub(super) fn push(&mut self, letter: Queued) -> u64 {
         let ahead = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
+        self.end = letter.payload.end;
         self.places.push_back(Some(letter));
         self.first.saturating_add(ahead)
     }
@@ -48,7 +76,7 @@ impl Line {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let letter = self.places.get_mut(at)?.take()?;
         self.gaps = self.gaps.saturating_add(1);
-        self.skip_gaps();
+        self.removed(&letter);
         Some(letter)
     }
 
@@ -63,26 +91,21 @@ impl Line {
         let number = self.first;
         let letter = self.places.pop_front()??;
         self.first = self.first.saturating_add(1);
-        self.skip_gaps();
+        self.removed(&letter);
         Some((number, letter))
     }
 
-    /// Takes all out.
-    pub(super) fn take(&mut self) -> Vec<Queued> {
-        let mut letters = Vec::with_capacity(self.len());
-        letters.extend(self.begin_anew().into_iter().flatten());
-        letters
-    }
-
-    pub(super) fn clear(&mut self) {
-        drop(self.begin_anew());
-    }
-
-    fn begin_anew(&mut self) -> VecDeque<Option<Queued>> {
+    /// Throws all away, and keeps a little memory for those that come.
+    pub(crate) fn clear(&mut self) {
         let gone = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
         self.first = self.first.saturating_add(gone);
+        self.places.clear();
+        self.places.shrink_to(KEPT_PLACES);
         self.gaps = 0;
-        mem::take(&mut self.places)
+        if self.payloads.capacity() > KEPT_BYTES {
+            self.payloads = BytesMut::new();
+        }
+        self.close_holes();
     }
 
     /// Whether it is time to close them.
@@ -97,14 +120,45 @@ impl Line {
         (self.first..).zip(self.places.iter().flatten())
     }
 
-    fn skip_gaps(&mut self) {
+    fn removed(&mut self, letter: &Queued) {
+        self.holes = self.holes.saturating_add(letter.payload.len());
         while let Some(None) = self.places.front() {
             self.places.pop_front();
             self.first = self.first.saturating_add(1);
             self.gaps = self.gaps.saturating_sub(1);
         }
+        let many = self
+            .end
+            .saturating_sub(self.holes)
+            .saturating_add(FEW_BYTES);
+        if self.holes > many {
+            self.close_holes();
+        }
+    }
+
+    /// Moves all payloads together.
+    fn close_holes(&mut self) {
+        let mut end: usize = 0;
+        for letter in self.places.iter_mut().flatten() {
+            let payload = letter.payload.clone();
+            let next = end.saturating_add(payload.len());
+            if payload.end <= self.payloads.len() {
+                self.payloads.copy_within(payload, end);
+            }
+            letter.payload = end..next;
+            end = next;
+        }
+        self.payloads.truncate(end);
+        self.end = end;
+        self.holes = 0;
     }
 }
 
 /// So many gaps are no matter.
 const FEW: usize = 16;
+/// So many bytes of holes neither.
+const FEW_BYTES: usize = 4 * 1024;
+
+/// Room for so many letters is kept, and for so many bytes.
+const KEPT_PLACES: usize = 1_024;
+const KEPT_BYTES: usize = 64 * 1024;

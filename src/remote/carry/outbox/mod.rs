@@ -2,11 +2,14 @@
 //!
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
 //! before it from the same sender to the same receivers; any other letter is sent, or its loss is
-//! counted: over the limit, the link is closed. Letters outlast a link that is lost and made anew
+//! counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
+//! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link that is lost and made anew
 //! at once; what waits for longer than [`Limits::queue_time`] without a link is out of date.
 
 use std::{
     collections::BTreeMap,
+    mem,
+    ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -15,14 +18,13 @@ use std::{
 };
 
 use actix::clock::Instant;
-use bytes::{Bytes, BytesMut};
 use tokio::sync::Notify;
 use tracing::error;
 
 use crate::{
     group::{Incoming, Link},
     protocol::{AgentId, Incarnation},
-    remote::{Limits, LinkId, RemoteMessage, wire::encode_payload},
+    remote::{Limits, LinkId, RemoteMessage, pace},
 };
 
 /// The queue towards one node.
@@ -30,6 +32,8 @@ use crate::{
 pub(crate) struct Outbox {
     most: usize,
     time: Duration,
+    /// A peer that has taken nothing for so long is slow.
+    patience: Duration,
     queue: Mutex<Queue>,
     /// Rings when there is something to send.
     bell: Notify,
@@ -44,11 +48,11 @@ struct Queue {
     /// Where the repeated letters stand.
     repeated: BTreeMap<Key, u64>,
     bytes: usize,
-    /// Payloads are cut from it.
-    arena: BytesMut,
     stage: Stage,
     /// The link that takes the letters out, or did last.
     by: Option<LinkId>,
+    /// Since when the link waits for the peer to take what was written.
+    stalled: Option<Instant>,
     /// What the clock showed when it was looked at last.
     now: Option<Instant>,
 }
@@ -75,7 +79,8 @@ pub(crate) struct Queued {
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
     pub(crate) to: Receivers,
-    pub(crate) payload: Bytes,
+    /// Where its line keeps what it says.
+    payload: Range<usize>,
     is_repeated: bool,
     since: Instant,
 }
@@ -108,9 +113,13 @@ impl Queued {
 
 impl Outbox {
     pub(crate) fn new(limits: &Limits) -> Self {
+        // Who waits behind a full queue, and behind what is being written, is still heard in time.
+        let in_time = pace::within(limits, limits.ping_after());
+        let frame = limits.frame().saturating_add(MARGIN);
         Self {
-            most: limits.queue(),
+            most: limits.queue().min(in_time.max(frame)),
             time: limits.queue_time(),
+            patience: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::default(),
             bell: Notify::new(),
             full: Notify::new(),
@@ -152,6 +161,7 @@ impl Outbox {
         if queue.stage != Stage::Closed {
             queue.stage = Stage::Linked;
             queue.by = Some(by);
+            queue.stalled = None;
         }
     }
 
@@ -161,6 +171,16 @@ impl Outbox {
         if queue.stage != Stage::Closed && queue.by == Some(by) {
             queue.stage = Stage::Waiting;
         }
+    }
+
+    /// The peer has not taken at once what was written.
+    pub(crate) fn stall(&self) {
+        self.lock().stalled = Some(Instant::now());
+    }
+
+    /// It has taken it now.
+    pub(crate) fn go_on(&self) {
+        self.lock().stalled = None;
     }
 
     /// The peer is gone: what waits is for nobody.
@@ -176,19 +196,19 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Takes everything, in the order in which it was said.
+    /// Takes everything, in the order in which it was said, for an empty line to go on with.
     ///
     /// # Errors
     /// [`TooOld`] when the oldest has waited for too long: the peer does not keep up.
-    pub(crate) fn take(&self, by: LinkId) -> Result<Vec<Queued>, TooOld> {
+    pub(crate) fn take(&self, by: LinkId, empty: Line) -> Result<Line, TooOld> {
         let mut queue = self.lock();
         if queue.by != Some(by) {
-            return Ok(Vec::new()); // another link took over
+            return Ok(empty); // another link took over
         }
         self.judge(&queue)?;
         queue.bytes = 0;
         queue.repeated.clear();
-        Ok(queue.letters.take())
+        Ok(mem::replace(&mut queue.letters, empty))
     }
 
     /// Leaves everything where it is.
@@ -208,7 +228,7 @@ impl Outbox {
         Ok(())
     }
 
-    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: &Incoming<M>) {
+    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: Incoming<M>) {
         let mut queue = self.lock();
         match queue.stage {
             Stage::Linked => {}
@@ -218,42 +238,55 @@ impl Outbox {
                 return;
             }
         }
-        if queue.arena.capacity() < SMALL {
-            queue.arena = BytesMut::with_capacity(ARENA);
-        }
-        queue.arena.clear(); // what a panic may have left
-        if let Err(reason) = encode_payload(&letter.message, &mut queue.arena) {
-            self.lost.fetch_add(1, Relaxed);
-            return error!(%reason, kind = letter.message.kind(), "message not sent");
-        }
-        let payload = queue.arena.split().freeze();
+        let Incoming {
+            from,
+            incarnation,
+            message,
+        } = letter;
+        let payload = match queue.letters.write(&message) {
+            Ok(payload) => payload,
+            Err(reason) => {
+                self.lost.fetch_add(1, Relaxed);
+                return error!(%reason, kind = message.kind(), "message not sent");
+            }
+        };
         let was_empty = queue.letters.is_empty();
-        let is_repeated = letter.message.is_repeated();
+        let is_repeated = message.is_repeated();
         let is_burst = queue.stage == Stage::Linked && !is_repeated && !was_empty;
         if !is_burst || queue.letters.len().trailing_zeros() >= SAME_TIME {
             queue.now = Some(Instant::now());
         }
         let queued = Queued {
             group,
-            from: letter.from.clone(),
-            incarnation: letter.incarnation,
+            from,
+            incarnation,
             to,
             payload,
             is_repeated,
             since: queue.now.unwrap_or_else(Instant::now),
         };
-        queue.put(queued);
-        if queue.bytes > self.most {
-            self.drop_all(&mut queue);
-            if queue.stage == Stage::Linked {
-                queue.stage = Stage::Overrun;
-                self.full.notify_one();
-            }
+        if !queue.has_room(&queued, self.most) {
+            self.lost.fetch_add(1, Relaxed);
+            return self.overflow(&mut queue);
         }
+        queue.put(queued);
         drop(queue);
         if was_empty {
             self.ring();
         }
+    }
+
+    /// There was no room for a letter.
+    fn overflow(&self, queue: &mut Queue) {
+        let stuck = |since: Instant| since.elapsed() >= self.patience;
+        if queue.stage == Stage::Linked {
+            if !queue.stalled.is_some_and(stuck) {
+                return;
+            }
+            queue.stage = Stage::Overrun;
+            self.full.notify_one();
+        }
+        self.drop_all(queue);
     }
 
     fn drop_old(&self, queue: &mut Queue) {
@@ -282,6 +315,16 @@ impl Outbox {
 }
 
 impl Queue {
+    /// A letter that stands for a former one needs none.
+    fn has_room(&self, letter: &Queued, most: usize) -> bool {
+        let bytes = self.bytes.saturating_add(letter.size());
+        if !letter.is_repeated || bytes <= most {
+            return bytes <= most;
+        }
+        let quarter = most.checked_div(4).unwrap_or_default();
+        bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&letter.key())
+    }
+
     fn put(&mut self, letter: Queued) {
         self.bytes = self.bytes.saturating_add(letter.size());
         let key = letter.is_repeated.then(|| letter.key());
@@ -308,7 +351,7 @@ impl Queue {
 
 mod line;
 
-use line::Line;
+pub(crate) use line::Line;
 
 /// The oldest letter has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -348,7 +391,7 @@ impl<M: RemoteMessage> Link<M> for Way {
             all if all.len() == self.there.load(Relaxed) => Receivers::All,
             several => Receivers::Several(several.into()),
         };
-        self.outbox.push(self.group, to, &letter);
+        self.outbox.push(self.group, to, letter);
     }
 }
 
@@ -358,10 +401,8 @@ const SAME_TIME: u32 = 5;
 
 /// What a queued letter takes beside its payload, about.
 const OVERHEAD: usize = 64;
-
-/// Payloads share blocks of this size; a block that has less left is not used any further.
-const ARENA: usize = 8 * 1024;
-const SMALL: usize = 64;
+/// So that a letter of a whole frame has room.
+const MARGIN: usize = 1024;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 //! What a queue keeps, replaces, and gives up.
 
 use actix::clock::sleep;
+use bytes::BytesMut;
 
 use super::*;
 use crate::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
     protocol::{Score, Term},
-    remote::LinkId,
+    remote::{LinkId, wire::encode_payload},
 };
 
 const LINK: LinkId = LinkId([1; 16]);
@@ -54,12 +55,16 @@ fn play(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
+fn take(way: &Way, by: LinkId) -> Result<Line, TooOld> {
+    way.outbox.take(by, Line::default())
+}
+
 /// The payloads that wait, taken out.
 fn taken(way: &Way) -> Vec<Vec<u8>> {
-    let letters = way.outbox.take(LINK).unwrap();
+    let letters = take(way, LINK).unwrap();
     letters
         .iter()
-        .map(|letter| letter.payload.to_vec())
+        .map(|(_, payload)| payload.to_vec())
         .collect()
 }
 
@@ -106,25 +111,107 @@ fn repeated_letters_never_fill_a_queue() {
     });
 }
 
+/// Says more than fits; says how many letters that were.
+fn flood(way: &Way) -> u64 {
+    let lost = way.outbox.lost();
+    for said in 1..=20_000 {
+        way.carry(&[id("x")], letter("a", resign(said)));
+        if way.outbox.lost() > lost {
+            assert!(said >= 5_000, "{said} letters in 1 MiB");
+            return said;
+        }
+    }
+    panic!("20,000 letters are more than 1 MiB");
+}
+
 #[test]
-fn over_its_limit_a_queue_is_given_up_and_the_loss_is_counted() {
+fn over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted() {
     play(async {
         let way = way();
-        let mut said: u64 = 0;
-        while way.outbox.check().is_ok() {
-            way.carry(&[id("x")], letter("a", resign(said)));
-            said += 1;
-        }
-        assert!((5_000..20_000).contains(&said), "{said} letters in 1 MiB");
-        assert_eq!(way.outbox.lost(), said);
+        way.outbox.stall();
+        sleep(Duration::from_millis(63)).await; // 1/32 of 2 s
+        let said = flood(&way);
+        assert_eq!(way.outbox.lost(), said, "all that waited, and the last one");
+        assert_eq!(way.outbox.check(), Err(TooOld));
         way.outbox.overrun().await;
         way.carry(&[id("x")], letter("a", resign(said)));
         assert_eq!(way.outbox.lost(), said + 1, "until there is another link");
         way.outbox.unlink(LINK);
         way.outbox.link(OTHER);
         way.carry(&[id("x")], letter("a", resign(7)));
-        assert_eq!(way.outbox.take(OTHER).unwrap().len(), 1);
+        assert_eq!(take(&way, OTHER).unwrap().iter().count(), 1);
+        way.outbox.unlink(OTHER);
+        let said = flood(&way);
+        assert!(way.outbox.lost() >= 2 * said, "without a link all are lost");
     });
+}
+
+#[test]
+fn who_says_too_much_loses_the_newest_letters_and_repeated_ones_last() {
+    play(async {
+        let way = way();
+        way.outbox.stall();
+        way.outbox.go_on();
+        sleep(Duration::from_millis(100)).await;
+        let said = flood(&way);
+        assert_eq!(way.outbox.lost(), 1, "the newest");
+        assert_eq!(way.outbox.check(), Ok(()), "the peer is not to blame");
+        way.carry(&[id("x")], letter("a", resign(said)));
+        assert_eq!(way.outbox.lost(), 2);
+        for term in 0..100_000 {
+            way.carry(&[id("x")], letter("a", heartbeat(term)));
+        }
+        assert_eq!(way.outbox.lost(), 2, "there is room for a repeated one");
+        let mut many = 0u64;
+        while way.outbox.lost() == 2 {
+            many += 1;
+            way.carry(&[id("x")], letter(&format!("b{many}"), heartbeat(many)));
+        }
+        assert!(
+            (1_000..said).contains(&many),
+            "{many} in a quarter of 1 MiB"
+        );
+        way.carry(&[id("x")], letter("a", heartbeat(7)));
+        assert_eq!(
+            way.outbox.lost(),
+            3,
+            "one that stands for a former one fits"
+        );
+        let taken = taken(&way);
+        assert_eq!(u64::try_from(taken.len()).unwrap(), said - 1 + many);
+        let expected = (1..said).map(|said| bytes(&resign(said)));
+        assert!(
+            taken
+                .iter()
+                .take(taken.len() - usize::try_from(many).unwrap())
+                .cloned()
+                .eq(expected)
+        );
+        assert_eq!(taken.last(), Some(&bytes(&heartbeat(7))));
+    });
+}
+
+#[test]
+fn no_more_waits_than_goes_out_in_time() {
+    let slow = Limits::builder().rate(64 << 10).burst(128 << 10);
+    // 56 KiB a second for 180 ms; a frame in any case; and never more than the limit.
+    let expected = [
+        (slow.frame(4 << 10), 10_321),
+        (slow.frame(16 << 10), 17 << 10),
+        (Limits::builder(), 1 << 20),
+    ];
+    for (limits, most) in expected {
+        play(async {
+            let outbox = Outbox::new(&limits.build().unwrap());
+            outbox.link(LINK);
+            let way = Way::new(0, Arc::new(outbox));
+            while way.outbox.lost() == 0 {
+                way.carry(&[id("x")], letter("a", resign(1)));
+            }
+            let bytes = way.outbox.lock().bytes;
+            assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
+        });
+    }
 }
 
 #[test]
@@ -133,7 +220,7 @@ fn a_letter_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
         let way = way();
         way.carry(&[id("x")], letter("a", resign(1)));
         sleep(Duration::from_millis(2_001)).await;
-        assert_eq!(way.outbox.take(LINK).unwrap_err(), TooOld);
+        assert_eq!(take(&way, LINK).unwrap_err(), TooOld);
         way.outbox.unlink(LINK);
         way.carry(&[id("x")], letter("a", resign(2)));
         assert_eq!(way.outbox.lost(), 1);
@@ -171,8 +258,11 @@ fn a_letter_to_all_of_a_node_names_nobody() {
         way.carry(&["x", "y", "z"].map(id), letter("a", resign(1)));
         way.carry(&["x", "y"].map(id), letter("a", resign(1)));
         way.carry(&[id("x")], letter("a", resign(1)));
-        let letters = way.outbox.take(LINK).unwrap();
-        let to: Vec<_> = letters.into_iter().map(|letter| letter.to).collect();
+        let letters = take(&way, LINK).unwrap();
+        let to: Vec<_> = letters
+            .iter()
+            .map(|(letter, _)| letter.to.clone())
+            .collect();
         let two = Receivers::Several(["x", "y"].map(id).into());
         assert_eq!(to, [Receivers::All, two, Receivers::One(id("x"))]);
     });
@@ -187,8 +277,9 @@ fn gaps_of_replaced_letters_are_closed_and_the_order_stays() {
         for term in 0..10_000 {
             way.carry(&[id("x")], letter("a", heartbeat(term)));
             way.carry(&[id("x")], letter("b", heartbeat(term)));
-            let places = way.outbox.lock().letters.places();
+            let (places, bytes) = way.outbox.lock().letters.room();
             assert!(places <= 2 * 3 + 17, "{places} places for 3 letters");
+            assert!(bytes <= 5 * 1024, "{bytes} bytes for 3 letters");
         }
         way.carry(&[id("x")], letter("a", resign(2)));
         way.carry(&[id("x")], letter("b", heartbeat(7)));
@@ -196,5 +287,100 @@ fn gaps_of_replaced_letters_are_closed_and_the_order_stays() {
         assert_eq!(taken(&way), expected.each_ref().map(bytes));
         assert_eq!(way.outbox.lock().bytes, 0);
         assert_eq!(way.outbox.lost(), 0);
+    });
+}
+
+#[test]
+fn holes_are_closed_while_letters_wait_and_every_letter_still_says_its_own() {
+    play(async {
+        let way = way();
+        let senders: Vec<_> = (0..200).map(|k| format!("a{k}")).collect();
+        for term in 0..50 {
+            for (at, from) in (0..).zip(&senders) {
+                way.carry(&[id("x")], letter(from, heartbeat(term * 1_000 + at)));
+            }
+        }
+        let expected: Vec<_> = (49_000..49_200).map(|n| bytes(&heartbeat(n))).collect();
+        let whole: usize = expected.iter().map(Vec::len).sum();
+        let (_, room) = way.outbox.lock().letters.room();
+        assert!(room <= 2 * whole + 5 * 1024, "{room} bytes for {whole}");
+        assert_eq!(taken(&way), expected);
+    });
+}
+
+#[test]
+fn a_line_that_was_sent_is_filled_again_and_keeps_little() {
+    play(async {
+        let way = way();
+        let mut line = Line::default();
+        for burst in [3_000, 2, 1] {
+            for term in 0..burst {
+                way.carry(&[id("x")], letter("a", resign(term)));
+            }
+            line.clear();
+            line = way.outbox.take(LINK, line).unwrap();
+            let said: Vec<_> = line.iter().map(|(_, payload)| payload.to_vec()).collect();
+            let expected: Vec<_> = (0..burst).map(|term| bytes(&resign(term))).collect();
+            assert_eq!(said, expected);
+        }
+        way.outbox.clear();
+        assert_eq!(way.outbox.lost(), 0, "all were taken");
+    });
+}
+
+/// A message that panics half-way, or fails.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+enum Sick {
+    Panics,
+    Fails,
+    IsWell,
+}
+
+impl serde::Serialize for Sick {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::{Error, SerializeTuple};
+        let mut tuple = serializer.serialize_tuple(2)?;
+        tuple.serialize_element(&1)?;
+        match self {
+            Self::Panics => panic!("half-way"),
+            Self::Fails => return Err(S::Error::custom("half-way")),
+            Self::IsWell => tuple.serialize_element(&2)?,
+        }
+        tuple.end()
+    }
+}
+
+impl std::fmt::Display for Sick {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("sick")
+    }
+}
+
+impl crate::protocol::PeerMessage for Sick {
+    fn kind(&self) -> &'static str {
+        "sick"
+    }
+}
+
+#[test]
+fn what_a_panic_or_a_failure_leaves_behind_is_said_by_nobody() {
+    let letter = |message| Incoming {
+        from: id("a"),
+        incarnation: Incarnation(1),
+        message,
+    };
+    play(async {
+        let way = way();
+        let to = [id("x")];
+        way.carry(&to, letter(Sick::IsWell));
+        for _ in 0..1_000 {
+            let said = std::panic::AssertUnwindSafe(|| way.carry(&to, letter(Sick::Panics)));
+            assert!(std::panic::catch_unwind(said).is_err());
+            way.carry(&to, letter(Sick::Fails));
+        }
+        assert!(way.outbox.lock().letters.room().1 < 10, "no leftovers");
+        way.carry(&to, letter(Sick::IsWell));
+        assert_eq!(taken(&way), [[0x92, 1, 2], [0x92, 1, 2]]);
+        assert_eq!(way.outbox.lost(), 1_000, "those that failed");
     });
 }

@@ -1,4 +1,5 @@
-//! The bare connection: tokio-util's length-delimited frames, one message each.
+//! Less than anybody could use: a frame carries a message and no names, by the codec of the bridge, and
+//! no actor gets it. It shows what frames, sockets and the codec take by themselves.
 
 use std::{
     net::SocketAddr,
@@ -21,7 +22,7 @@ use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use crate::{message::message, tally::Tally};
 
 /// The sending end.
-pub(crate) struct Bare {
+pub(crate) struct Payload {
     stream: Framed<TcpStream, LengthDelimitedCodec>,
     arena: BytesMut,
     tally: Arc<Tally>,
@@ -60,7 +61,7 @@ fn encode(message: &BullyMessage, arena: &mut BytesMut) -> Bytes {
     arena.split().freeze()
 }
 
-impl Bare {
+impl Payload {
     pub(crate) async fn dial(at: &SocketAddr, tally: Arc<Tally>) -> Self {
         let stream = TcpStream::connect(at).await.expect("it listens");
         Self {

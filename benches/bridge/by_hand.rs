@@ -1,0 +1,187 @@
+//! What one would write by hand to carry actors' messages: tokio-util's length-delimited frames, in
+//! each of them a sender, a receiver and a message, encoded and decoded by rmp-serde, and for the
+//! receiver a `do_send` into its mailbox.
+//!
+//! It checks nothing, bounds nothing and forgets nobody: the least that does the same.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use actix::{Actor, Addr, Context, Handler, Message};
+use actix_bully::elections::bully::BullyMessage;
+use bytes::{BufMut, Bytes, BytesMut};
+use futures::{SinkExt, StreamExt};
+use tokio::{
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::{Notify, mpsc},
+};
+use tokio_util::codec::{FramedRead, FramedWrite, LengthDelimitedCodec};
+
+use crate::{message::message, tally::Tally};
+
+const NEAR: &str = "near";
+const FAR: &str = "far";
+
+/// What an actor gets.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Letter {
+    from: String,
+    message: BullyMessage,
+}
+
+/// Frames that go out. Not split by a lock: that would cost the bare side more.
+struct Writer {
+    frames: FramedWrite<OwnedWriteHalf, LengthDelimitedCodec>,
+    arena: BytesMut,
+}
+
+type Reader = FramedRead<OwnedReadHalf, LengthDelimitedCodec>;
+
+fn framed(stream: TcpStream) -> (Reader, Writer) {
+    stream.set_nodelay(true).expect("a socket");
+    let (reader, writer) = stream.into_split();
+    let writer = Writer {
+        frames: FramedWrite::new(writer, LengthDelimitedCodec::new()),
+        arena: BytesMut::new(),
+    };
+    (FramedRead::new(reader, LengthDelimitedCodec::new()), writer)
+}
+
+impl Writer {
+    async fn feed(&mut self, from: &str, to: &str, message: &BullyMessage) {
+        let mut out = (&mut self.arena).writer();
+        rmp_serde::encode::write(&mut out, &(from, to, message)).expect("it can be encoded");
+        let frame = self.arena.split().freeze();
+        self.frames.feed(frame).await.expect("it listens");
+    }
+
+    async fn flush(&mut self) {
+        let flushed = SinkExt::<Bytes>::flush(&mut self.frames).await;
+        flushed.expect("it listens");
+    }
+}
+
+/// Hands every message to the actor that it names.
+async fn deliver<A>(mut frames: Reader, actors: BTreeMap<String, Addr<A>>)
+where
+    A: Actor<Context = Context<A>> + Handler<Letter>,
+{
+    while let Some(Ok(frame)) = frames.next().await {
+        let decoded: Result<(String, String, BullyMessage), _> = rmp_serde::from_slice(&frame);
+        let (from, to, message) = decoded.expect("an honest peer");
+        if let Some(actor) = actors.get(&to) {
+            actor.do_send(Letter { from, message });
+        }
+    }
+}
+
+/// The receiving end.
+struct Sink {
+    tally: Arc<Tally>,
+    answers: mpsc::UnboundedSender<Letter>,
+}
+
+impl Actor for Sink {
+    type Context = Context<Self>;
+}
+
+impl Handler<Letter> for Sink {
+    type Result = ();
+    fn handle(&mut self, letter: Letter, _: &mut Context<Self>) {
+        if self.tally.note() {
+            self.answers.send(letter).ok(); // over when the run is
+        }
+    }
+}
+
+/// Starts the receiving end: one connection, on the current thread.
+pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let at = listener.local_addr().expect("it listens");
+    actix_rt::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let (reader, mut writer) = framed(stream);
+        let (answers, mut said) = mpsc::unbounded_channel::<Letter>();
+        let sink = Sink { tally, answers }.start();
+        actix_rt::spawn(async move {
+            while let Some(Letter { from, message }) = said.recv().await {
+                writer.feed(FAR, &from, &message).await;
+                writer.flush().await;
+            }
+        });
+        deliver(reader, BTreeMap::from([(FAR.to_owned(), sink)])).await;
+    });
+    at
+}
+
+/// What hears the answers.
+struct Ear(Arc<Notify>);
+
+impl Actor for Ear {
+    type Context = Context<Self>;
+}
+
+impl Handler<Letter> for Ear {
+    type Result = ();
+    fn handle(&mut self, _: Letter, _: &mut Context<Self>) {
+        self.0.notify_one();
+    }
+}
+
+/// The sending end.
+pub(crate) struct ByHand {
+    writer: Writer,
+    heard: Arc<Notify>,
+    tally: Arc<Tally>,
+}
+
+impl ByHand {
+    pub(crate) async fn dial(at: &SocketAddr, tally: Arc<Tally>) -> Self {
+        let stream = TcpStream::connect(at).await.expect("it listens");
+        let (reader, writer) = framed(stream);
+        let heard = Arc::new(Notify::new());
+        let ear = Ear(Arc::clone(&heard)).start();
+        actix_rt::spawn(deliver(reader, BTreeMap::from([(NEAR.to_owned(), ear)])));
+        Self {
+            writer,
+            heard,
+            tally,
+        }
+    }
+
+    /// Sends that many messages; returns when all have arrived.
+    pub(crate) async fn send(&mut self, window: usize, messages: usize) {
+        let step = self.tally.open(window);
+        for turn in 0..messages / step {
+            self.tally.wait(step).await;
+            for counter in 0..step {
+                let counter = u64::try_from(turn * step + counter).expect("a count");
+                self.writer.feed(NEAR, FAR, &message(counter)).await;
+            }
+            self.writer.flush().await;
+        }
+        self.tally.close(step).await;
+    }
+
+    /// Sends one message after the other; how long until each was answered.
+    pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
+        self.tally.answer();
+        let mut times = Vec::with_capacity(rounds);
+        for _ in 0..rounds {
+            let began = Instant::now();
+            self.writer.feed(NEAR, FAR, &message(1)).await;
+            self.writer.flush().await;
+            self.heard.notified().await;
+            times.push(began.elapsed());
+        }
+        times
+    }
+}

@@ -1,0 +1,89 @@
+//! The letters of one frame, from bytes to the agents here.
+//!
+//! Decided here: the order of the questions about a letter, and that what is the same for all
+//! letters of a frame is looked up once.
+
+use crate::{
+    protocol::{AgentId, Term, Time},
+    remote::{
+        Closed, Dropped, Inbound, Letter,
+        carry::Intake,
+        wire::{RawLetter, Receivers},
+    },
+};
+
+use super::link::Common;
+
+/// Takes the letters of one frame.
+pub(super) struct Letters<'a> {
+    common: &'a Common,
+    /// Takes those of one group: most frames have letters of one only.
+    open: Option<(usize, Box<dyn Intake + 'a>)>,
+}
+
+impl<'a> Letters<'a> {
+    pub(super) const fn new(common: &'a Common) -> Self {
+        Self { common, open: None }
+    }
+
+    /// Delivers a letter, or counts why not.
+    pub(super) fn take(
+        &mut self,
+        inbound: &mut Inbound,
+        now: Time,
+        letter: &RawLetter<'_>,
+    ) -> Result<(), Closed> {
+        let (common, shared) = (self.common, &self.common.shared);
+        let passed = match inbound.letter(now, letter)? {
+            Letter::Pass(passed) => passed,
+            Letter::Drop(why) => {
+                shared.counters.dropped(why);
+                return Ok(());
+            }
+        };
+        if common.account.has_refused(passed.group, passed.from) {
+            shared.counters.dropped(Dropped::RefusedName);
+            return Ok(());
+        }
+        let Some(intake) = self.intake(passed.group) else {
+            return Ok(());
+        };
+        let mut judge =
+            |term: Option<Term>| term.map_or(Ok(()), |term| shared.admit(passed.group, term));
+        let side = common.groups.get(passed.group);
+        let told = side.map(|side| side.told.borrow());
+        let mut unknown: usize = 0;
+        let mut name = |number: u32| {
+            let id = told.as_ref().and_then(|told| told.name(number));
+            unknown = unknown.saturating_add(usize::from(id.is_none()));
+            id
+        };
+        // Most letters are for one: that takes no list.
+        let (one, several): (Option<&AgentId>, Vec<&AgentId>);
+        let to = match letter.to {
+            Receivers::All => None,
+            Receivers::One(number) => {
+                one = name(number);
+                Some(one.as_slice())
+            }
+            Receivers::Several(numbers) => {
+                several = numbers.into_iter().filter_map(name).collect();
+                Some(several.as_slice())
+            }
+        };
+        let (from, life) = (passed.from, passed.incarnation);
+        intake.take(from, life, to, letter.payload, &mut judge)?;
+        for _ in 0..unknown {
+            shared.counters.dropped(inbound.unknown_agent(now)?);
+        }
+        Ok(())
+    }
+
+    fn intake(&mut self, group: usize) -> Option<&mut (dyn Intake + 'a)> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != group) {
+            let carried = self.common.shared.carried.get(group)?;
+            self.open = Some((group, carried.intake()));
+        }
+        self.open.as_mut().map(|(_, intake)| &mut **intake)
+    }
+}

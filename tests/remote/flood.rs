@@ -1,0 +1,116 @@
+//! Agents that say more than a link may carry: nobody is given up for it, and elections go on.
+
+use actix::clock::{Instant, sleep};
+use actix_bully::{
+    elections::bully::{BullyMessage, Resign},
+    protocol::{AgentId, Incarnation, Term, To},
+    remote::{Limits, transport::Pipes},
+};
+
+use super::kit::{Host, MS, builder, id, play, until};
+
+/// Nobody's leadership ends by it: the term is over. About as long as a letter gets.
+fn resign() -> BullyMessage {
+    let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
+    let (term, successor) = (Term(0), Some(successor));
+    Resign { term, successor }.into()
+}
+
+/// The bytes of such a letter on the wire, about.
+const LETTER: usize = 280;
+
+/// Two linked hosts with an agent each; a1 leads.
+async fn linked(pipes: &Pipes, limits: &Limits) -> [Host; 2] {
+    let host = |name: &'static str, peer: &'static str| {
+        Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
+    };
+    let (mut a, mut b) = (host("a", "b"), host("b", "a"));
+    a.agent("a1", 2);
+    b.agent("b1", 1);
+    until("a1 leads", || a.follows("a1") && b.follows("a1")).await;
+    sleep(MS(500)).await;
+    [a, b]
+}
+
+fn closed(hosts: &[Host; 2]) -> u64 {
+    let count = |host: &Host| host.bridge.counters().iter().map(|(_, n)| n).sum::<u64>();
+    hosts.iter().map(count).sum()
+}
+
+fn say(host: &Host, letters: usize) {
+    let (from, to) = (id("a1"), To::One(id("b1")));
+    let snapshot = host.group.snapshot(&id("nobody"));
+    let life = snapshot.members().get(&from).unwrap().incarnation;
+    for _ in 0..letters {
+        snapshot.deliver(&from, life.unwrap_or(Incarnation(0)), &to, resign());
+    }
+}
+
+/// For so long says so many bytes each millisecond; the link, the leader and the order of things
+/// stay what they are.
+async fn flood(limits: &Limits, millis: u64, each: usize) {
+    let pipes = Pipes::new();
+    let hosts = linked(&pipes, limits).await;
+    let [a, b] = &hosts;
+    let (before, began) = (b.bridge.traffic(), Instant::now());
+    let (links, shut) = (a.bridge.traffic().links, closed(&hosts));
+    let mut said = 0;
+    while began.elapsed() < MS(millis) {
+        let letters = each / LETTER;
+        said += letters;
+        say(a, letters);
+        sleep(MS(1)).await;
+        assert!(b.follows("a1"), "after {:?}", began.elapsed());
+    }
+    assert_eq!(closed(&hosts), shut, "{:?}", b.bridge.counters());
+    assert_eq!(a.bridge.traffic().links, links, "one link throughout");
+    let crossed = b.bridge.traffic().bytes_in - before.bytes_in;
+    let crossed = usize::try_from(crossed).unwrap();
+    let (rate, burst) = (limits.rate(), limits.burst());
+    let seconds = usize::try_from(millis).unwrap();
+    let allowed = burst + rate * seconds / 1_000;
+    assert!(said * LETTER > allowed * 5 / 4, "a flood indeed");
+    assert!(crossed > (burst / 2 + rate * seconds / 1_000) * 3 / 4);
+    let lost = a.bridge.peers()[0].lost;
+    assert!(lost > 0);
+    let echo = a.bridge.traffic().longest_echo;
+    assert!(echo < limits.silence() * 2 / 3, "{echo:?}");
+
+    // It is over at once: what is said now arrives.
+    sleep(MS(1_000)).await;
+    let before = b.bridge.traffic().letters_in;
+    say(a, 10);
+    sleep(MS(20)).await;
+    assert!(b.bridge.traffic().letters_in >= before + 10);
+    assert_eq!(a.bridge.peers()[0].lost, lost);
+}
+
+#[test]
+fn a_flood_from_an_honest_side_never_closes_the_link_and_heartbeats_still_pass() {
+    play(async {
+        flood(&Limits::default(), 1_000, 64 << 10).await;
+    });
+}
+
+#[test]
+fn nor_does_one_that_lasts() {
+    play(async {
+        let limits = Limits::builder().rate(256 << 10).burst(512 << 10);
+        flood(&limits.build().unwrap(), 10_000, 1 << 10).await;
+    });
+}
+
+#[test]
+fn nor_do_more_letters_in_one_turn_than_a_queue_holds() {
+    play(async {
+        let pipes = Pipes::new();
+        let hosts = linked(&pipes, &Limits::default()).await;
+        let [a, b] = &hosts;
+        let shut = closed(&hosts);
+        say(a, 20_000);
+        sleep(MS(500)).await;
+        assert_eq!(closed(&hosts), shut);
+        assert!(b.follows("a1"));
+        assert!(a.bridge.peers()[0].lost > 10_000, "1 MiB crossed, no more");
+    });
+}
