@@ -26,8 +26,11 @@ use stateright::{
 use crate::{
     relative::{at, digest},
     rules::{DurableOf, MessageOf, Rules, Seen, TimerOf, name, place},
-    timed::{SOUND, TELLING},
+    timed::SOUND,
 };
+
+/// What has to happen somewhere.
+pub const TELLING: &str = "somebody is elected";
 
 /// One agent's side of an election, played by an actor of the model checker.
 #[derive(Clone, Debug)]
@@ -185,7 +188,7 @@ impl<R: Rules> Actor for Player<R> {
             birth,
         };
         let mut seat = Seat {
-            machine: R::Election::new(identity, self.rules.config(), kept.disk.clone()),
+            machine: R::Election::new(identity, self.rules.config_of(who), kept.disk.clone()),
             now: at(0),
             dues: BTreeMap::new(),
             kept,
@@ -271,6 +274,7 @@ impl<R: Rules> Player<R> {
                 }
                 let seen = Seen {
                     who,
+                    life: seat.kept.life,
                     heard: heard.as_ref().map(|(from, message)| (*from, message)),
                     disk: seat.kept.disk.as_ref(),
                     effect: &effect,

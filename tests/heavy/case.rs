@@ -8,10 +8,10 @@ use std::{fmt, fs, hash::Hash, path::Path};
 use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model};
 
 use crate::{
-    actors::{self, Reach},
+    actors::{self, Reach, TELLING},
     rules::Rules,
     story,
-    timed::{self, Aim, Lab, SOUND, TELLING},
+    timed::{self, Aim, Lab, SOUND},
 };
 
 /// No search generates more states than this, of which about one in seven is new: a change that makes
@@ -34,10 +34,10 @@ pub struct Outcome {
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All states were seen, every invariant holds in each, and somebody led in one.
+    /// All states were seen, every invariant holds in each, and what has to happen somewhere does.
     Holds,
-    /// All states were seen, and nobody ever led: the model shows nothing.
-    Vacuous,
+    /// All states were seen, and this never happened: the model shows less than it says.
+    Vacuous(&'static str),
     /// This invariant breaks in so many steps, and in no fewer.
     Breaks(&'static str, usize),
     /// There are too many states.
@@ -48,7 +48,7 @@ impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Holds => f.pad("holds"),
-            Self::Vacuous => f.pad("holds, but nobody ever leads"),
+            Self::Vacuous(what) => f.pad(&format!("holds, but never: {what}")),
             Self::Breaks(what, steps) => f.pad(&format!("{what}: broken in {steps} steps")),
             Self::Cut => f.pad("cut short"),
         }
@@ -59,9 +59,8 @@ impl fmt::Display for End {
 pub struct Case {
     /// What is searched, in a few words.
     pub name: String,
-    /// How many different states, and the longest of the shortest ways to one of them; `None` where
-    /// nobody counts.
-    pub size: Option<(usize, usize)>,
+    /// How many different states, and the longest of the shortest ways to one of them.
+    pub size: (usize, usize),
     /// How it ends.
     pub end: End,
     /// The file in `golden/` that holds the shortest way.
@@ -80,12 +79,7 @@ impl fmt::Debug for Case {
 impl Case {
     /// A case that is expected to hold, with these numbers of states and depth.
     pub fn holds(name: &str, unique: usize, depth: usize, search: Search) -> Self {
-        Self::new(name, Some((unique, depth)), End::Holds, search)
-    }
-
-    /// A case that is expected to hold, however many states there are.
-    pub fn holds_uncounted(name: &str, search: Search) -> Self {
-        Self::new(name, None, End::Holds, search)
+        Self::new(name, (unique, depth), End::Holds, search)
     }
 
     /// A case in which this invariant breaks in so many steps.
@@ -95,11 +89,11 @@ impl Case {
         (what, steps): (&'static str, usize),
         search: Search,
     ) -> Self {
-        let size = Some((unique, steps + 1));
+        let size = (unique, steps + 1);
         Self::new(name, size, End::Breaks(what, steps), search)
     }
 
-    fn new(name: &str, size: Option<(usize, usize)>, end: End, search: Search) -> Self {
+    fn new(name: &str, size: (usize, usize), end: End, search: Search) -> Self {
         Self {
             name: name.into(),
             size,
@@ -126,8 +120,8 @@ impl Case {
     /// What is not as expected, if anything: the numbers, the end, or a step of the kept way.
     /// With `bless` that way is written anew.
     pub fn fault(&self, outcome: &Outcome, bless: bool) -> Option<String> {
-        let size = (outcome.unique, outcome.depth);
-        if let Some((unique, depth)) = self.size.filter(|expected| *expected != size) {
+        let (unique, depth) = self.size;
+        if (outcome.unique, outcome.depth) != self.size {
             return Some(format!(
                 "expected {unique} unique, depth {depth}, {}",
                 self.end
@@ -160,14 +154,17 @@ impl fmt::Debug for Search {
 /// A model with time.
 pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
     Search(Box::new(move || {
-        let aims_at_all = lab.aim == Aim::Everything;
         let checker = first_failure(lab.clone().checker());
         let found = checker.discovery(SOUND).map(|path| {
             let what = checker.model().rules.broken(path.last_state());
             (what, steps(&path), timed::trace(path))
         });
-        let told = !aims_at_all || checker.discovery(TELLING).is_some();
-        outcome(&checker, found, told)
+        let unseen = |sight: &&'static str| checker.discovery(sight).is_none();
+        let missed = match checker.model().aim {
+            Aim::Everything => lab.rules.sights().iter().copied().find(unseen),
+            Aim::Shortest => None,
+        };
+        outcome(&checker, found, missed)
     }))
 }
 
@@ -179,7 +176,8 @@ pub fn asynchronous<R: Rules>(rules: R, reach: Reach) -> Search {
             let what = actors::broken(checker.model(), path.last_state());
             (what, steps(&path), story::of_actors(path))
         });
-        outcome(&checker, found, checker.discovery(TELLING).is_some())
+        let missed = checker.discovery(TELLING).is_none().then_some(TELLING);
+        outcome(&checker, found, missed)
     }))
 }
 
@@ -203,7 +201,7 @@ fn steps<S: Clone + fmt::Debug + PartialEq + Hash, A: Clone>(
 fn outcome<M: Model>(
     checker: &impl Checker<M>,
     found: Option<(Option<&'static str>, usize, String)>,
-    told: bool,
+    missed: Option<&'static str>,
 ) -> Outcome
 where
     M::State: Hash,
@@ -211,8 +209,7 @@ where
     let (end, trace) = match found {
         Some((what, steps, trace)) => (End::Breaks(what.unwrap_or("nothing"), steps), trace),
         None if checker.state_count() >= MOST => (End::Cut, String::new()),
-        None if !told => (End::Vacuous, String::new()),
-        None => (End::Holds, String::new()),
+        None => (missed.map_or(End::Holds, End::Vacuous), String::new()),
     };
     Outcome {
         unique: checker.unique_state_count(),

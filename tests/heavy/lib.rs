@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`rules`] | what a model asks of an election: its machine, and what may never be |
 //! | [`bully`], [`quorum`], [`books`] | the elections, and what is held against them |
-//! | [`ballot`], [`reorganization`], [`ring`] | the same, of other papers |
+//! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
 //! | [`suite`], [`case`] | which searches there are, and what each has to show |
@@ -20,6 +20,7 @@ pub mod ballot;
 pub mod books;
 pub mod bully;
 pub mod case;
+pub mod invitation;
 pub mod quorum;
 pub mod relative;
 pub mod reorganization;

@@ -29,6 +29,11 @@ fn the_other_elections_keep_their_promises() {
 }
 
 #[test]
+fn the_invitation_agrees_within_each_group_and_its_defects_are_found() {
+    check(Group::Invitation);
+}
+
+#[test]
 fn every_planted_defect_is_found() {
     check(Group::Planted);
 }
@@ -36,18 +41,25 @@ fn every_planted_defect_is_found() {
 #[test]
 fn the_readme_says_what_is_found() {
     for case in Group::Planted.cases() {
-        let (End::Breaks(invariant, steps), Some((unique, _))) = (case.end, case.size) else {
+        let End::Breaks(invariant, steps) = case.end else {
             panic!("{} is to break something", case.name);
         };
+        let (unique, _) = case.size;
         is_in_readme(&case.name, &format!("| {invariant} | {steps} | {unique} |"));
     }
     for case in Group::Threshold.cases() {
-        let (unique, _) = case.size.expect("a number of states");
+        let (unique, _) = case.size;
         let end = match case.end {
             End::Breaks(_, steps) => format!("two lead after {steps} steps"),
             _ => "at most one leads".into(),
         };
         is_in_readme(&case.name, &format!("| {end} | {unique} |"));
+    }
+    for group in [Group::Others, Group::Invitation, Group::Soak] {
+        for case in group.cases() {
+            let (unique, _) = case.size;
+            is_in_readme(&case.name, &format!("| {} | {unique} |", case.end));
+        }
     }
 }
 

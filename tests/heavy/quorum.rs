@@ -209,8 +209,12 @@ impl Rules for Quorum {
         Books::has_elected(books, self.quorum)
     }
 
-    /// A second leader, after another one.
-    fn is_telling(&self, world: &World<Self>) -> bool {
+    fn sights(&self) -> &'static [&'static str] {
+        &["somebody leads in the last term"]
+    }
+
+    /// As a rule a second leader, after another one.
+    fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
         let mut believers = world.believers();
         believers.any(|(_, term)| u64::from(self.terms) == term)
     }

@@ -29,9 +29,9 @@ impl Reorganizing {
             .delay_bound(ticks(delay))
             .deadline(ticks(deadline.into()))
             .detector(ticks(200.0), ticks(400.0))
-            .step(ticks(1.0))
+            .step(ticks(delay.ceil()))
             .jitter(Duration::ZERO)
-            .round(ticks(3.0))
+            .round(ticks(3.0 * delay.ceil()))
             .lease(ticks(900.0), ticks(1_800.0))
             .build()
             .expect("every relation holds");

@@ -18,8 +18,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Rings {
     config: Arc<RingConfig>,
-    /// From this tick on all agree.
-    pub settled: u16,
+    /// From this tick on all agree; `None` if nobody asks.
+    pub settled: Option<u16>,
 }
 
 impl Rings {
@@ -29,7 +29,7 @@ impl Rings {
     ///
     /// # Panics
     /// If `hop` is zero.
-    pub fn new(hop: u8, settled: u16) -> Self {
+    pub fn new(hop: u8, settled: Option<u16>) -> Self {
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.1))
@@ -71,17 +71,21 @@ impl Rules for Rings {
         if world.believers().nth(1).is_some() {
             return Some("at most one leads");
         }
-        let is_late = world.now >= self.settled && !agree(world);
-        is_late.then_some("from then on all agree")
+        let is_late = self.settled.is_some_and(|settled| world.now >= settled);
+        (is_late && !agree(world)).then_some("from then on all agree")
     }
 }
 
-/// Whether all follow the most important one.
+/// Whether all who live follow the most important of them.
 fn agree(world: &World<Rings>) -> bool {
-    let best = name(world.len() - 1);
-    let follows = |who| {
-        let leader = world.view(who).and_then(|view| view.leader);
-        leader.is_some_and(|leader| leader.id == best)
-    };
-    (0..world.len()).all(follows)
+    let views = (0..world.len()).map(|who| world.view(who));
+    let views: Vec<_> = views
+        .enumerate()
+        .filter_map(|(who, view)| Some((who, view?)))
+        .collect();
+    let best = views.last().map(|(who, _)| name(*who));
+    views.iter().all(|(_, view)| {
+        let leader = view.leader.as_ref().map(|leader| &leader.id);
+        leader == best.as_ref()
+    })
 }

@@ -5,7 +5,9 @@
 
 use std::{fmt::Debug, hash::Hash, time::Duration};
 
-use actix_bully::protocol::{AgentId, EffectOf, Election, InputOf, PeerMessage, Score};
+use actix_bully::protocol::{
+    AgentId, EffectOf, Election, Incarnation, InputOf, PeerMessage, Score,
+};
 
 use crate::timed::World;
 
@@ -32,6 +34,11 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
 
     /// The machine's parameters.
     fn config(&self) -> &<Self::Election as Election>::Config;
+
+    /// The same of one agent, where they differ.
+    fn config_of(&self, _who: usize) -> &<Self::Election as Election>::Config {
+        self.config()
+    }
 
     /// How important the k-th agent is at first: the later in the alphabet, the more.
     fn score(&self, k: usize) -> Option<Score> {
@@ -83,8 +90,14 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         (believers.len() > 1).then_some("at most one leads")
     }
 
-    /// Whether this world shows that the model is not vacuous: somebody was elected, as a rule.
-    fn is_telling(&self, world: &World<Self>) -> bool {
+    /// What has to happen somewhere, so that the model is not vacuous: somebody is elected, as a
+    /// rule. At most five.
+    fn sights(&self) -> &'static [&'static str] {
+        &["somebody leads"]
+    }
+
+    /// Whether this world shows that one of them.
+    fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
         world.believers().next().is_some()
     }
 
@@ -113,6 +126,8 @@ pub enum Owner {
 pub struct Seen<'a, E: Election> {
     /// Whose step.
     pub who: usize,
+    /// In which life of it.
+    pub life: Incarnation,
     /// What it was told, and by whom, if that was the cause.
     pub heard: Option<(usize, &'a E::Message)>,
     /// What is durable just before the effect.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::Task;
+use super::{Defect, Task};
 use crate::protocol::{Detector, Timings};
 
 /// What an invitation election needs to know beside who takes part; the same at every member, but
@@ -26,6 +26,7 @@ pub struct InvitationConfig {
     task: Task,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 impl InvitationConfig {
@@ -122,6 +123,20 @@ impl InvitationConfig {
             .saturating_add(turn)
             .saturating_add(self.worst_case_merge_with_losses())
     }
+
+    /// The same rules with one of them broken.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn planted(mut self, defect: Defect) -> Self {
+        self.defect = Some(defect);
+        self
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    pub(super) fn has(&self, defect: Defect) -> bool {
+        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+    }
 }
 
 /// Makes an [`InvitationConfig`].
@@ -173,6 +188,7 @@ impl InvitationConfigBuilder {
             task: self.task,
             drain: self.drain,
             rest: self.rest,
+            defect: None,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Joining somebody else's group (I4, I6).
 
 use super::{
-    Accept, Decline, ElectionId, Invitation, InvitationElection, Out, Ready, Timer,
+    Accept, Decline, Defect, ElectionId, Invitation, InvitationElection, Out, Ready, Timer,
     state::{Above, Membership, Stage, State, Watch},
 };
 use crate::protocol::{
@@ -70,7 +70,7 @@ impl InvitationElection {
         let is_older = match &self.promised {
             Some(promised) => group <= promised,
             None => group.count <= self.floor,
-        };
+        } && !self.config.has(Defect::JoinsOlder);
         match &self.state {
             State::Member(m) if m.group == *group => Verdict::Accepted,
             _ if is_older || self.outranks(now, *score, &group.id) => Verdict::Declines,
@@ -130,8 +130,12 @@ impl InvitationElection {
             incarnation,
             term: ready.group.count,
         };
+        let any_group = self.config.has(Defect::TaskOfAnyGroup);
         match &mut self.state {
-            State::Member(m) if m.group == ready.group && m.stage == Stage::Joining => {
+            State::Member(m)
+                if (m.group == ready.group || any_group && m.coordinator.id == *from)
+                    && m.stage == Stage::Joining =>
+            {
                 out.notify(Event::NewLeader(leader.clone()));
                 let task = Some(ready.task);
                 m.stage = Stage::Following { leader, task };

@@ -11,8 +11,8 @@ use std::{
 use tracing::debug;
 
 use super::{
-    Accept, Count, Decline, ElectionId, Invitation, InvitationElection, LAST_COUNT, Out, Ready,
-    Timer,
+    Accept, Count, Decline, Defect, ElectionId, Invitation, InvitationElection, LAST_COUNT, Out,
+    Ready, Timer,
     state::{Found, Merge, Phase, Reign, State},
 };
 use crate::protocol::{
@@ -72,7 +72,12 @@ impl InvitationElection {
             self.ignore("it does not stand for election");
             return None;
         };
-        let Some(count) = self.seen.next().filter(|count| *count <= LAST_COUNT) else {
+        let next = if self.config.has(Defect::NumberKept) {
+            Some(self.seen.max(Term(1)))
+        } else {
+            self.seen.next()
+        };
+        let Some(count) = next.filter(|count| *count <= LAST_COUNT) else {
             self.ignore("the counts have come to their end");
             return None;
         };
@@ -286,7 +291,9 @@ impl InvitationElection {
         self.hear(count);
         if count > self.record.count {
             self.record = Count { count };
-            out.persist(self.record.clone());
+            if !self.config.has(Defect::VolatileNumber) {
+                out.persist(self.record.clone());
+            }
         }
     }
 

@@ -11,6 +11,9 @@
 //! - Once messages take no longer than the delay bound, and all can reach each other: one group, and
 //!   the most important agent coordinates it. In a partition: one in each part.
 //!
+//! A model checker looks at the first in every order in which two or three agents can act, with lost
+//! messages, crashes and hand-overs, as far as the bounds in `tests/heavy` reach.
+//!
 //! Not: one leader. Several lead at once whenever several groups exist: at a start, during a
 //! partition, after a false suspicion. The [`Term`] names a group together with its leader; it is no
 //! fence.
@@ -86,6 +89,7 @@
 mod check;
 mod command;
 mod config;
+mod defect;
 mod join;
 mod membership;
 mod merge;
@@ -100,6 +104,8 @@ use std::sync::Arc;
 use tracing::debug;
 
 pub use config::{InvitationConfig, InvitationConfigBuilder, InvitationError};
+#[doc(hidden)]
+pub use defect::Defect;
 pub use message::{
     Accept, AreYouCoordinator, AreYouThere, Decline, Invitation, InvitationMessage, Place, Ready,
     Resign, Standing, There,

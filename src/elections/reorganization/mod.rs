@@ -17,6 +17,10 @@
 //! coordinator on each side, a pause may show two for as long as it takes to notice. After that the
 //! group agrees again by itself. Who cannot live with that wants the quorum election.
 //!
+//! A model checker looks at GM1 in every order in which three agents can act while no message takes
+//! longer than d, one of which may crash: it holds with T > 2 d, and is broken with T = 2 d. How far
+//! it looks is in `tests/heavy`.
+//!
 //! # The rules by number
 //! | rule | paper | here | decided in |
 //! |---|---|---|---|

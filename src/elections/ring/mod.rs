@@ -18,6 +18,10 @@
 //! that two lead for a moment only where somebody was passed over. The [`Term`] orders what one
 //! observer sees; it is no fence.
 //!
+//! A model checker looks at every order in which three members can act, one of which may crash, as
+//! far as the bounds in `tests/heavy` reach: while no message takes longer than d, and none is lost,
+//! at most one leads, and all agree in time.
+//!
 //! **What it costs.** One initiator: n `Collect`, up to n `Nominate`, n `Coordinator`, and as many
 //! acknowledgements; up to 3 n d, and one Hop for each dead member met. All begin at once: at most
 //! n (n + 1) / 2 `Collect`. Each heartbeat: n, and n acknowledgements. See

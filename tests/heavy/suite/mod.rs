@@ -3,6 +3,7 @@
 //! Decided here: which bounds are worth it, and what the README's tables say. A number that changes
 //! without a change of the rules is a fault of the model; with one, it is looked at and written anew.
 
+mod invitation;
 mod others;
 mod planted;
 mod quorum;
@@ -23,6 +24,8 @@ pub enum Group {
     Quorum,
     /// Do the other elections keep what they promise?
     Others,
+    /// Does the invitation election agree within each group?
+    Invitation,
     /// Is a rule that is broken on purpose found?
     Planted,
     /// The same as above, much further.
@@ -31,11 +34,12 @@ pub enum Group {
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
         Self::Others,
+        Self::Invitation,
         Self::Planted,
         Self::Soak,
     ];
@@ -47,6 +51,7 @@ impl Group {
             Self::Threshold => "threshold",
             Self::Quorum => "quorum",
             Self::Others => "others",
+            Self::Invitation => "invitation",
             Self::Planted => "planted",
             Self::Soak => "soak",
         }
@@ -59,6 +64,7 @@ impl Group {
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
             Self::Quorum => "Quorum election, three voters: I1 to I5 and I8 to I10",
             Self::Others => "The other elections, three voters",
+            Self::Invitation => "Invitation election: agreement within each group, not one leader",
             Self::Planted => "Quorum election, one rule broken on purpose",
             Self::Soak => "Further",
         }
@@ -71,6 +77,7 @@ impl Group {
             Self::Threshold => threshold::cases(),
             Self::Quorum => quorum::cases(),
             Self::Others => others::cases(),
+            Self::Invitation => invitation::cases(),
             Self::Planted => planted::cases(),
             Self::Soak => soak::cases(),
         }

@@ -19,14 +19,15 @@ impl<R: Rules> Lab<R> {
         match action {
             Action::Deliver(at) => self.deliver(world, *at),
             Action::Lose(at) => drop(world.wire.remove(*at)),
-            Action::Fire(who, at) => {
+            Action::Fire(who, place) => {
                 let mut host = Host::clone(&world.nodes[*who].host);
-                let armed = host.timers.remove(*at);
+                let armed = host.timers.remove(*place);
+                world.await_time(*who, armed.from);
                 self.step(world, *who, host, Input::TimedOut(armed.timer), None);
             }
             Action::Tick(slow) => self.tick(world, *slow),
             Action::Crash(who) => self.crash(world, *who),
-            Action::Restart(who) => self.restart(world, *who),
+            Action::Restart(who, missed) => self.restart(world, *who, *missed),
             Action::Wish(who) => {
                 world.left.wishers[*who] = false;
                 world.left.wishes -= 1;
@@ -56,7 +57,7 @@ impl<R: Rules> Lab<R> {
         let mut host = Host::clone(&world.nodes[who].host);
         let identity = world.identity(who, world.scores[who]);
         host.incarnation = identity.incarnation;
-        let config = self.rules.config();
+        let config = self.rules.config_of(who);
         host.machine = Some(R::Election::new(identity, config, host.disk.clone()));
         let start = Input::Start(Arc::clone(&world.members));
         self.step(world, who, host, start, None);
@@ -67,9 +68,6 @@ impl<R: Rules> Lab<R> {
 
     fn deliver(&self, world: &mut World<R>, at: usize) {
         let letter = world.wire.remove(at);
-        if world.nodes[letter.to].host.machine.is_none() {
-            return; // nobody is there
-        }
         let heard = match &letter.content {
             Content::Said(message) => Some((letter.from, Arc::clone(message))),
             Content::Members => None,
@@ -88,8 +86,12 @@ impl<R: Rules> Lab<R> {
             world.nodes[who].clock += 1;
             world.settle(who, None);
         }
-        if self.bounds.delay.is_some() {
-            world.wire.iter_mut().for_each(|letter| letter.age += 1);
+        if let Some(delay) = self.bounds.delay {
+            let mut wire = std::mem::take(&mut world.wire);
+            let may_live = !self.is_final(world);
+            wire.retain(|letter| world.lives(letter.to) || may_live && letter.age < delay);
+            wire.iter_mut().for_each(|letter| letter.age += 1);
+            world.wire = wire;
         }
     }
 
@@ -99,10 +101,16 @@ impl<R: Rules> Lab<R> {
         let ended = host.incarnation;
         host.machine = None;
         host.timers.clear();
+        if self.bounds.crash == Crash::Forgetful {
+            host.disk = None;
+        }
         world.settle(who, Some(host));
+        if self.is_final(world) {
+            world.wire.retain(|letter| letter.to != who);
+        }
         match self.bounds.crash {
             Crash::Told => self.report(world, who, |m| m.down(&name(who), ended)),
-            Crash::Unseen => self.begin(world, who),
+            Crash::Unseen | Crash::Forgetful => self.begin(world, who),
             Crash::Reported => {
                 self.report(world, who, |m| {
                     m.down(&name(who), ended) && m.up(&name(who), ended.next())
@@ -112,7 +120,23 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    fn restart(&self, world: &mut World<R>, who: usize) {
+    /// Whether who is down will stay so: then nothing is sent there.
+    fn is_final(&self, world: &World<R>) -> bool {
+        let last = self
+            .bounds
+            .return_within
+            .as_ref()
+            .map(|within| *within.end());
+        self.bounds.crash == Crash::Told && last.is_none_or(|last| last < world.now)
+    }
+
+    fn restart(&self, world: &mut World<R>, who: usize, missed: u32) {
+        let mut nth = 0;
+        world.wire.retain(|letter| {
+            let is_missed = letter.to == who && missed & (1 << nth) != 0;
+            nth += u32::from(letter.to == who);
+            !is_missed
+        });
         let next = world.nodes[who].host.incarnation.next();
         world.stirred = true;
         self.report(world, who, |m| m.up(&name(who), next));
@@ -125,7 +149,9 @@ impl<R: Rules> Lab<R> {
         change(&mut members);
         world.change_members(members);
         let incarnation = world.nodes[who].host.incarnation;
-        let others = (0..self.bounds.n).filter(|to| *to != who);
+        let hears = |to: &usize| *to != who && !(self.is_final(world) && world.is_dead(*to));
+        let others: Vec<usize> = (0..self.bounds.n).filter(hears).collect();
+        let others = others.into_iter();
         world.wire.extend(others.map(|to| Letter {
             from: who,
             to,
@@ -180,6 +206,7 @@ impl<R: Rules> Lab<R> {
             }
             let seen = Seen {
                 who,
+                life: host.incarnation,
                 heard: heard.as_ref().map(|(from, message)| (*from, &**message)),
                 disk: host.disk.as_ref(),
                 effect: &effect,
@@ -211,7 +238,8 @@ impl<R: Rules> Lab<R> {
         message: Arc<MessageOf<R>>,
     ) {
         let mut add = |to| {
-            if world.wire.len() >= self.bounds.wire {
+            let is_gone = self.is_final(world) && world.is_dead(to);
+            if is_gone || world.wire.len() >= self.bounds.wire {
                 return;
             }
             world.wire.push(Letter {

@@ -12,14 +12,15 @@
 //! ```
 //!
 //! **Synchrony** ([`Bounds::delay`]): time stands still while a letter has been on its way for the
-//! longest delay, or a timer is due. Without it, letters wait for ever or are lost, and timers are as
+//! longest delay, or a timer is due. Nobody waits for a letter to who is down: whether it arrived
+//! before the next life begins is decided then. Without it, letters wait for ever or are lost, and timers are as
 //! late as they like.
 
 mod act;
 mod trace;
 mod world;
 
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 use actix_bully::protocol::{Input, InputOf, Time};
 use stateright::{Model, Property};
@@ -42,6 +43,8 @@ pub struct Bounds {
     pub n: usize,
     /// Synchrony: the longest delay in ticks; `None` for none.
     pub delay: Option<u8>,
+    /// How time passes.
+    pub clocks: Clocks,
     /// Whether a letter may overtake an earlier one of the same sender to the same receiver.
     pub order: Order,
     /// The most that may be on its way at once; what does not fit is lost.
@@ -54,6 +57,23 @@ pub struct Bounds {
     pub budget: Budget,
     /// What a crash is.
     pub crash: Crash,
+    /// Who alone may crash; `None` for anybody.
+    pub mortal: Option<usize>,
+    /// When: at which ticks.
+    pub crash_within: RangeInclusive<u16>,
+    /// At which ticks the next life may begin after a crash that is [told](Crash::Told); `None` for
+    /// never.
+    pub return_within: Option<RangeInclusive<u16>>,
+}
+
+/// How time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clocks {
+    /// In ticks, for all at once, as a rule.
+    Tick,
+    /// For each alone, and only to the next tick at which a timer that fires is due: any timer may
+    /// fire as soon as it is set. For rules in which nobody reads what another's clock shows.
+    Jump,
 }
 
 /// In which order letters arrive.
@@ -72,6 +92,8 @@ pub enum Crash {
     Told,
     /// Nobody hears of it, and the next life begins at once.
     Unseen,
+    /// The same, and what was durable is gone: no driver may do that.
+    Forgetful,
     /// The next life begins at once, and the others hear that the former one has certainly ended.
     Reported,
 }
@@ -82,6 +104,7 @@ impl Bounds {
         Self {
             n,
             delay: None,
+            clocks: Clocks::Tick,
             order: Order::Any,
             wire: usize::MAX,
             loss: false,
@@ -96,6 +119,9 @@ impl Bounds {
                 scores: Vec::new(),
             },
             crash: Crash::Told,
+            mortal: None,
+            crash_within: 0..=u16::MAX,
+            return_within: Some(0..=u16::MAX),
         }
     }
 }
@@ -133,8 +159,8 @@ pub enum Action {
     Tick(Option<usize>),
     /// A life ends.
     Crash(usize),
-    /// The next one begins.
-    Restart(usize),
+    /// The next one begins; these of the letters to it, a bit each, have arrived before.
+    Restart(usize, u32),
     /// A user wishes an election.
     Wish(usize),
     /// A user wishes that this leader hands over, which has no work to end.
@@ -147,8 +173,6 @@ pub enum Action {
 
 /// No invariant is broken.
 pub const SOUND: &str = "sound";
-/// Somebody was elected.
-pub const TELLING: &str = "telling";
 
 impl<R: Rules> Model for Lab<R> {
     type State = World<R>;
@@ -164,7 +188,7 @@ impl<R: Rules> Model for Lab<R> {
 
     fn actions(&self, world: &World<R>, actions: &mut Vec<Action>) {
         for (place, letter) in world.wire.iter().enumerate() {
-            if !self.waits(world, place, letter) {
+            if world.lives(letter.to) && !self.waits(letter, &world.wire[..place]) {
                 actions.push(Action::Deliver(place));
                 if self.bounds.loss {
                     actions.push(Action::Lose(place));
@@ -174,7 +198,7 @@ impl<R: Rules> Model for Lab<R> {
         for (who, slot) in world.nodes.iter().enumerate() {
             let now = at(slot.clock);
             for (place, armed) in slot.host.timers.iter().enumerate() {
-                if armed.from <= now {
+                if armed.from <= now || self.bounds.clocks == Clocks::Jump {
                     actions.push(Action::Fire(who, place));
                 }
             }
@@ -192,13 +216,21 @@ impl<R: Rules> Model for Lab<R> {
     fn properties(&self) -> Vec<Property<Self>> {
         let sound: Property<Self> =
             Property::always(SOUND, |lab, world| lab.rules.broken(world).is_none());
-        let telling = Property::sometimes(TELLING, |lab: &Self, world: &World<R>| {
-            lab.rules.is_telling(world)
-        });
-        match self.aim {
-            Aim::Everything => vec![sound, telling],
-            Aim::Shortest => vec![sound],
+        let mut properties = vec![sound];
+        if self.aim == Aim::Everything {
+            let sights = self.rules.sights();
+            let shown = [
+                shown::<R, 0>,
+                shown::<R, 1>,
+                shown::<R, 2>,
+                shown::<R, 3>,
+                shown::<R, 4>,
+            ];
+            assert!(sights.len() <= shown.len(), "no room for so many sights");
+            let named = sights.iter().zip(shown);
+            properties.extend(named.map(|(name, shown)| Property::sometimes(name, shown)));
         }
+        properties
     }
 
     fn within_boundary(&self, world: &World<R>) -> bool {
@@ -206,21 +238,54 @@ impl<R: Rules> Model for Lab<R> {
     }
 }
 
+/// The checker takes functions, which know nothing but what they are given.
+fn shown<R: Rules, const SIGHT: usize>(lab: &Lab<R>, world: &World<R>) -> bool {
+    lab.rules.shows(SIGHT, world)
+}
+
 impl<R: Rules> Lab<R> {
     /// Whether a letter is behind another one. News of a life arrives before the letters of it do,
     /// whatever the order; and of two that are equal, which comes first makes no difference.
-    fn waits(&self, world: &World<R>, place: usize, letter: &LetterOf<R>) -> bool {
+    fn waits<'a>(
+        &self,
+        letter: &LetterOf<R>,
+        earlier: impl IntoIterator<Item = &'a LetterOf<R>>,
+    ) -> bool {
         let ahead = |earlier: &LetterOf<R>| {
             let same_way = (earlier.from, earlier.to) == (letter.from, letter.to);
             let is_news = earlier.content == Content::Members && self.bounds.crash == Crash::Told;
             same_way && (is_news || self.bounds.order == Order::Fifo) || earlier == letter
         };
-        world.wire.iter().take(place).any(ahead)
+        earlier.into_iter().any(ahead)
+    }
+
+    /// Which letters may have arrived while nobody was there, who now begins its next life: all sets
+    /// of them that leave no letter behind which another one waits.
+    fn add_restarts(&self, world: &World<R>, who: usize, actions: &mut Vec<Action>) {
+        let sent = || world.wire.iter().filter(|letter| letter.to == who);
+        let count = sent().count();
+        assert!(count < 32, "no room for so many letters to the dead");
+        for missed in 0..1u32 << count {
+            let is_missed = |nth: usize| missed & (1 << nth) != 0;
+            let left = |until| {
+                sent()
+                    .take(until)
+                    .enumerate()
+                    .filter(|(nth, _)| !is_missed(*nth))
+            };
+            let overtakes = |(nth, letter)| {
+                is_missed(nth) && self.waits(letter, left(nth).map(|(_, letter)| letter))
+            };
+            if !sent().enumerate().any(overtakes) {
+                actions.push(Action::Restart(who, missed));
+            }
+        }
     }
 
     /// Time passes unless synchrony forbids it.
     fn add_ticks(&self, world: &World<R>, actions: &mut Vec<Action>) {
-        if self.bounds.horizon.is_some_and(|last| world.now >= last) {
+        let is_over = self.bounds.horizon.is_some_and(|last| world.now >= last);
+        if is_over || self.bounds.clocks == Clocks::Jump {
             return;
         }
         if let Some(delay) = self.bounds.delay {
@@ -228,9 +293,8 @@ impl<R: Rules> Lab<R> {
                 let now = at(slot.clock);
                 slot.host.timers.iter().any(|armed| armed.to <= now)
             };
-            if world.wire.iter().any(|letter| letter.age >= delay)
-                || world.nodes.iter().any(overdue)
-            {
+            let is_overdue = |letter: &LetterOf<R>| letter.age >= delay && world.lives(letter.to);
+            if world.wire.iter().any(is_overdue) || world.nodes.iter().any(overdue) {
                 return;
             }
         }
@@ -242,13 +306,17 @@ impl<R: Rules> Lab<R> {
 
     /// What users, crashes and supervisors may do.
     fn add_deeds(&self, world: &World<R>, actions: &mut Vec<Action>) {
-        for (who, slot) in world.nodes.iter().enumerate() {
-            let lives = slot.host.machine.is_some();
-            if !lives {
-                actions.push(Action::Restart(who));
+        let is_deadly = self.bounds.crash_within.contains(&world.now);
+        for who in 0..self.bounds.n {
+            if !world.lives(who) {
+                let within = self.bounds.return_within.as_ref();
+                if within.is_some_and(|within| within.contains(&world.now)) {
+                    self.add_restarts(world, who, actions);
+                }
                 continue;
             }
-            if world.left.crashes > 0 {
+            let is_mortal = self.bounds.mortal.is_none_or(|mortal| mortal == who);
+            if world.left.crashes > 0 && is_mortal && is_deadly {
                 actions.push(Action::Crash(who));
             }
             if world.left.wishes > 0 && world.left.wishers[who] {
@@ -261,9 +329,8 @@ impl<R: Rules> Lab<R> {
                 actions.push(Action::StepDown(who));
             }
         }
-        let alive = |who: usize| world.nodes[who].host.machine.is_some();
         for (place, (who, _)) in world.left.scores.iter().enumerate() {
-            if alive(*who) {
+            if world.lives(*who) {
                 actions.push(Action::SetScore(place));
             }
         }

@@ -61,7 +61,7 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
         Action::Tick(None) => "time passes".into(),
         Action::Tick(Some(who)) => format!("time passes, but not by the clock of {}", name(*who)),
         Action::Crash(who) => format!("{}       crashes", name(*who)),
-        Action::Restart(who) => format!("{}       begins its next life", name(*who)),
+        Action::Restart(who, _) => format!("{}       begins its next life", name(*who)),
         Action::Wish(who) => format!("{}       is wished to hold an election", name(*who)),
         Action::StepDown(who) => format!("{}       is asked to step down", name(*who)),
         Action::SetScore(at) => {

@@ -152,6 +152,13 @@ impl<R: Rules> World<R> {
         at(self.nodes[who].clock)
     }
 
+    /// The clock of `who` moves on to its first tick that is not before `due`, unless it is there.
+    pub(super) fn await_time(&mut self, who: usize, due: Time) {
+        while self.clock(who) < due {
+            self.nodes[who].clock += 1;
+        }
+    }
+
     /// What `who` believes now; `None` while it is down.
     pub fn view(&self, who: usize) -> Option<View> {
         let machine = self.nodes[who].host.machine.as_ref()?;
@@ -161,6 +168,16 @@ impl<R: Rules> World<R> {
     /// The machine of `who`; `None` while it is down.
     pub fn machine(&self, who: usize) -> Option<&R::Election> {
         self.nodes[who].host.machine.as_ref()
+    }
+
+    /// Whether `who` is not down.
+    pub(super) fn lives(&self, who: usize) -> bool {
+        self.nodes[who].host.machine.is_some()
+    }
+
+    /// Whether a life of `who` has ended, and no other one has begun.
+    pub(super) fn is_dead(&self, who: usize) -> bool {
+        !self.lives(who) && self.life(who) > Incarnation(0)
     }
 
     /// How many agents there are, dead or alive.

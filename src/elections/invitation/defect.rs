@@ -1,0 +1,28 @@
+//! Defects planted on purpose, to prove that the model checker would find them.
+//!
+//! Nothing here can be switched on in a build without the feature `planted`, which is never
+//! enabled by default: without it each guard is a constant `false`.
+
+/// One rule, broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Defect {
+    /// I1, I3: a number is taken, and never made durable.
+    VolatileNumber,
+    /// I1, I3: a new group gets the highest number heard of, not one above it.
+    NumberKept,
+    /// I4: an invitation to an older group is accepted.
+    JoinsOlder,
+    /// I6: the task of any group of the coordinator is taken.
+    TaskOfAnyGroup,
+}
+
+impl Defect {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::VolatileNumber,
+        Self::NumberKept,
+        Self::JoinsOlder,
+        Self::TaskOfAnyGroup,
+    ];
+}

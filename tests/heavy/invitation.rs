@@ -1,0 +1,311 @@
+//! The invitation election: agreement within each group, in every order and without any bound on
+//! delays.
+//!
+//! Held against it, at every instant: two that name the same group have the same coordinator, and
+//! if both work, the same task (`OneCoordinator`, `OneTask`); whoever works follows the coordinator
+//! of its group, and nobody believes in anybody before (`IdleUntilReady`); a leadership names one
+//! life (`OneLife`); nobody is led from below (`LedFromAbove`). Over all lives: no number of a group
+//! is used twice (`NumberOnce`); nobody moves back to an older group (`GroupsRise`); what is said of
+//! a group is said after its number is durable (`DiskFirst`); and the task goes to who has joined,
+//! from who leads (`TaskForMembers`). Not: one leader, which nobody promises.
+
+use std::{cmp::Ordering, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::invitation::{
+        Count, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage, Status,
+        Task,
+    },
+    protocol::{Effect, Event, Leader, Timings, To},
+};
+
+use crate::{
+    relative::ticks,
+    rules::{Rules, Seen, name, place},
+    timed::World,
+};
+
+/// An invitation election, and how it is judged.
+#[derive(Clone, Debug)]
+pub struct Invitations {
+    /// They differ in the task.
+    configs: Vec<Arc<InvitationConfig>>,
+    /// The model looks no further than this number of a group.
+    pub numbers: u8,
+    /// Whether all stand for election, as important as at the beginning.
+    pub has_fixed_ranks: bool,
+    /// What it is held to.
+    pub held_to: HeldTo,
+}
+
+/// What an invitation election is held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldTo {
+    /// All that it promises, and what that rests on.
+    All,
+    /// What its agents believe at one instant.
+    Agreement,
+    /// What it does not promise: that at most one leads.
+    OneLeader,
+}
+
+impl Invitations {
+    /// `n` voters, groups numbered up to this one, perhaps a rule broken.
+    ///
+    /// # Panics
+    /// Never: the timings fit.
+    pub fn new(n: usize, numbers: u8, defect: Option<Defect>) -> Self {
+        let timings = Timings::lan()
+            .to_builder()
+            .delay_bound(ticks(0.1))
+            .deadline(ticks(0.4))
+            .detector(ticks(0.5), ticks(1.5))
+            .step(ticks(0.1))
+            .jitter(Duration::ZERO)
+            .round(ticks(0.4))
+            .lease(ticks(2.0), ticks(4.0))
+            .build()
+            .expect("every relation holds");
+        let config = |who: u64| {
+            let builder = InvitationConfig::builder().timings(timings.clone());
+            let builder = builder.task(Task(who)).rest(ticks(0.5));
+            let config = builder.build().expect("there is a detector");
+            Arc::new(match defect {
+                Some(defect) => config.planted(defect),
+                None => config,
+            })
+        };
+        Self {
+            configs: (1..).take(n).map(config).collect(),
+            numbers,
+            has_fixed_ranks: true,
+            held_to: HeldTo::All,
+        }
+    }
+}
+
+/// A group, as far as it orders: its number, and the place of its coordinator plus one.
+type Rank = (u8, u8);
+
+fn rank(group: &ElectionId) -> Rank {
+    (small(group.count.0), small(place(&group.id)) + 1)
+}
+
+/// What was said and done in one history.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Groups {
+    /// For each agent, the latest group that it has joined or begun, and in which life.
+    latest: [(Rank, u8); 3],
+    /// The numbers that it has led: a bit each.
+    led: [u8; 3],
+    /// The highest number that anybody gave a group.
+    numbers: u8,
+    broken: Option<&'static str>,
+}
+
+impl Groups {
+    fn breaks(&mut self, invariant: &'static str) {
+        self.broken.get_or_insert(invariant);
+    }
+
+    /// `who` gives a number to a group of its own: to one it invites others to, or leads.
+    fn begins(&mut self, who: usize, life: u8, number: u8) {
+        self.numbers = self.numbers.max(number);
+        let (latest, since) = self.latest[who];
+        let group = (number, small(who) + 1);
+        match group.cmp(&latest) {
+            Ordering::Less => self.breaks("GroupsRise"),
+            Ordering::Equal if since != life => self.breaks("NumberOnce"),
+            Ordering::Equal => {}
+            Ordering::Greater => self.latest[who] = (group, life),
+        }
+    }
+
+    fn leads(&mut self, who: usize, life: u8, number: u8) {
+        self.begins(who, life, number);
+        let bit = 1 << number.min(7);
+        if self.led[who] & bit != 0 {
+            self.breaks("NumberOnce");
+        }
+        self.led[who] |= bit;
+    }
+
+    fn joins(&mut self, who: usize, life: u8, group: Rank) {
+        let (latest, since) = self.latest[who];
+        if group < latest || group == latest && since != life {
+            self.breaks("GroupsRise");
+        }
+        self.latest[who] = (group, life);
+    }
+
+    fn follows(&mut self, who: usize, life: u8, leader: &Leader) {
+        let holder = place(&leader.id);
+        let number = small(leader.term.0);
+        let has_joined = self.latest[who] == ((number, small(holder) + 1), life);
+        if !has_joined || self.led[holder] & (1 << number.min(7)) == 0 {
+            self.breaks("TaskForMembers");
+        }
+    }
+
+    fn says(&mut self, who: usize, life: u8, to: &To, message: &InvitationMessage, disk: &Count) {
+        use InvitationMessage as M;
+        let group = message.group();
+        let is_mine = place(&group.id) == who;
+        match message {
+            M::Invitation(_) if is_mine => self.begins(who, life, small(group.count.0)),
+            M::Accept(_) => self.joins(who, life, rank(group)),
+            M::Ready(_) => {
+                let told: &[_] = match to {
+                    To::One(id) => std::slice::from_ref(id),
+                    To::Set(ids) => ids,
+                    To::All => return self.breaks("TaskForMembers"),
+                };
+                let has_joined = |id| self.latest[place(id)].0 >= rank(group);
+                if !told.iter().all(has_joined) {
+                    self.breaks("TaskForMembers");
+                }
+            }
+            _ => {}
+        }
+        let binds = is_mine && matches!(message, M::Invitation(_) | M::AreYouCoordinator(_));
+        if (binds || matches!(message, M::Accept(_))) && group.count > disk.count {
+            self.breaks("DiskFirst");
+        }
+    }
+}
+
+impl Rules for Invitations {
+    type Election = InvitationElection;
+    type Books = Groups;
+
+    fn config(&self) -> &Arc<InvitationConfig> {
+        &self.configs[0]
+    }
+
+    fn config_of(&self, who: usize) -> &Arc<InvitationConfig> {
+        &self.configs[who]
+    }
+
+    /// A deadline has passed or it has not; nobody asks how long ago.
+    fn memory(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn note(&self, books: &mut Groups, seen: &Seen<'_, InvitationElection>) {
+        let (who, life) = (seen.who, small(seen.life.0));
+        let nothing = Count::default();
+        let disk = seen.disk.unwrap_or(&nothing);
+        match seen.effect {
+            Effect::Persist(count) if count.count <= disk.count => books.breaks("GroupsRise"),
+            Effect::Notify(Event::Acquired { term }) => {
+                if *term > disk.count {
+                    books.breaks("DiskFirst");
+                }
+                books.leads(who, life, small(term.0));
+            }
+            Effect::Notify(Event::NewLeader(leader)) => books.follows(who, life, leader),
+            Effect::Send { to, message } => books.says(who, life, to, message, disk),
+            _ => {}
+        }
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        let in_books = match self.held_to {
+            HeldTo::All => world.books.broken,
+            HeldTo::Agreement => None,
+            HeldTo::OneLeader => {
+                let two = world.believers().nth(1);
+                return two.is_some().then_some("at most one leads");
+            }
+        };
+        let alone = || (0..world.len()).find_map(|who| self.broken_by(world, who));
+        let pairs = (0..world.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+        let mut pairs = pairs.filter_map(|(one, other)| disagree(world, one, other));
+        in_books.or_else(alone).or_else(|| pairs.next())
+    }
+
+    fn sights(&self) -> &'static [&'static str] {
+        match (self.has_fixed_ranks, self.configs.len()) {
+            (true, 2) => &SIGHTS[..3],
+            (true, _) => &SIGHTS[..4],
+            (false, _) => &SIGHTS,
+        }
+    }
+
+    fn shows(&self, sight: usize, world: &World<Self>) -> bool {
+        let leads = |who: usize| world.believers().any(|(leader, _)| leader == who);
+        match sight {
+            0 => one_group(world),
+            1 => leads(0),
+            2 => world.believers().nth(1).is_some(),
+            3 => leads(1) && follows(world, 0, 1),
+            _ => (0..world.len() - 1).any(|who| follows(world, world.len() - 1, who)),
+        }
+    }
+
+    fn is_within(&self, books: &Groups) -> bool {
+        books.numbers <= self.numbers
+    }
+}
+
+/// What has to happen in every search, between three, and where ranks change.
+const SIGHTS: [&str; 5] = [
+    "all work in one group",
+    "the least important one leads",
+    "two lead at once",
+    "the second leads the least important one",
+    "the most important one is led",
+];
+
+impl Invitations {
+    /// What `who` alone gets wrong.
+    fn broken_by(&self, world: &World<Self>, who: usize) -> Option<&'static str> {
+        let (machine, view) = (world.machine(who)?, world.view(who)?);
+        let believed = view.leader.as_ref().map(|leader| (&leader.id, leader.term));
+        let works = machine.status() == Status::Normal;
+        let coordinated = machine.coordinator().zip(machine.group());
+        let coordinated = coordinated.map(|(id, group)| (id, group.count));
+        if believed != coordinated.filter(|_| works) {
+            return Some("IdleUntilReady");
+        }
+        let coordinator = machine.coordinator().map(place)?;
+        let is_led_from_below = self.has_fixed_ranks && coordinator < who;
+        is_led_from_below.then_some("LedFromAbove")
+    }
+}
+
+/// What these two do not agree on, though they should.
+fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'static str> {
+    let (a, b) = (world.machine(one)?, world.machine(other)?);
+    if a.group()? != b.group()? {
+        return None;
+    }
+    if a.coordinator() != b.coordinator() {
+        return Some("OneCoordinator");
+    }
+    let work = |m: &InvitationElection| m.status() == Status::Normal;
+    if work(a) && work(b) && a.task() != b.task() {
+        return Some("OneTask");
+    }
+    let life = |who| Some(world.view(who)?.leader?.incarnation);
+    (work(a) && work(b) && life(one) != life(other)).then_some("OneLife")
+}
+
+/// Whether all work in the same group.
+fn one_group(world: &World<Invitations>) -> bool {
+    let best = world.believers().next().map(|(leader, _)| leader);
+    best.is_some_and(|best| (0..world.len()).all(|who| who == best || follows(world, who, best)))
+}
+
+/// Whether `who` works in the group that `leader` leads.
+fn follows(world: &World<Invitations>, who: usize, leader: usize) -> bool {
+    let view = |who| world.view(who).and_then(|view| view.leader);
+    who != leader
+        && view(who).is_some_and(|leader_of_who| {
+            leader_of_who.id == name(leader) && Some(leader_of_who) == view(leader)
+        })
+}
+
+fn small(number: impl TryInto<u8>) -> u8 {
+    number.try_into().unwrap_or(u8::MAX)
+}
