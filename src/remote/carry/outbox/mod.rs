@@ -3,8 +3,9 @@
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
 //! before it from the same sender to the same receivers; any other letter is sent, or its loss is
 //! counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
-//! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link that is lost and made anew
-//! at once; what waits for longer than [`Limits::queue_time`] without a link is out of date.
+//! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link
+//! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
+//! link is out of date.
 
 use std::{
     collections::BTreeMap,
