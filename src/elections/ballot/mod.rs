@@ -14,7 +14,9 @@
 //! **What you cannot.** Until "in the end", two may act as leader at once: use it beneath a protocol
 //! that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two
 //! voters of the majority reach each other, and an answer comes back within a round. A minority has
-//! no leader.
+//! no leader. An observer that followed a ballot which no voter remembers (all who had heard of it
+//! crashed before they stored it, and its holder left) follows nobody until a higher one is taken:
+//! seen in 1 of 50,000 simulated histories.
 //!
 //! The leader is *sticky*: neither a recovery nor a better score moves the seat; the score counts in
 //! the next ballot. [`Campaign`](Input::Campaign) takes one.
