@@ -22,6 +22,8 @@ mod demands;
 mod effect;
 mod election;
 mod event;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod id;
 mod input;
 mod member;

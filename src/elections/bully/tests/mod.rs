@@ -36,20 +36,13 @@ use super::{
     Bully, BullyConfig, BullyMessage, Elect, Elected, Heartbeat, Ok, Preemption, Resign, Timer,
     Yield,
 };
+use crate::protocol::fixture::{EYE, HIGH, LOW, ME, among, id};
 use crate::protocol::{
     AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
     InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
     Timings, To, View,
 };
 
-/// The machine under test, with the score 5.
-const ME: &str = "me";
-/// A voter with the score 1.
-const LOW: &str = "low";
-/// A voter with the score 9.
-const HIGH: &str = "high";
-/// An observer, however important it says it is.
-const EYE: &str = "eye";
 /// Not a member.
 const STRANGER: &str = "stranger";
 
@@ -81,26 +74,7 @@ struct Kit {
 impl Kit {
     /// Not yet started: in an open group of LOW, ME, HIGH and the observer EYE, all up.
     fn unborn(config: BullyConfig, kind: MemberKind, score: Option<i32>) -> Self {
-        let score = score.map(Score::from);
-        let mut members = Members::new(false);
-        members.join([
-            Member::up(id(LOW), MemberKind::Voter, Some(1.into()), Incarnation(1)),
-            Member::up(id(ME), kind, score, Incarnation(1)),
-            Member::up(id(HIGH), MemberKind::Voter, Some(9.into()), Incarnation(1)),
-            Member::up(
-                id(EYE),
-                MemberKind::Observer,
-                Some(99.into()),
-                Incarnation(1),
-            ),
-        ]);
-        let identity = Identity {
-            id: id(ME),
-            incarnation: Incarnation(1),
-            kind,
-            score,
-            birth: Birth::Started,
-        };
+        let (identity, members) = among(kind, score.map(Score::from));
         let contract = Contract::new(&config);
         Self {
             bully: Bully::new(identity, &Arc::new(config), None),

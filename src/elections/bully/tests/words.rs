@@ -2,10 +2,6 @@
 
 use super::*;
 
-pub(super) fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
 pub(super) fn leader(name: &str, term: u64) -> Leader {
     Leader {
         id: id(name),

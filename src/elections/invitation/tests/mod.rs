@@ -24,8 +24,11 @@ use contract::Contract;
 
 use super::*;
 use crate::{
-    elections::numbered::fixture::{EYE, HIGH, LOW, ME, NOTHING, among, election, id, tell},
-    protocol::{Effect, EffectOf, Effects, Event, Member, Role, Timings, To},
+    elections::numbered::fixture::{NOTHING, election, tell},
+    protocol::{
+        Effect, EffectOf, Effects, Event, Member, Role, Timings, To,
+        fixture::{EYE, HIGH, LOW, ME, among, id},
+    },
 };
 
 /// One machine, its clock, and its group as it was last told.

@@ -1,0 +1,36 @@
+//! What the tests of several elections begin with: the group around one agent.
+
+use super::{AgentId, Birth, Identity, Incarnation, Member, MemberKind, Members, Score};
+
+/// The machine under test, with the score 5.
+pub(crate) const ME: &str = "me";
+/// A voter with the score 1.
+pub(crate) const LOW: &str = "low";
+/// A voter with the score 9.
+pub(crate) const HIGH: &str = "high";
+/// An observer, however important it says it is.
+pub(crate) const EYE: &str = "eye";
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+/// ME, and the group: LOW, ME, HIGH and the observer EYE, all up.
+pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
+    let up = |name, kind, score| Member::up(id(name), kind, score, Incarnation(1));
+    let mut members = Members::new(false);
+    members.join([
+        up(LOW, MemberKind::Voter, Some(1.into())),
+        up(ME, kind, score),
+        up(HIGH, MemberKind::Voter, Some(9.into())),
+        up(EYE, MemberKind::Observer, Some(99.into())),
+    ]);
+    let identity = Identity {
+        id: id(ME),
+        incarnation: Incarnation(1),
+        kind,
+        score,
+        birth: Birth::Started,
+    };
+    (identity, members)
+}
