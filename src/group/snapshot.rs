@@ -4,6 +4,7 @@
 //! keeps addresses of its own.
 
 use std::{
+    borrow::Borrow,
     ptr, slice,
     sync::{Arc, atomic::Ordering::Relaxed},
 };
@@ -88,22 +89,27 @@ impl<M: PeerMessage> Snapshot<M> {
     /// Delivers a letter from another host to members of this process that are not certainly
     /// down, to all of them when none is named. It goes to nobody elsewhere.
     pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
-        let posted = match to {
-            Some(ids) => ids.iter().map(|id| self.hand(letter.clone(), id)).sum(),
-            None => self.hand_to_all(letter),
-        };
-        self.count_sent(posted);
+        self.count_sent(self.hand(letter.clone(), to));
     }
 
-    /// Hands a letter from another host to one member of this process, unless it is certainly
-    /// down. Says how many letters are to be [counted](Self::count_sent) for that.
-    pub(crate) fn hand(&self, letter: Incoming<M>, to: &AgentId) -> u64 {
+    /// The same, but says how many letters are to be [counted](Self::count_sent) for that.
+    pub(crate) fn hand(&self, letter: Incoming<M>, to: Option<&[impl Borrow<AgentId>]>) -> u64 {
+        match to {
+            None => self.hand_to_all(&letter),
+            Some([one]) => self.hand_to_one(letter, one.borrow()),
+            Some(several) => {
+                let each = several.iter().map(Borrow::borrow);
+                each.map(|id| self.hand_to_one(letter.clone(), id)).sum()
+            }
+        }
+    }
+
+    fn hand_to_one(&self, letter: Incoming<M>, to: &AgentId) -> u64 {
         let route = self.route(to);
         route.map_or(0, |(member, route)| self.hand_over(member, route, letter))
     }
 
-    /// The same to all members of this process.
-    pub(crate) fn hand_to_all(&self, letter: &Incoming<M>) -> u64 {
+    fn hand_to_all(&self, letter: &Incoming<M>) -> u64 {
         let routes = self.members.iter().zip(&*self.routes);
         routes
             .filter(|(_, route)| matches!(***route, Route::Local { .. }))

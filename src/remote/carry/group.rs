@@ -186,15 +186,7 @@ impl<M: RemoteMessage> Intake for Desk<M> {
             incarnation: life,
             message,
         };
-        let snapshot = &self.snapshot;
-        let taken = match to {
-            None => snapshot.hand_to_all(&letter),
-            Some([one]) => snapshot.hand(letter, one),
-            Some(several) => {
-                let each = several.iter().map(|id| snapshot.hand(letter.clone(), id));
-                each.sum()
-            }
-        };
+        let taken = self.snapshot.hand(letter, to);
         self.taken = self.taken.saturating_add(taken);
         Ok(())
     }
