@@ -9,7 +9,8 @@ use crate::protocol::MemberKind;
 /// What the agents behind a peer may be; each allows what stands above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// Told who leads.
+    /// Told who leads. What it says of a later term that it has followed is believed by elections
+    /// without a quorum: their leader then takes one above it.
     Observer,
     /// Asked as well: a voter without a score.
     Voter,

@@ -5,10 +5,11 @@
 //! | [`HeartbeatRequest`] | HEARTBEATREQUEST | a round begins: who is there? |
 //! | [`HeartbeatReply`] | HEARTBEATREPLY | I am, and this is my ballot |
 //! | [`Leads`] | – | to observers: I lead by this ballot |
+//! | [`Nack`] | – | from observers: a higher ballot than yours was elected |
 //! | [`Resign`] | – | I lead no longer |
 //!
-//! All are flat and small. The sender's name and life travel beside them. Each round says the
-//! first three anew, so a slow receiver may miss any of them.
+//! All are flat and small. The sender's name and life travel beside them. Each round says all but
+//! the last anew, so a slow receiver may miss any of them.
 
 use std::fmt;
 
@@ -61,6 +62,14 @@ pub struct Leads {
     pub ballot: BallotNumber,
 }
 
+/// "I have followed a higher ballot than the one that you lead by."
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nack {
+    /// The highest ballot that the observer has followed.
+    pub max: BallotNumber,
+}
+
 /// "I lead no longer": the belief has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +91,8 @@ pub enum BallotMessage {
     HeartbeatReply(HeartbeatReply),
     /// See [`Leads`].
     Leads(Leads),
+    /// See [`Nack`].
+    Nack(Nack),
     /// See [`Resign`].
     Resign(Resign),
 }
@@ -96,6 +107,7 @@ impl BallotMessage {
             Self::HeartbeatRequest(m) => term(&m.max).max(of(&m.standing)),
             Self::HeartbeatReply(m) => of(&m.standing),
             Self::Leads(m) => m.ballot.term(),
+            Self::Nack(m) => m.max.term(),
             Self::Resign(m) => m.ballot.term(),
         }
     }
@@ -107,6 +119,7 @@ impl PeerMessage for BallotMessage {
             Self::HeartbeatRequest(_) => "heartbeat_request",
             Self::HeartbeatReply(_) => "heartbeat_reply",
             Self::Leads(_) => "leads",
+            Self::Nack(_) => "nack",
             Self::Resign(_) => "resign",
         }
     }
@@ -132,6 +145,7 @@ impl fmt::Display for BallotMessage {
             }
             Self::HeartbeatReply(m) => write!(f, "heartbeat_reply {}, {}", m.round, m.standing),
             Self::Leads(m) => write!(f, "leads by {}", m.ballot),
+            Self::Nack(m) => write!(f, "nack, followed {}", m.max),
             Self::Resign(m) => {
                 write!(f, "resign {}", m.ballot)?;
                 let successor = m.successor.as_ref();
@@ -165,4 +179,4 @@ macro_rules! into_ballot_message {
         }
     )* };
 }
-into_ballot_message!(HeartbeatRequest, HeartbeatReply, Leads, Resign);
+into_ballot_message!(HeartbeatRequest, HeartbeatReply, Leads, Nack, Resign);

@@ -14,9 +14,7 @@
 //! **What you cannot.** Until "in the end", two may act as leader at once: use it beneath a protocol
 //! that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two
 //! voters of the majority reach each other, and an answer comes back within a round. A minority has
-//! no leader. An observer that followed a ballot which no voter remembers (all who had heard of it
-//! crashed before they stored it, and its holder left) follows nobody until a higher one is taken:
-//! seen in 1 of 50,000 simulated histories.
+//! no leader.
 //!
 //! The leader is *sticky*: neither a recovery nor a better score moves the seat; the score counts in
 //! the next ballot. [`Campaign`](Input::Campaign) takes one.
@@ -52,6 +50,7 @@
 //! | L4 | bmax is believed only of who heard a majority | the fault of the partly connected, below |
 //! | – | `Resign`, and the certain end of a life: the seat is vacant at once | a hand-over need not wait for silence |
 //! | – | `Leads` to observers | who is not asked would never know |
+//! | – | `Nack` of observers | an observer may be the last to remember a ballot, and would follow no lower one |
 //!
 //! # Input × state
 //! − is a traced no-op.
@@ -60,7 +59,8 @@
 //! |---|---|---|---|---|---|
 //! | `HeartbeatRequest` | L4 | L4 | L4 | L4 | − |
 //! | `HeartbeatReply` | L5 | L5 | L5 | L5 | − |
-//! | `Leads` | − | − | − | − | follow, unless older |
+//! | `Leads` | − | − | − | − | follow; older: `Nack` |
+//! | `Nack` | L4's bmax | L4's bmax | L4's bmax | L4's bmax | − |
 //! | `Resign` | its leader's: named: take a ballot; all: ask | the same if it is not old | − | nobody, ask | nobody |
 //! | `Members` | leader's end: take a ballot | − | − | nobody | nobody |
 //! | `TimedOut` | `Round`: L2, `Again` | the same | the same, `Drain` | the same | `Silence`: nobody |
@@ -105,7 +105,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::debug;
 
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
-pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Resign, Standing};
+pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing};
 pub use number::{BallotNumber, BallotRecord};
 pub use round::BallotTimer;
 
@@ -287,10 +287,11 @@ impl Ballot {
         message: BallotMessage,
         out: &mut Out,
     ) {
-        if !self.config.is_voter(from) || *from == self.me.id {
-            return self.ignore("not from another voter");
-        }
         match message {
+            BallotMessage::Nack(m) => self.on_nack(from, m, out),
+            _ if !self.config.is_voter(from) || *from == self.me.id => {
+                self.ignore("not from another voter");
+            }
             BallotMessage::Leads(m) => self.on_leads(from, incarnation, m, out),
             BallotMessage::Resign(m) => self.on_resign(now, from, m, out),
             _ if !self.is_voter() => self.ignore("an observer is not asked"),

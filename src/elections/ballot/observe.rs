@@ -1,9 +1,11 @@
 //! An observer: it is told who leads, and never asked.
 //!
-//! It keeps no record, so what it follows is monotone within one life only.
+//! It keeps no record, so what it follows is monotone within one life only. It may remember a ballot
+//! that no voter does: all who answered for it crashed before they stored it, and its holder left.
+//! Nobody would ever ask for that memory, so it is told to whoever leads by less.
 
 use super::{
-    Ballot, BallotTimer, Leads, Out,
+    Ballot, BallotTimer, Leads, Nack, Out,
     state::{Followed, Trust},
 };
 use crate::protocol::{AgentId, Incarnation, LostReason};
@@ -23,8 +25,8 @@ impl Ballot {
         if ballot.id != *from || !self.is_sound(&ballot) || self.is_void(&ballot) {
             return self.ignore("nobody leads by it");
         }
-        if Some(&ballot) < self.record.max.as_ref() {
-            return self.ignore("a former leader");
+        if let Some(max) = self.record.max.clone().filter(|max| ballot < *max) {
+            return out.send(from, Nack { max });
         }
         self.record.max = Some(ballot.clone());
         let next = Trust::Other(Followed {
@@ -33,6 +35,17 @@ impl Ballot {
         });
         self.set_trust(next, LostReason::Superseded, out);
         out.set_timer(BallotTimer::Silence, self.config.cap().saturating_mul(3));
+    }
+
+    /// L4, of an observer: the next check finds its own ballot below bmax, and takes another one.
+    pub(super) fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
+        if !self.is_voter() {
+            return self.ignore("an observer does not lead");
+        }
+        if !self.observers.contains(from) {
+            return self.ignore("not from an observer; voters say it in their requests");
+        }
+        self.raise(nack.max, out);
     }
 
     /// Three rounds at their longest without a word.

@@ -1,10 +1,17 @@
-//! `Leads` and `TimedOut(Silence)`: an observer follows whom it is told of, while it is told.
+//! `Leads`, `Nack` and `TimedOut(Silence)`: an observer follows whom it is told of, while it is told,
+//! and says so when it has followed a higher ballot.
 
 use super::*;
 
 fn leads(n: u64, name: &str) -> Leads {
     Leads {
         ballot: ballot(n, name),
+    }
+}
+
+fn nack(n: u64, name: &str) -> Nack {
+    Nack {
+        max: ballot(n, name),
     }
 }
 
@@ -19,7 +26,9 @@ fn an_observer_follows_and_says_so_once() {
         .set(BallotTimer::Silence, 3 * CAP)
         .nothing_else_happened();
     me.hear(LOW, leads(8, LOW)).follows(LOW, 8).whatever();
-    me.hear(HIGH, leads(7, HIGH)).nothing_else_happened();
+    me.hear(HIGH, leads(7, HIGH))
+        .sent(HIGH, nack(8, LOW))
+        .nothing_else_happened();
 }
 
 #[test]
@@ -29,7 +38,59 @@ fn silence_ends_the_trust() {
     me.fire(BallotTimer::Silence)
         .leaderless(7)
         .nothing_else_happened();
-    me.hear(LOW, leads(6, LOW)).nothing_else_happened();
+    me.hear(LOW, leads(6, LOW))
+        .sent(LOW, nack(7, HIGH))
+        .nothing_else_happened();
+}
+
+/// The leader was elected with a ballot that its voters had forgotten was not the highest.
+#[test]
+fn a_leader_takes_a_ballot_above_the_one_that_only_an_observer_remembers() {
+    let mut me = Kit::leading();
+    let mine = me.machine.trusted().cloned().unwrap();
+    let forgotten = mine.n + 3;
+    me.hear(EYE, nack(forgotten, HIGH))
+        .wrote(mine.n, Some(ballot(forgotten, HIGH)))
+        .nothing_else_happened();
+    me.answered(LOW, idle());
+    me.over()
+        .lost(mine.n, LostReason::Superseded)
+        .wrote(forgotten + 1, Some(ballot(forgotten, HIGH)))
+        .whatever();
+    me.answered(LOW, idle());
+    let elected = me.over();
+    assert_eq!(
+        elected.events(),
+        [&Event::Acquired {
+            term: Term(forgotten + 1)
+        }]
+    );
+}
+
+#[test]
+fn only_an_observer_says_nack_and_only_of_what_can_be() {
+    for (_, mut me) in Kit::states() {
+        for from in [HIGH, "stranger", ME] {
+            me.hear(from, nack(99, HIGH)).nothing_else_happened();
+        }
+        for n in [0, u64::MAX] {
+            me.hear(EYE, nack(n, HIGH)).nothing_else_happened();
+        }
+        me.hear(EYE, nack(99, EYE)).nothing_else_happened();
+    }
+    let mut observer = Kit::observer();
+    observer.hear(EYE, nack(99, HIGH)).nothing_else_happened();
+}
+
+#[test]
+fn a_voter_of_every_state_remembers_what_an_observer_does() {
+    for (name, mut me) in Kit::states() {
+        if name != "observer" {
+            me.hear(EYE, nack(99, HIGH)).whatever();
+            let record = me.machine.record();
+            assert_eq!(record.max, Some(ballot(99, HIGH)), "{name}");
+        }
+    }
 }
 
 #[test]

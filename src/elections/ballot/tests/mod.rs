@@ -21,7 +21,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use super::{
     Ballot, BallotConfig, BallotConfigBuilder, BallotError, BallotMessage, BallotNumber,
-    BallotRecord, BallotTimer, HeartbeatReply, HeartbeatRequest, Leads, Resign, Standing,
+    BallotRecord, BallotTimer, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
 };
 use crate::protocol::{
     AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,

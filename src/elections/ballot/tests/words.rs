@@ -43,6 +43,13 @@ fn messages_read_as_what_they_mean() {
         ballot: ballot(7, HIGH),
     };
     assert_eq!(of(leads.into()), ("leads", "leads by 7.high@9".into(), 7));
+    let nack = Nack {
+        max: ballot(8, HIGH),
+    };
+    assert_eq!(
+        of(nack.into()),
+        ("nack", "nack, followed 8.high@9".into(), 8)
+    );
     let resign = Resign {
         ballot: ballot(7, HIGH),
         successor: Some(id(LOW)),
