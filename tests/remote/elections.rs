@@ -1,5 +1,5 @@
 //! Every election of the crate crosses the bridge: three hosts elect, lose their leader, and elect
-//! the next.
+//! the next; a fourth one watches, and for a while the leader's host is no peer of it.
 
 use std::{fmt::Debug, path::Path, sync::Arc};
 
@@ -14,15 +14,18 @@ use actix_bully::{
     },
     group::Group,
     protocol::Election,
-    remote::{Closed, RemoteMessage, transport::Pipes},
+    remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
 };
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::kit::{MS, builder, id, play, until};
+use super::kit::{MS, address, builder, id, node, play, until};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Who watches.
+const EYE: &str = "eye";
 
 /// One agent a host; the later in the alphabet, the more important.
 async fn elect_across<E>(agent: impl Fn(&str) -> AgentBuilder<E>)
@@ -31,14 +34,27 @@ where
 {
     let pipes = Pipes::new();
     let mut hosts = Vec::new();
-    for (name, score) in NAMES.into_iter().zip(1..) {
+    for (name, score) in NAMES.into_iter().chain([EYE]).zip(1..) {
         let group = Group::new("g").unwrap();
-        let peers: Vec<&str> = NAMES.into_iter().filter(|peer| *peer != name).collect();
+        let peers = NAMES.into_iter().chain([EYE]);
+        let peers: Vec<&str> = peers.filter(|peer| *peer != name).collect();
         let bridge = builder(&pipes, name, &peers).carry(&group).start().unwrap();
-        let agent = agent(name).score(score).join(&group).start().unwrap();
+        let agent = match name {
+            EYE => agent(name).observer(),
+            _ => agent(name).score(score),
+        };
+        let agent = agent.join(&group).start().unwrap();
         hosts.push((bridge, agent));
     }
     let first = agreed(&hosts).await;
+    if let Some((bridge, eye)) = hosts.last() {
+        assert!(bridge.remove_peer(&node(&first)));
+        until("who is no peer is not followed", || eye.leader().is_none()).await;
+        bridge
+            .add_peer(Peer::new(&first, &address(&first)))
+            .unwrap();
+    }
+    assert_eq!(agreed(&hosts).await, first, "the same life leads on");
     let at = NAMES.into_iter().position(|name| name == first).unwrap();
     let (bridge, lost) = hosts.remove(at);
     bridge.stop();
