@@ -1,0 +1,13 @@
+//! The programs that the documents on leader election show, run as they are written, and beside
+//! each the same story by the machine that took its place here.
+//!
+//! `go_main.rs` is the Go program's `main`, scenario by scenario; `go_faults.rs` its faults one by
+//! one; `database.rs` its demo of a database. The other programs have places of their own; the list
+//! is in `tests/README.md`.
+#![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
+
+#[path = "../support/go.rs"]
+mod go;
+mod go_faults;
+mod go_main;
+mod kit;
