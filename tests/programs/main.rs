@@ -6,6 +6,7 @@
 //! is in `tests/README.md`.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
+mod database;
 #[path = "../support/go.rs"]
 mod go;
 mod go_faults;
