@@ -2,7 +2,7 @@
 //! each the same story by the machine that took its place here.
 //!
 //! `go_main.rs` is the Go program's `main`, scenario by scenario; `go_faults.rs` its faults one by
-//! one; `database.rs` its demo of a database. The other programs have places of their own; the list
+//! one, `go_figures.rs` what it says of its cost; `database.rs` is its demo of a database. The other programs have places of their own; the list
 //! is in `tests/README.md`.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
@@ -10,5 +10,6 @@ mod database;
 #[path = "../support/go.rs"]
 mod go;
 mod go_faults;
+mod go_figures;
 mod go_main;
 mod kit;
