@@ -8,9 +8,12 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    elections::{
+        bully::{Bully, BullyConfig},
+        quorum::{QuorumBully, QuorumConfig},
+    },
     faults::Conditions,
-    protocol::{AgentId, Event, LostReason, Score},
+    protocol::{AgentId, Election, Event, LostReason, Score},
     sim::{Participant, World},
     trace::Trace,
 };
@@ -88,14 +91,21 @@ fn score(lag: Duration, priority: i32) -> Option<Score> {
     (lag < TOO_FAR).then(|| Score::from((priority, -millis)))
 }
 
-/// Replicas `0`, `1`, … that elect by what each is worth; nobody is told of a crash.
 fn ours(replicas: &[(Duration, i32)], worth: fn(Duration, i32) -> Option<Score>) -> World<Bully> {
-    let config = Arc::new(BullyConfig::default());
+    by(&Arc::new(BullyConfig::default()), replicas, worth)
+}
+
+/// Replicas `0`, `1`, … that elect by what each is worth; nobody is told of a crash.
+fn by<E: Election>(
+    config: &E::Config,
+    replicas: &[(Duration, i32)],
+    worth: fn(Duration, i32) -> Option<Score>,
+) -> World<E> {
     let replicas = replicas.iter().enumerate();
     let mut world = World::builder(1)
         .agents(replicas.map(|(id, (lag, priority))| {
             let id: AgentId = id.to_string().parse().unwrap();
-            Participant::voter(id, worth(*lag, *priority), Arc::clone(&config))
+            Participant::voter(id, worth(*lag, *priority), config.clone())
         }))
         .conditions(Conditions::delayed(DELAY))
         .detection(SILENT)
@@ -106,7 +116,7 @@ fn ours(replicas: &[(Duration, i32)], worth: fn(Duration, i32) -> Option<Score>)
 }
 
 #[track_caller]
-fn elects(world: &mut World<Bully>, name: &str) {
+fn elects<E: Election>(world: &mut World<E>, name: &str) {
     let primary = world.settle(SECONDS(10));
     assert_eq!(primary.as_ref().map(AgentId::as_str), Ok(name));
     assert_eq!(world.believers(), [name]);
@@ -184,6 +194,31 @@ fn an_offline_primary_is_demoted_without_hearing_of_it() {
     );
     world.heal();
     elects(&mut world, "1");
+}
+
+/// The same with a majority of the four to say so: at no time are there two primaries.
+#[test]
+fn with_a_quorum_an_offline_primary_ends_its_belief_before_the_next_begins() {
+    let mut replicas = cluster(&DEMO);
+    assert_eq!(elect_primary(&mut replicas), Some(3));
+    replicas[3].is_online = false;
+    assert_eq!(elect_primary(&mut replicas), Some(1));
+
+    let voters = ["0", "1", "2", "3"].map(|name| name.parse().unwrap());
+    let config = QuorumConfig::builder(voters).build().unwrap();
+    let mut world: World<QuorumBully> = by(&Arc::new(config), &DEMO, score);
+    world.set_invariant(|world| {
+        let contested = world.is_contested();
+        let broken = contested.then(|| String::from("two primaries"));
+        broken.map_or(Ok(()), Err)
+    });
+    elects(&mut world, "3");
+    world.isolate("3");
+    world.run_for(SECONDS(5));
+    assert_eq!(world.believers(), ["1"]);
+    world.heal();
+    world.run_for(SECONDS(60)); // the patience of a leader with who is more important
+    elects(&mut world, "3");
 }
 
 /// Equal to the nanosecond is as good as never: the third criterion decides nothing.

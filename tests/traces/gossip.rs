@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
-    protocol::{Election, Timings},
+    protocol::{Election, Event, Timings},
     sim::World,
     trace::Trace,
 };
@@ -26,7 +26,12 @@ fn ballots(scores: &[i32]) -> World<Ballot> {
 }
 
 /// Plays a story by the gossip leader election as written, and by ours.
-fn gossip(name: &str, scores: &[i32], old: Story<ble::AsWritten>, new: Story<Ballot>) {
+fn gossip(
+    name: &str,
+    scores: &[i32],
+    old: Story<ble::AsWritten>,
+    new: Story<Ballot>,
+) -> (World<ble::AsWritten>, World<Ballot>) {
     let mut written: World<ble::AsWritten> = world(scores, &ROUND);
     old(&mut written);
     let said = written.agents().filter_map(|id| {
@@ -42,6 +47,13 @@ fn gossip(name: &str, scores: &[i32], old: Story<ble::AsWritten>, new: Story<Bal
     new(&mut ours);
     assert_eq!(ours.violation().map(ToString::to_string), None);
     golden(&format!("{name}.ballot"), &with_beliefs(&ours));
+    (written, ours)
+}
+
+/// How often it came to lead.
+fn led<E: Election>(world: &World<E>, agent: &str) -> usize {
+    let acquired = |(_, event): &&(_, Event)| matches!(event, Event::Acquired { .. });
+    world.events(agent).iter().filter(acquired).count()
 }
 
 #[test]
@@ -52,7 +64,9 @@ fn ble_an_even_split_elects_on_both_sides() {
         world.heal();
         seconds(world, 1);
     }
-    gossip("ble-even-split", &[1, 2, 3, 4], story, story);
+    let (written, ours) = gossip("ble-even-split", &[1, 2, 3, 4], story, story);
+    assert_eq!([led(&written, "b"), led(&written, "d")], [1, 1]);
+    assert_eq!([led(&ours, "b"), led(&ours, "d")], [0, 1], "after the heal");
 }
 
 #[test]
@@ -62,7 +76,9 @@ fn ble_an_isolated_leader_believes_for_ever() {
         world.isolate("c");
         seconds(world, 2);
     }
-    gossip("ble-isolated-leader", &[1, 2, 3], story, story);
+    let (written, ours) = gossip("ble-isolated-leader", &[1, 2, 3], story, story);
+    assert_eq!(written.believers(), ["b", "c"]);
+    assert_eq!(ours.believers(), ["b"]);
 }
 
 #[test]
@@ -72,7 +88,9 @@ fn ble_the_ends_of_a_chain_push_each_other_off() {
         world.cut("a", "c");
         world.run_for(ROUND * 10);
     }
-    gossip("ble-chain", &[1, 2, 3], story, story);
+    let (written, ours) = gossip("ble-chain", &[1, 2, 3], story, story);
+    assert_eq!([led(&written, "a"), led(&written, "c")], [3, 3]);
+    assert_eq!([led(&ours, "a"), led(&ours, "c")], [0, 1]);
 }
 
 /// Every message of the first two rounds: nobody is told anything, all of them ask.
