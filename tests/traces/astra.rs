@@ -181,6 +181,38 @@ fn fault_6_an_agent_that_was_told_ok_starts_again_and_again() {
     }
 }
 
+/// Fault 6 in a larger group: agent k may begin 2^(k - 1) times, but here once.
+#[test]
+fn fault_6_multiplies_with_every_agent_more() {
+    let (five, ten, fourteen) = (mean_sent(5), mean_sent(10), mean_sent(14));
+    assert!(five > 30, "{five}");
+    assert!(ten > 300, "{ten}, and not 135");
+    assert!(fourteen > 1_500, "{fourteen}, and not 273");
+}
+
+/// What the rules as written send in the mean of 20 seeds if the lowest of n begins, and messages take
+/// up to 0.5 s. Ours send 1.5 n (n - 1) each time.
+fn mean_sent(n: i32) -> u64 {
+    fn sent<E: Election>(n: i32, config: &E::Config, seed: u64) -> u64 {
+        let delays = Conditions::builder().delay(Duration::ZERO..=Duration::from_millis(500));
+        let scores: Vec<i32> = (1..=n).collect();
+        let builder = builder(seed, &scores, config).conditions(delays.build().unwrap());
+        let mut world: World<E> = builder.build();
+        world.run_for(Duration::ZERO);
+        world.campaign("a");
+        seconds(&mut world, 60);
+        world.tally().sent
+    }
+    let least = u64::try_from(3 * n * (n - 1) / 2).unwrap();
+    let config = Arc::new(BullyConfig::strict());
+    let mut sum = 0;
+    for seed in 0..20 {
+        assert_eq!(sent::<Bully>(n, &config, seed), least, "seed {seed}");
+        sum += sent::<AsWritten>(n, &Participants::All, seed);
+    }
+    sum / 20
+}
+
 /// The first election of `a` sleeps until 2.000 s, and wakes in the second; that of `b` likewise.
 #[test]
 fn fault_7_an_old_intention_wins_the_election_of_a_newer_one() {
