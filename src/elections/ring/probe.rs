@@ -44,10 +44,15 @@ impl Ring {
         out.set_timer(Timer::Probe, span);
     }
 
-    /// Somebody is passed over whose life may go on.
+    /// Somebody is passed over whose life may go on. An observer passes nothing on, and nobody would
+    /// answer it.
     pub(super) fn is_passed_over(&self, m: &Member) -> bool {
         let doubtful = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
-        m.is_voter() && m.id != self.me.id && m.presence != Presence::Down && doubtful
+        self.is_voter()
+            && m.is_voter()
+            && m.id != self.me.id
+            && m.presence != Presence::Down
+            && doubtful
     }
 
     pub(super) fn on_probe(&mut self, now: Time, from: &AgentId, probe: &Probe, out: &mut Out) {
