@@ -130,10 +130,13 @@ impl InvitationElection {
     }
 
     pub(super) fn may_answer<'a>(&self, mut ids: impl Iterator<Item = &'a AgentId>) -> bool {
-        ids.any(|id| {
-            let member = self.members.get(id);
-            member.is_some_and(|m| m.presence != Presence::Down)
-        })
+        ids.any(|id| self.may_live(id))
+    }
+
+    /// Whether that is a member whose end is not certain.
+    pub(super) fn may_live(&self, id: &AgentId) -> bool {
+        let member = self.members.get(id);
+        member.is_some_and(|m| m.presence != Presence::Down)
     }
 
     /// I5.
@@ -188,11 +191,28 @@ impl InvitationElection {
     }
 
     fn close_early(&mut self, now: Time, out: &mut Out) {
-        if let State::Candidate(merge) = &self.state
-            && merge.pending.is_empty()
-            && merge.brought == 0
+        match &self.state {
+            State::Candidate(merge) if merge.pending.is_empty() && merge.brought == 0 => {
+                self.close(now, out);
+            }
+            State::Candidate(_) => self.hurry(now, out),
+            State::Free { .. } | State::Member(_) | State::Leader(_) => {}
+        }
+    }
+
+    /// Those who are awaited still may all be known to be down.
+    pub(super) fn hurry(&mut self, now: Time, out: &mut Out) {
+        let due = now.after(self.config.gathering());
+        let State::Candidate(merge) = &self.state else {
+            return;
+        };
+        let answers = merge.brought > 0 || self.may_answer(merge.pending.keys());
+        if let State::Candidate(merge) = &mut self.state
+            && !answers
+            && due < merge.due
         {
-            self.close(now, out);
+            merge.due = due;
+            out.set_timer(Timer::Accepts, due.since(now));
         }
     }
 

@@ -24,7 +24,7 @@
 //! | I1 | Recovery | a new number, and a group of one, at work | `merge.rs` |
 //! | I2 | Check | each H a coordinator asks all where they stand; who finds others above waits, S for each | `check.rs` |
 //! | I3 | Merge | a new number; invites its own members and who was found below; then `Ready` | `merge.rs` |
-//! | I4 | `Invitation` | join, accept, and pass it on to those it has coordinated | `join.rs` |
+//! | I4 | `Invitation` | join, accept, and pass it on to those it has coordinated, but for the dead | `join.rs` |
 //! | I5 | `Accept` | by the number of the group: in Up | `merge.rs` |
 //! | I6 | `Ready` | by the number of the group: the task; at work | `join.rs` |
 //! | I7 | Timeout | nothing heard for L: `AreYouThere`; "no", or silence for T: I1 | `check.rs` |
