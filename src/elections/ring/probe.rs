@@ -107,7 +107,7 @@ impl Ring {
 
     /// There is a leader, as it seems: its heartbeat comes, or this agent's turn.
     pub(super) fn await_leader(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_none() && self.stands(now) && self.turn.is_none() {
+        if self.contest.is_none() && self.may_stand() && self.turn.is_none() {
             let lost = self.config.lost(self.size());
             self.set_turn(now, lost, Why::Rank, out);
         }
