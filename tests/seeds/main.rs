@@ -15,6 +15,8 @@ mod common;
 mod crashes;
 mod elections;
 mod invitation;
+#[path = "../common/losses.rs"]
+mod losses;
 mod networks;
 mod reorganization;
 mod scores;

@@ -43,7 +43,7 @@ impl<E: Election> Setting<E> {
             .agents(agents)
             .conditions(self.network)
             .detection(Detection::Silent(Duration::ZERO.into()))
-            .trace(Trace::new())
+            .trace(Trace::new().with_repeated())
             .build()
     }
 }
@@ -86,10 +86,20 @@ pub(crate) fn dies_of<E: Election>(
     });
 }
 
-/// Loses the next messages of a kind, those of one moment.
-pub(crate) fn lose_first<E: Election>(world: &mut World<E>, kind: &'static str) {
-    let before = world.tally().ignored;
-    world.ignore(kind);
-    world.run_until(|world| world.tally().ignored > before, SECONDS(1));
-    world.recover();
+// What may happen to four agents.
+
+pub(crate) fn top_crashes<E: Election>(world: &mut World<E>) {
+    world.crash("d");
+}
+
+pub(crate) fn top_returns<E: Election>(world: &mut World<E>) {
+    world.restart("d");
+}
+
+pub(crate) fn top_steps_down<E: Election>(world: &mut World<E>) {
+    world.step_down("d", None);
+}
+
+pub(crate) fn another_begins<E: Election>(world: &mut World<E>) {
+    world.campaign("b");
 }
