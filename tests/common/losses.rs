@@ -2,7 +2,11 @@
 //!
 //! The same seed and the same calls give the same run. So a scene is played once to see what is
 //! said in it, and once more for each message that is to be lost.
-#![expect(clippy::unwrap_used, reason = "in a helper of tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "in a helper of tests"
+)]
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,7 +14,7 @@ use actix_bully::{
     faults::Conditions,
     protocol::{AgentId, Election},
     sim::World,
-    trace::What,
+    trace::{Mail, What},
 };
 
 /// How many messages of each kind were lost.
@@ -35,6 +39,8 @@ struct Letter {
     kind: &'static str,
     from: AgentId,
     to: AgentId,
+    /// Whether something else goes the same way at the same moment.
+    in_company: bool,
 }
 
 impl<E: Election> Scene<E> {
@@ -86,24 +92,26 @@ impl<E: Election> Scene<E> {
 
     fn letters(&self, seed: u64, kinds: &[&'static str]) -> Vec<Letter> {
         let mut world = (self.stage)(seed);
-        let mut seen = world.trace().entries().len();
+        let mut read = world.trace().entries().len();
         (self.act)(&mut world);
         let end = world.now().after(self.span);
         let (mut letters, mut steps) = (Vec::new(), 0);
         loop {
-            for entry in world.trace().entries().skip(seen) {
-                if let What::Sent { mail, .. } = &entry.what
-                    && kinds.contains(&mail.kind)
-                {
-                    letters.push(Letter {
-                        steps,
-                        kind: mail.kind,
-                        from: mail.from.clone(),
-                        to: mail.to.clone(),
-                    });
-                }
+            let new = sent(&world, read);
+            let along = |one: &Mail| {
+                let same = |other: &&&Mail| (&one.from, &one.to) == (&other.from, &other.to);
+                new.iter().filter(same).count()
+            };
+            for mail in new.iter().filter(|mail| kinds.contains(&mail.kind)) {
+                letters.push(Letter {
+                    steps,
+                    kind: mail.kind,
+                    from: mail.from.clone(),
+                    to: mail.to.clone(),
+                    in_company: along(mail) > 1,
+                });
             }
-            seen = world.trace().entries().len();
+            read = world.trace().entries().len();
             if world.next_at().is_none_or(|at| at > end) || !world.step() {
                 return letters;
             }
@@ -129,16 +137,40 @@ impl<E: Election> Scene<E> {
     }
 }
 
-/// While that happens, nothing goes this way; there is one message that would.
+/// What was sent since so much was recorded.
+fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&Mail> {
+    let new = world.trace().entries().skip(since);
+    new.filter_map(|entry| match &entry.what {
+        What::Sent { mail, .. } => Some(mail),
+        _ => None,
+    })
+    .collect()
+}
+
+/// While that happens, nothing goes this way; there is one message that would. Of several only
+/// those of its kind are lost, and then all of these: there is one.
 fn lose<E: Election>(world: &mut World<E>, letter: &Letter, happens: impl Fn(&mut World<E>)) {
     let Letter { from, to, kind, .. } = letter;
-    let before = (world.tally().lost, world.trace().count_of(kind).lost);
-    let nothing = Conditions::builder().loss(1_000).build().unwrap();
-    world.set_link(from, to, Some(nothing));
-    happens(world);
-    world.set_link(from, to, None);
-    let after = (world.tally().lost, world.trace().count_of(kind).lost);
-    assert_eq!(after.0 - before.0, 1, "one is lost by chance: {letter:?}");
+    let lost = |world: &World<E>| {
+        let tally = world.tally();
+        (
+            tally.lost + tally.ignored,
+            world.trace().count_of(kind).lost,
+        )
+    };
+    let before = lost(world);
+    if letter.in_company {
+        world.ignore(kind);
+        happens(world);
+        world.recover();
+    } else {
+        let nothing = Conditions::builder().loss(1_000).build().unwrap();
+        world.set_link(from, to, Some(nothing));
+        happens(world);
+        world.set_link(from, to, None);
+    }
+    let after = lost(world);
+    assert_eq!(after.0 - before.0, 1, "one is lost: {letter:?}");
     assert!(after.1 > before.1, "of this kind: {letter:?}");
 }
 

@@ -17,6 +17,7 @@ mod elections;
 mod invitation;
 #[path = "../common/losses.rs"]
 mod losses;
+mod lost_letters;
 mod networks;
 mod reorganization;
 mod scores;

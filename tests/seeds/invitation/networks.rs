@@ -146,11 +146,11 @@ fn scenes() -> [Scene<InvitationElection>; 10] {
         scene(led_by_the_next, top_returns, "d"),
         scene(led, another_begins, "d"),
         scene(led, top_steps_down, "c"),
-        scene(divided, |w| w.heal(), "d"),
-        scene(shattered, |w| w.heal(), "d"),
+        scene(divided, World::heal, "d"),
+        scene(shattered, World::heal, "d"),
         // Two that do not hear of each other invite the same.
         scene(shattered, two_merge, "d"),
-        scene(asked, |w| w.heal(), "d"),
+        scene(asked, World::heal, "d"),
     ]
 }
 

@@ -143,7 +143,7 @@ fn scenes() -> [Scene<Reorganization>; 11] {
         scene(led_by_the_next, top_returns, "d"),
         scene(led, another_begins, "d"),
         scene(led, top_steps_down, "c"),
-        scene(divided, |w| w.heal(), "d"),
+        scene(divided, World::heal, "d"),
         // Whom the higher one has halted refuses the other.
         scene(|seed| succeeding(seed, "halt"), top_returns, "d"),
         scene(|seed| succeeding(seed, "new_coordinator"), top_returns, "d"),
