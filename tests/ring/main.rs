@@ -7,6 +7,7 @@
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     reason = "what does not hold fails the test"
@@ -21,6 +22,8 @@ mod counts;
 mod crashes;
 mod elections;
 mod kit;
+#[path = "../common/losses.rs"]
+mod losses;
 mod networks;
 mod rings;
 mod scores;

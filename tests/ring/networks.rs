@@ -10,8 +10,10 @@ use actix_bully::{
 };
 
 use crate::kit::{
-    D, MS, acquired, builder, comes_to_lead, config, events, id, leads, led, mark, seeds, voter,
+    D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led, mark,
+    ring, seeds, voter,
 };
+use crate::losses::{Losses, Scene, all_were_lost};
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
     let conditions = how(Conditions::builder().delay(MS(1)..=D));
@@ -52,46 +54,123 @@ fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
         let mut world = network(seed, |c| c.loss(150));
         let bound = config().worst_case_election(5, 0) * 10;
         comes_to_lead(&mut world, "e", bound);
+        assert!(world.tally().lost > 0);
     });
 }
 
-#[test]
-fn s22_one_message_of_each_type_is_lost() {
-    for kind in [
-        "collect",
-        "nominate",
-        "coordinator",
-        "hop_ack",
-        "beat",
-        "beat_ack",
-    ] {
-        seeds(|seed| {
-            let mut world = led(seed, 5);
-            let before = all_sent(&world);
-            world.ignore(kind);
-            world.campaign("b");
-            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
-            assert!(all_sent(&world) > before);
-            world.recover();
-            leads(&mut world, "e");
-            world.crash("e");
-            comes_to_lead(&mut world, "d", MS(20_000));
-        });
-    }
+/// All that it says.
+const KINDS: [&str; 8] = [
+    "collect",
+    "nominate",
+    "coordinator",
+    "hop_ack",
+    "beat",
+    "beat_ack",
+    "probe",
+    "answer",
+];
+
+fn five(seed: u64) -> World<Ring> {
+    led(seed, 5)
+}
+
+fn led_by_the_next(seed: u64) -> World<Ring> {
+    let mut world = led(seed, 5);
+    world.crash("e");
+    comes_to_lead(&mut world, "d", MS(20_000));
+    world
+}
+
+/// One leader on each side.
+fn divided(seed: u64) -> World<Ring> {
+    let mut world = led(seed, 5);
+    world.partition([["a", "b"]]);
+    let both = |world: &World<Ring>| world.believers() == ["b", "e"];
+    assert!(world.run_until(both, MS(20_000)));
+    world
+}
+
+fn another_begins(world: &mut World<Ring>) {
+    world.campaign("b");
+}
+
+fn top_crashes(world: &mut World<Ring>) {
+    world.crash("e");
+}
+
+fn top_returns(world: &mut World<Ring>) {
+    world.restart("e");
+}
+
+fn top_steps_down(world: &mut World<Ring>) {
+    world.step_down("e", None);
+}
+
+/// Where all that it says is said.
+fn scenes() -> [Scene<Ring>; 7] {
+    let scene = |stage, act, leader| Scene {
+        stage,
+        act,
+        span: MS(4_000),
+        leader,
+    };
+    [
+        scene(|seed| ring(seed, 5), |_| {}, "e"),
+        scene(five, |_| {}, "e"),
+        scene(five, another_begins, "e"),
+        scene(five, top_crashes, "d"),
+        scene(led_by_the_next, top_returns, "e"),
+        scene(five, top_steps_down, "d"),
+        scene(divided, World::heal, "e"),
+    ]
+}
+
+/// And it lasts, whatever the loss made somebody do.
+#[track_caller]
+fn recovers(world: &mut World<Ring>, leader: &str) {
+    comes_to_lead(world, leader, MS(20_000));
+    world.run_for(MS(3_000));
+    comes_to_lead(world, leader, MS(20_000));
 }
 
 #[test]
-fn s22_one_probe_or_answer_is_lost() {
-    for kind in ["probe", "answer"] {
+fn s22_one_message_of_each_kind_is_lost() {
+    let mut lost = Losses::new();
+    seeds(|seed| {
+        for scene in scenes() {
+            scene.lose_each(seed, &KINDS, 6, recovers, &mut lost);
+        }
+    });
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+#[test]
+fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
+    let mut lost = Losses::new();
+    seeds(|seed| {
+        for scene in scenes() {
+            scene.lose_first(seed, &KINDS, recovers, &mut lost);
+        }
+    });
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+/// The election that somebody begins beside a healthy leader has an outcome all the same.
+#[test]
+fn s22_an_election_that_loses_a_message_ends() {
+    for kind in ["collect", "nominate", "coordinator", "hop_ack"] {
         seeds(|seed| {
             let mut world = led(seed, 5);
-            world.partition([["a", "b"]]);
-            world.run_for(MS(6_000));
+            let term = world.view("e").unwrap().term;
+            let before = world.trace().count_of(kind).lost;
             world.ignore(kind);
-            world.heal();
-            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
+            world.campaign("b");
+            let lost = |w: &World<Ring>| w.trace().count_of(kind).lost > before;
+            assert!(world.run_until(lost, MS(5_000)), "{kind}");
             world.recover();
-            comes_to_lead(&mut world, "e", MS(5_000));
+            comes_to_lead_above(&mut world, term, "e", MS(20_000));
         });
     }
 }

@@ -54,6 +54,14 @@ mod swift {
         leads_within(world, name, SECONDS(10));
     }
 
+    /// And it lasts, whatever the loss made somebody do.
+    #[track_caller]
+    fn recovers(world: &mut World<Bully>, leader: &str) {
+        leads(world, leader);
+        world.run_for(SECONDS(3));
+        leads(world, leader);
+    }
+
     const KINDS: [&str; 6] = ["elect", "ok", "yield", "elected", "heartbeat", "resign"];
 
     fn scenes() -> [Scene<Bully>; 7] {
@@ -79,7 +87,7 @@ mod swift {
         let mut lost = Losses::new();
         for seed in 0..5 {
             for scene in scenes() {
-                scene.lose_each(seed, &KINDS, 8, leads, &mut lost);
+                scene.lose_each(seed, &KINDS, 8, recovers, &mut lost);
             }
         }
         println!("{lost:?}");

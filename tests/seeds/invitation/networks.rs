@@ -1,5 +1,7 @@
 //! Networks that repeat, reorder, lose and delay, and a lost disk: scenarios 19 to 28.
 
+use std::sync::Arc;
+
 use actix_bully::{elections::invitation::InvitationElection, faults::Conditions, sim::World};
 
 use super::{agents, leads};
@@ -91,8 +93,16 @@ const KINDS: [&str; 9] = [
     "resign",
 ];
 
+/// Four agents; who steps down rests for long.
+fn four(seed: u64) -> World<InvitationElection> {
+    let mut setting = agents(4);
+    let config = setting.config.to_builder().rest(SECONDS(60));
+    setting.config = Arc::new(config.build().unwrap());
+    setting.checked(seed)
+}
+
 fn led(seed: u64) -> World<InvitationElection> {
-    let mut world = agents(4).checked(seed);
+    let mut world = four(seed);
     leads(&mut world, "d");
     world
 }
@@ -114,7 +124,7 @@ fn divided(seed: u64) -> World<InvitationElection> {
 
 /// All lead themselves: they invite each other.
 fn shattered(seed: u64) -> World<InvitationElection> {
-    let mut world = agents(4).checked(seed);
+    let mut world = four(seed);
     world.partition([["a"], ["b"], ["c"]]);
     let all = |world: &World<InvitationElection>| world.believers().len() == 4;
     assert!(world.run_until(all, SECONDS(5)));
@@ -140,7 +150,7 @@ fn scenes() -> [Scene<InvitationElection>; 10] {
         leader,
     };
     [
-        scene(|seed| agents(4).checked(seed), |_| {}, "d"),
+        scene(four, |_| {}, "d"),
         scene(led, |_| {}, "d"),
         scene(led, top_crashes, "c"),
         scene(led_by_the_next, top_returns, "d"),
@@ -161,8 +171,12 @@ fn two_merge(world: &mut World<InvitationElection>) {
     world.campaign("d");
 }
 
+/// And it lasts, whatever the loss made somebody do.
+#[track_caller]
 fn recovers(world: &mut World<InvitationElection>, leader: &str) {
     world.heal();
+    leads(world, leader);
+    world.run_for(SECONDS(1));
     leads(world, leader);
 }
 

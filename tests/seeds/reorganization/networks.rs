@@ -1,5 +1,7 @@
 //! Networks that repeat, reorder, lose and delay, and a lost disk: scenarios 19 to 28.
 
+use std::sync::Arc;
+
 use actix_bully::{elections::reorganization::Reorganization, faults::Conditions, sim::World};
 
 use super::{agents, leads};
@@ -96,8 +98,16 @@ const KINDS: [&str; 15] = [
     "resign",
 ];
 
+/// Four agents; who steps down rests for long.
+fn four(seed: u64) -> World<Reorganization> {
+    let mut setting = agents(4);
+    let config = setting.config.to_builder().rest(SECONDS(60));
+    setting.config = Arc::new(config.build().unwrap());
+    setting.world(seed)
+}
+
 fn led(seed: u64) -> World<Reorganization> {
-    let mut world = agents(4).world(seed);
+    let mut world = four(seed);
     leads(&mut world, "d");
     world
 }
@@ -137,7 +147,7 @@ fn scenes() -> [Scene<Reorganization>; 11] {
         leader,
     };
     [
-        scene(|seed| agents(4).world(seed), |_| {}, "d"),
+        scene(four, |_| {}, "d"),
         scene(led, |_| {}, "d"),
         scene(led, top_crashes, "c"),
         scene(led_by_the_next, top_returns, "d"),
@@ -153,8 +163,12 @@ fn scenes() -> [Scene<Reorganization>; 11] {
     ]
 }
 
+/// And it lasts, whatever the loss made somebody do.
+#[track_caller]
 fn recovers(world: &mut World<Reorganization>, leader: &str) {
     world.heal();
+    leads(world, leader);
+    world.run_for(SECONDS(1));
     leads(world, leader);
 }
 
