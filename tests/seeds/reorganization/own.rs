@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, Status, Zeal},
     protocol::{Term, Time},
-    sim::World,
-    trace::What,
+    sim::{Reaction, World},
+    trace::{Mail, What},
 };
 
 use super::{agents, config, leads, one_coordinator};
@@ -21,31 +21,51 @@ fn s29_the_halter_dies_before_it_is_the_coordinator() {
         let mut world = agents(5).assumed(seed);
         dies_of(&mut world, "e", "halt", 3); // all are halted, nobody hears more
         world.run_for(MS(20));
-        assert!(!world.is_running("e"));
-        let halted = |name: &str| world.machine(name).map(Reorganization::status);
-        assert_eq!(halted("a"), Some(Status::Election));
+        assert_eq!(
+            (world.sprung(Reaction::Crash), world.is_running("e")),
+            (1, false)
+        );
+        for name in ["a", "b", "c", "d"] {
+            assert!(has_said(&world, name, "halt_ack", "e"), "{name} obeys");
+            let status = world.machine(name).map(Reorganization::status);
+            assert_eq!(status, Some(Status::Election));
+        }
+        // They wait until Takeover is over, then one of them begins.
+        world.run_to(Time::ZERO.after(config().takeover()));
+        let halts = world.trace().count_of("halt").sent;
+        assert_eq!(halts, 4, "nobody else has halted anybody");
         leads(&mut world, "d");
         let longest = config().takeover() + config().worst_case_election();
         assert!(world.now().since(Time::ZERO) <= MS(20) + longest);
     }
 }
 
+fn has_said(world: &World<Reorganization>, from: &str, kind: &str, to: &str) -> bool {
+    world.trace().entries().any(|entry| {
+        let said = |mail: &Mail| mail.kind == kind && mail.from == from && mail.to == to;
+        matches!(&entry.what, What::Sent { mail, .. } if said(mail))
+    })
+}
+
 #[test]
 fn s30_a_member_dies_between_its_halt_and_the_new_coordinator() {
-    for (kind, seed) in ["halt_ack", "new_coordinator_ack", "ready_ack"]
-        .into_iter()
-        .zip(seeds())
-    {
-        let mut world = agents(5).assumed(seed);
-        dies_of(&mut world, "b", kind, 0);
-        leads(&mut world, "e");
-        let term = world.view("e").unwrap().leading;
-        let again = kind != "ready_ack";
-        assert_eq!(
-            term > Some(Term(1)),
-            again,
-            "{kind}: again with a higher count"
-        );
+    for kind in ["halt_ack", "new_coordinator_ack", "ready_ack"] {
+        for seed in seeds() {
+            let mut world = agents(5).assumed(seed);
+            dies_of(&mut world, "b", kind, 0);
+            leads(&mut world, "e");
+            assert_eq!(
+                (world.sprung(Reaction::Crash), world.is_running("b")),
+                (1, false)
+            );
+            let term = world.view("e").unwrap().leading;
+            let again = kind != "ready_ack";
+            assert_eq!(
+                term > Some(Term(1)),
+                again,
+                "{kind}: again with a higher count"
+            );
+        }
     }
 }
 
