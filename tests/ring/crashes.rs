@@ -74,7 +74,8 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
                 spared,
                 then,
             });
-            world.run_until(|w| w.sprung(Reaction::Crash) > 0, MS(60_000));
+            let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) > 0;
+            assert!(world.run_until(sprung, MS(60_000)));
             if world.is_running("e") {
                 world.crash("e");
             }

@@ -78,7 +78,8 @@ fn s34_the_origin_dies_while_its_token_circulates() {
             let before = sent(&world, "collect");
             let term = world.view("a").unwrap().term;
             world.campaign("c");
-            world.run_until(|w| sent(w, "collect") > before + hops, MS(5_000));
+            let gone = |w: &World<Ring>| sent(w, "collect") > before + hops;
+            assert!(world.run_until(gone, MS(5_000)));
             world.crash("c");
             let bound = config().worst_case_election(5, 1) + D * 2;
             comes_to_lead_above(&mut world, term, "e", bound);
@@ -102,8 +103,8 @@ fn s35_the_winner_dies_before_its_nomination() {
             then,
         }); // it is on the list, and dies
         world.campaign("b");
-        world.run_until(|w| sent(w, "nominate") > 0, MS(5_000));
-        assert!(!world.is_running("e"));
+        assert!(world.run_until(|w| sent(w, "nominate") > 0, MS(5_000)));
+        assert_eq!((world.sprung(then), world.is_running("e")), (1, false));
         // The nomination comes round without having met it: another election, at once.
         let bound = config().worst_case_election(5, 1) * 2;
         comes_to_lead(&mut world, "d", bound);

@@ -6,9 +6,10 @@ use actix_bully::{
     cluster::{Cluster, ClusterStatus},
     elections::bully::{BullyMessage, Elected, Heartbeat, Ok, Resign, Yield},
     faults::Conditions,
-    protocol::{AgentId, Incarnation, Leader, Round, Term, Time, To},
+    protocol::{AgentId, Leader, Round, Term, Time},
 };
 
+use super::forged::{are_dropped, forge, heard, id};
 use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once, swift, under, wait};
 
 #[test]
@@ -175,7 +176,7 @@ async fn lose_first(cluster: &mut Cluster, within: Duration) -> u64 {
     lost
 }
 
-/// On agents, all messages of a moment; one at a time in `lost_letters.rs`.
+/// On agents, all messages of a moment; one at a time in `simulated.rs`.
 fn loses(rules: Rules, kind: &'static str) {
     let all = Cell::new(0);
     let within = match rules {
@@ -216,20 +217,6 @@ fn s22_the_messages_of_each_kind_are_lost() {
     }
 }
 
-fn id(number: u32) -> AgentId {
-    AgentId::new(&format!("agent-{number}")).unwrap()
-}
-
-/// A letter that the agent never wrote, in its present life.
-fn forge(cluster: &Cluster, from: u32, to: u32, message: impl Into<BullyMessage>) {
-    let (from, to) = (id(from), To::One(id(to)));
-    let members = cluster.group().members();
-    let life = members.get(&from).and_then(|member| member.incarnation);
-    cluster
-        .group()
-        .deliver(&from, life.unwrap(), &to, message.into());
-}
-
 /// What everybody believes, terms apart.
 fn beliefs(status: &ClusterStatus) -> Vec<(bool, Option<AgentId>)> {
     let belief = |leader: &Leader| leader.id.clone();
@@ -243,6 +230,7 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
     both(|rules, seed| async move {
         let cluster = rules.led(seed, 5).await;
         let before = cluster.now();
+        let heard_before = heard(&cluster, "ok");
         let life = cluster.handle("5").unwrap().current().incarnation;
         for counter in 0..4 {
             let round = Round {
@@ -273,6 +261,7 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
             );
         }
         wait(Duration::from_secs(10)).await;
+        assert_eq!(heard(&cluster, "ok") - heard_before, 4);
         leads(&cluster, "agent-5").await;
         assert_eq!(changes(&cluster, before), 0);
     });
@@ -287,6 +276,7 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         cluster.restart("5").unwrap();
         leads(&cluster, "agent-5").await;
         let before = cluster.status();
+        let heard_before = heard(&cluster, "elected");
         let (term, score) = (Term(1), 1.into());
         for to in 2..=5 {
             let answer = None;
@@ -316,6 +306,7 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         }
         let moment = cluster.now();
         leads(&cluster, "agent-5").await;
+        assert!(heard(&cluster, "elected") >= heard_before + 4);
         assert_eq!(beliefs(&cluster.status()), beliefs(&before));
         if rules == Rules::Swift {
             assert_eq!(changes(&cluster, moment), 0);
@@ -334,6 +325,7 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
             forge(&cluster, 1, to, Resign { term, successor });
         }
         leads(&cluster, "agent-5").await;
+        assert_eq!(heard(&cluster, "resign"), 4);
         assert_eq!(changes(&cluster, before), 0);
     });
 }
@@ -380,30 +372,16 @@ fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
         cluster.crash("4").await.unwrap();
         cluster.restart("4").unwrap();
         leads(&cluster, "agent-5").await;
-        let (before, counted) = (cluster.status(), cluster.group().counters());
-
         let (term, score) = (Term(99), 99.into());
-        let message = || -> BullyMessage {
-            Elected {
+        let message = || {
+            let message = Elected {
                 sent_at: None,
                 term,
                 score,
                 answer: None,
-            }
-            .into()
+            };
+            BullyMessage::from(message)
         };
-        let stranger = AgentId::new("stranger").unwrap();
-        let group = cluster.group();
-        group.deliver(&stranger, Incarnation(1), &To::All, message());
-        group.deliver(&id(4), Incarnation(1), &To::All, message());
-        let nobody = To::One(AgentId::new("nobody").unwrap());
-        group.deliver(&id(4), Incarnation(2), &nobody, message());
-
-        wait(MS(100)).await;
-        leads(&cluster, "agent-5").await;
-        assert_eq!(cluster.status(), before);
-        let now = cluster.group().counters();
-        assert_eq!(now.strangers - counted.strangers, 5);
-        assert_eq!(now.stale - counted.stale, 4);
+        are_dropped(&cluster, "agent-5", message).await;
     });
 }

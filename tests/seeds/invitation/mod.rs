@@ -3,6 +3,7 @@
 //!
 //! Agreement in each group is checked after every step, whatever happens.
 
+mod letters;
 mod networks;
 
 use std::{sync::Arc, time::Duration};
@@ -10,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection},
     protocol::{Event, LostReason, Timings},
-    sim::World,
+    sim::{Reaction, World},
     trace::Checkpoint,
 };
 
@@ -148,6 +149,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
             let mut world = agents(5).checked(seed);
             dies_of(&mut world, "e", kind, 1);
             leads(&mut world, "d");
+            assert_eq!(world.sprung(Reaction::Crash), 1, "{kind}");
         }
     }
 }
@@ -158,6 +160,7 @@ fn s09_a_member_dies_right_after_it_has_accepted() {
         let mut world = agents(5).checked(seed);
         dies_of(&mut world, "b", "accept", 0);
         leads(&mut world, "e");
+        assert_eq!(world.sprung(Reaction::Crash), 1);
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Where the paper's assumptions hold, its first assertion is checked after every step.
 
+mod letters;
 mod networks;
 mod own;
 
@@ -11,7 +12,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, ReorganizationConfig},
     protocol::{Event, LostReason, Term, Time, Timings},
-    sim::World,
+    sim::{Reaction, World},
     trace::Checkpoint,
 };
 
@@ -145,6 +146,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
             let mut world = agents(5).assumed(seed);
             dies_of(&mut world, "e", kind, 1);
             leads(&mut world, "d");
+            assert_eq!(world.sprung(Reaction::Crash), 1, "{kind}");
         }
     }
 }
@@ -157,6 +159,7 @@ fn s09_the_superior_dies_right_after_it_said_that_it_is_there() {
         world.crash("e");
         dies_of(&mut world, "d", "there", 0);
         leads(&mut world, "c");
+        assert_eq!(world.sprung(Reaction::Crash), 1);
     }
 }
 
@@ -166,6 +169,7 @@ fn s09_a_member_dies_right_after_it_was_halted() {
         let mut world = agents(5).assumed(seed);
         dies_of(&mut world, "b", "halt_ack", 0);
         leads(&mut world, "e");
+        assert_eq!(world.sprung(Reaction::Crash), 1);
     }
 }
 

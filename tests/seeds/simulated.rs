@@ -1,9 +1,11 @@
-//! One message of a bully election is lost: scenario 22, for each message of each kind.
+//! The bully elections in the simulator, where one message can be taken out of a run (scenario 22),
+//! every moment is looked at (26), and a disk can be lost (28).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
+    faults::Conditions,
     protocol::View,
     sim::{Detection, TermOrder, World},
 };
@@ -83,6 +85,16 @@ mod swift {
     }
 
     #[test]
+    fn s28_there_is_no_record_to_lose() {
+        for seed in 0..5 {
+            let mut world = led_by_the_next(seed);
+            assert!(!world.wipe("d"), "it rests on no record");
+            assert!(world.restart("d"), "and comes back without");
+            leads(&mut world, "d");
+        }
+    }
+
+    #[test]
     fn s22_one_message_of_each_kind_is_lost() {
         let mut lost = Losses::new();
         for seed in 0..5 {
@@ -98,11 +110,15 @@ mod swift {
 mod strict {
     use super::*;
 
-    fn start(seed: u64) -> World<Bully> {
+    fn setting() -> Setting<Bully> {
         let mut setting = agents(BullyConfig::strict());
         setting.detection = Detection::Certain(MS(0).into());
         setting.terms = TermOrder::Any;
-        setting.world(seed)
+        setting
+    }
+
+    fn start(seed: u64) -> World<Bully> {
+        setting().world(seed)
     }
 
     fn led(seed: u64) -> World<Bully> {
@@ -178,5 +194,47 @@ mod strict {
         }
         println!("{lost:?}");
         all_were_lost(&KINDS, &lost);
+    }
+
+    /// Everybody asks, one after another, the leader dies and comes back, while messages take up to
+    /// this long: do two lead at once? In the end one does.
+    fn is_contested(seed: u64, longest: Duration) -> bool {
+        let mut setting = setting();
+        let calm = setting.network;
+        let delays = Conditions::builder().delay(Duration::ZERO..=longest);
+        setting.network = delays.build().unwrap();
+        let mut world = setting.world(seed);
+        let mut contested = false;
+        let mut passes = |world: &mut World<Bully>, span| {
+            contested |= world.run_until(World::is_contested, span);
+            world.run_for(span);
+        };
+        passes(&mut world, MS(0));
+        for (name, seconds) in [("a", 1), ("c", 1), ("d", 1), ("b", 10)] {
+            world.campaign(name);
+            passes(&mut world, SECONDS(seconds));
+        }
+        world.crash("d");
+        passes(&mut world, SECONDS(10));
+        world.restart("d");
+        passes(&mut world, SECONDS(10));
+        world.set_conditions(calm);
+        world.run_to(world.last_arrival());
+        world.run_for(SECONDS(10));
+        world.campaign("a");
+        leads(&mut world, "d");
+        contested
+    }
+
+    /// T > 2 d is what these rules need: above it a share of all histories has two leaders.
+    #[test]
+    fn s26_two_lead_in_some_histories_with_delays_above_t_and_in_none_below_half_of_it() {
+        let count = |longest| (0..100).filter(|seed| is_contested(*seed, longest)).count();
+        let config = BullyConfig::strict();
+        let (deadline, bound) = (config.timings.deadline(), config.timings.delay_bound());
+        let (late, in_time) = (count(deadline * 3), count(bound));
+        println!("two led in {late} of 100 histories; with delays up to d in {in_time}");
+        assert!(late > 0, "it would need no deadline");
+        assert_eq!(in_time, 0);
     }
 }
