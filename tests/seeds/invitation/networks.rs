@@ -1,10 +1,12 @@
 //! Networks that repeat, reorder, lose and delay, and a lost disk: scenarios 19 to 28.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use actix_bully::{elections::invitation::InvitationElection, faults::Conditions, sim::World};
+use actix_bully::{
+    elections::invitation::InvitationElection, faults::Conditions, protocol::Event, sim::World,
+};
 
-use super::{agents, leads};
+use super::{agents, config, leads};
 use crate::{
     MS,
     losses::{Losses, Scene, all_were_lost},
@@ -205,20 +207,80 @@ fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
 }
 
 #[test]
-fn s26_delays_above_t_end_and_one_leads() {
+fn s25_who_missed_the_election_is_found_by_the_next_check() {
     for seed in seeds() {
-        let mut setting = agents(5);
-        let calm = setting.network;
-        setting.network = Conditions::builder()
-            .delay(MS(0)..=MS(500))
-            .build()
-            .unwrap();
-        let mut world = setting.checked(seed);
+        let mut world = agents(5).checked(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        world.isolate("a");
+        let others_agree = |world: &World<InvitationElection>| {
+            let follows = |name| world.view(name).unwrap().leader;
+            let mut others = ["b", "c", "d"].into_iter();
+            others.all(|name| follows(name).is_some_and(|leader| leader.id == "d"))
+        };
+        assert!(world.run_until(others_agree, SECONDS(5)));
+        let missed = world.view("a").unwrap().leader;
+        assert!(missed.is_none_or(|leader| leader.id != "d"));
+        let healed = world.now();
+        world.heal();
+        leads(&mut world, "d");
+        let took = world.now().since(healed);
+        let check = config().detector().heartbeat + config().gathering();
+        assert!(took <= check * 2 + config().worst_case_merge(), "{took:?}");
+    }
+}
+
+/// The task is repeated by the check (I6), without another group.
+#[test]
+fn s25_who_missed_the_task_gets_it_by_the_next_check() {
+    for seed in seeds() {
+        let mut world = agents(5).checked(seed);
+        world.ignore("ready");
+        let lost = |world: &World<InvitationElection>| world.trace().count_of("ready").lost;
+        assert!(world.run_until(|world| lost(world) == 4, SECONDS(5)));
+        let leading = world.view("e").unwrap().leading;
+        assert!(leading.is_some());
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(world.view(name).unwrap().leader, None, "{name}");
+        }
+        world.recover();
+        let began = world.now();
+        leads(&mut world, "e");
+        let took = world.now().since(began);
+        let check = config().detector().heartbeat + config().timings().delay_bound() * 3;
+        assert!(took <= check, "{took:?}");
+        assert_eq!(world.view("a").unwrap().leader.map(|l| l.term), leading);
+    }
+}
+
+/// It promises one leader only while messages take no longer than d: above that leaderships are
+/// lost again and again, and below none is.
+#[test]
+fn s26_delays_above_t_cost_leaderships_until_they_end() {
+    let lost = |seed: u64, longest: Duration| {
+        let mut world = agents(5).checked(seed);
+        leads(&mut world, "e");
+        let before = losses(&world);
+        let delays = Conditions::builder().delay(MS(0)..=longest);
+        world.set_conditions(delays.build().unwrap());
         world.run_for(SECONDS(10));
-        world.set_conditions(calm);
+        let lost = losses(&world) - before;
+        world.set_conditions(agents(5).network);
         world.run_for(MS(500));
         leads(&mut world, "e");
-    }
+        lost
+    };
+    let bound = config().timings().delay_bound();
+    let late: usize = seeds().map(|seed| lost(seed, MS(500))).sum();
+    let in_time: usize = seeds().map(|seed| lost(seed, bound)).sum();
+    println!("{late} leaderships were lost; with delays up to d {in_time}");
+    assert!(late > 0 && in_time == 0, "{late}, {in_time}");
+}
+
+fn losses(world: &World<InvitationElection>) -> usize {
+    let events = world.agents().flat_map(|name| world.events(name));
+    let lost = events.filter(|(_, event)| matches!(event, Event::Lost { .. }));
+    lost.count()
 }
 
 #[test]
