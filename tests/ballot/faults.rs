@@ -1,7 +1,7 @@
 //! Scenarios 19 to 22, 25 and 26, 39 to 43: what a network does.
 
 use actix_bully::{
-    faults::Conditions,
+    faults::{Conditions, ConditionsBuilder},
     protocol::{Event, LostReason},
 };
 
@@ -97,22 +97,29 @@ fn s25_who_missed_an_election_follows_after_a_round() {
     }
 }
 
+/// How many leaderships they cost is counted: without them none is lost.
 #[test]
 fn s26_delays_beyond_a_round_end_in_agreement_when_they_end() {
-    for seed in FEW {
-        let network = Conditions::builder().delay(ms(ROUND)..=ms(5 * ROUND));
-        let group = Group {
-            network,
-            ..Group::of(5)
-        };
-        let mut net = group.world(seed);
-        net.run(100 * ROUND);
-        net.world.set_conditions(usual().build().unwrap());
-        net.run(12 * CAP);
-        let leader = net.agreed();
-        assert_ne!(leader, "nobody");
-        net.ends_with(&leader);
-    }
+    let lost = |network: ConditionsBuilder| {
+        let mut lost = 0;
+        for seed in FEW {
+            let mut net = Group::of(5).led(seed);
+            net.world.set_conditions(network.build().unwrap());
+            net.run(100 * ROUND);
+            net.world.set_conditions(usual().build().unwrap());
+            net.run(12 * CAP);
+            let leader = net.agreed();
+            assert_ne!(leader, "nobody");
+            net.ends_with(&leader);
+            let all = net.world.agents().flat_map(|agent| net.world.events(agent));
+            lost += all.filter(|(_, e)| matches!(e, Event::Lost { .. })).count();
+        }
+        lost
+    };
+    let late = lost(Conditions::builder().delay(ms(ROUND)..=ms(5 * ROUND)));
+    let in_time = lost(usual());
+    println!("{late} leaderships were lost; with usual delays {in_time}");
+    assert!(late > 0 && in_time == 0, "{late}, {in_time}");
 }
 
 #[test]

@@ -17,4 +17,6 @@ mod faults;
 mod kit;
 mod machines;
 mod scores;
+#[path = "../common/forged.rs"]
+mod strangers;
 mod written;

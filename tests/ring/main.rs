@@ -27,3 +27,5 @@ mod networks;
 mod rings;
 mod scores;
 mod seed;
+#[path = "../common/forged.rs"]
+mod strangers;

@@ -1,4 +1,4 @@
-//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 27.
+//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 28.
 
 use std::time::Duration;
 
@@ -252,21 +252,25 @@ fn s25_a_missed_announcement_heals_with_a_heartbeat() {
     });
 }
 
+/// How many leaderships they cost is counted: without them none is lost.
 #[test]
 fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
-    seeds(|seed| {
-        let mut world = network(seed, |c| c.slow(500, D..=D * 50));
-        world.run_for(Duration::from_secs(30));
-        world.set_conditions(Conditions::delayed(MS(5)));
-        world.run_to(world.last_arrival());
-        comes_to_lead(&mut world, "e", MS(40_000));
-        let lost = |e: &Event| matches!(e, Event::Lost { .. });
-        println!(
-            "seed {seed}: {} leaderships lost",
-            events(&world, 0, lost).len()
-        );
-        assert_eq!(world.violation(), None);
-    });
+    let lost = |how: fn(ConditionsBuilder) -> ConditionsBuilder| {
+        let mut lost = 0;
+        seeds(|seed| {
+            let mut world = network(seed, how);
+            world.run_for(Duration::from_secs(30));
+            world.set_conditions(Conditions::delayed(MS(5)));
+            world.run_to(world.last_arrival());
+            comes_to_lead(&mut world, "e", MS(40_000));
+            lost += events(&world, 0, |e| matches!(e, Event::Lost { .. })).len();
+            assert_eq!(world.violation(), None);
+        });
+        lost
+    };
+    let (late, in_time) = (lost(|c| c.slow(500, D..=D * 50)), lost(|c| c));
+    println!("{late} leaderships were lost; with delays up to d {in_time}");
+    assert!(late > 0 && in_time == 0, "{late}, {in_time}");
 }
 
 /// Who left is not heard any more, and is somebody new when it comes back.
@@ -280,6 +284,16 @@ fn s27_who_left_is_a_stranger() {
         world.run_for(MS(5_000));
         assert_eq!(events(&world, before, |_| true), [""; 0]);
         world.join(voter(&id("e"), 5, &config()));
+        comes_to_lead(&mut world, "e", MS(20_000));
+    });
+}
+
+#[test]
+fn s28_there_is_no_record_to_lose() {
+    seeds(|seed| {
+        let mut world = led_by_the_next(seed);
+        assert!(!world.wipe("e"), "it rests on no record");
+        assert!(world.restart("e"), "and comes back without");
         comes_to_lead(&mut world, "e", MS(20_000));
     });
 }

@@ -22,6 +22,8 @@ mod networks;
 mod reorganization;
 mod scores;
 mod simulated;
+#[path = "../common/forged.rs"]
+mod strangers;
 mod worlds;
 
 use std::{future::Future, time::Duration};
