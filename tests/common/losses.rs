@@ -102,7 +102,11 @@ impl<E: Election> Scene<E> {
                 let same = |other: &&&Mail| (&one.from, &one.to) == (&other.from, &other.to);
                 new.iter().filter(same).count()
             };
-            for mail in new.iter().filter(|mail| kinds.contains(&mail.kind)) {
+            let of_kind = |one: &Mail| new.iter().filter(|other| other.kind == one.kind).count();
+            // One that goes along with others, and to others as well, cannot be told apart.
+            let may_be_lost = |mail: &&&Mail| along(mail) == 1 || of_kind(mail) == 1;
+            let wanted = new.iter().filter(|mail| kinds.contains(&mail.kind));
+            for mail in wanted.filter(may_be_lost) {
                 letters.push(Letter {
                     steps,
                     kind: mail.kind,

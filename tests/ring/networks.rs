@@ -9,11 +9,13 @@ use actix_bully::{
     sim::World,
 };
 
-use crate::kit::{
-    D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led, mark,
-    ring, seeds, voter,
+use crate::{
+    kit::{
+        D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led,
+        mark, ring, seeds, voter,
+    },
+    losses::{Losses, Scene, all_were_lost},
 };
-use crate::losses::{Losses, Scene, all_were_lost};
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
     let conditions = how(Conditions::builder().delay(MS(1)..=D));

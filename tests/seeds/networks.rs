@@ -9,8 +9,11 @@ use actix_bully::{
     protocol::{AgentId, Leader, Round, Term, Time},
 };
 
-use super::forged::{are_dropped, forge, heard, id};
-use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once, swift, under, wait};
+use super::{
+    DEADLINE, MS, Rules, acquired, both, changes,
+    forged::{are_dropped, forge, heard, id},
+    leads, once, swift, under, wait,
+};
 
 #[test]
 fn s19_what_is_repeated_changes_nothing() {
