@@ -6,7 +6,7 @@ use actix::clock::{sleep, timeout};
 use actix_bully::{
     agent::{Agent, ElectionHandle, Inject, StartError},
     cluster::Cluster,
-    elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotRecord},
+    elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotNumber, BallotRecord, Resign},
     group::Group,
     protocol::{Misfit, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
@@ -15,6 +15,7 @@ use actix_bully::{
 use crate::{
     common::virtual_system,
     kit::{id, ms},
+    strangers,
 };
 
 const VOTERS: [&str; 3] = ["a", "b", "c"];
@@ -163,5 +164,25 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
         assert_eq!(leaders.collect::<Vec<_>>(), [Some(id("agent-3")), None]);
         cluster.heal();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-3");
+    });
+}
+
+#[test]
+fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+    virtual_system().block_on(async {
+        let names = (1..=5).map(strangers::id);
+        let config = BallotConfig::builder(names).timings(Timings::lan()).build();
+        let builder = Cluster::<Ballot>::with_config(Arc::new(config.unwrap()));
+        let mut cluster = builder.agents(5).needs_voters(3).start().unwrap();
+        let resign = || {
+            let ballot = BallotNumber {
+                n: 1,
+                score: 5.into(),
+                id: strangers::id(5),
+            };
+            let successor = None;
+            Resign { ballot, successor }.into()
+        };
+        strangers::are_dropped(&mut cluster, resign).await;
     });
 }

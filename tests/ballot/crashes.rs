@@ -1,4 +1,4 @@
-//! Scenarios 7 to 9 and 11 to 14, 41: who dies, who comes back.
+//! Scenarios 7 to 9 and 11 to 14, 28, 41: who dies, who comes back.
 
 use actix_bully::{
     protocol::{Event, Term},
@@ -187,5 +187,19 @@ fn s41_after_a_restart_a_ballot_is_greater_than_any_that_was_used() {
             used = own;
         }
         net.ends_with("c");
+    }
+}
+
+/// A ballot that was used must never be used again, so who has forgotten its own does not stand.
+#[test]
+fn s28_a_voter_that_lost_its_record_does_not_come_back() {
+    for seed in SEEDS {
+        let mut net = Group::of(3).led(seed);
+        net.world.crash("c");
+        net.settle(config(3).worst_case_failover());
+        assert!(net.world.wipe("c"), "it held a record");
+        assert!(!net.world.restart("c"));
+        assert!(!net.world.is_running("c"));
+        net.ends_with("b");
     }
 }

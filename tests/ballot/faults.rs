@@ -1,11 +1,17 @@
 //! Scenarios 19 to 22, 25 and 26, 39 to 43: what a network does.
 
 use actix_bully::{
-    faults::Conditions,
+    elections::ballot::Ballot,
+    faults::{Conditions, ConditionsBuilder},
     protocol::{Event, LostReason},
+    sim::World,
+    trace::Trace,
 };
 
-use crate::kit::{CAP, DELAY, Group, ROUND, SEEDS, config, id, ms, usual};
+use crate::{
+    kit::{CAP, DELAY, Group, ROUND, SEEDS, config, id, ms, usual},
+    losses::{Losses, Scene, all_were_lost},
+};
 
 /// Where a run is long.
 const FEW: std::ops::Range<u64> = 0..5;
@@ -60,15 +66,104 @@ fn s21_with_loss_agreement_takes_no_longer_than_ten_rounds() {
     }
 }
 
+const KINDS: [&str; 4] = ["heartbeat_request", "heartbeat_reply", "leads", "resign"];
+
+/// An observer is told who leads.
+fn observed() -> Group {
+    Group {
+        observers: vec!["x"],
+        ..Group::of(5)
+    }
+}
+
+fn led(seed: u64) -> World<Ballot> {
+    let mut net = observed().led(seed);
+    net.run(seed % ROUND);
+    *net.world.trace_mut() = Trace::new().with_repeated();
+    net.world
+}
+
+fn led_by_the_next(seed: u64) -> World<Ballot> {
+    let mut world = led(seed);
+    world.crash("e");
+    world.settle(config(5).worst_case_failover()).unwrap();
+    world
+}
+
+/// Where all that it says is said.
+fn scenes() -> [Scene<Ballot>; 5] {
+    let scene = |stage, act| Scene {
+        stage,
+        act,
+        span: ms(5 * ROUND),
+        leader: "", // a ballot is for those that answer in time: it depends on what is lost
+    };
+    [
+        scene(led, |_| {}),
+        scene(led, top_crashes),
+        scene(led_by_the_next, top_returns),
+        scene(led, another_begins),
+        scene(led, top_steps_down),
+    ]
+}
+
+fn top_crashes(world: &mut World<Ballot>) {
+    world.crash("e");
+}
+
+fn top_returns(world: &mut World<Ballot>) {
+    world.restart("e");
+}
+
+fn another_begins(world: &mut World<Ballot>) {
+    world.campaign("b");
+}
+
+fn top_steps_down(world: &mut World<Ballot>) {
+    world.step_down("e", None);
+}
+
+/// Somebody leads, and it lasts.
+#[track_caller]
+fn recovers(world: &mut World<Ballot>, _: &str) {
+    world.run_for(ms(10 * ROUND));
+    let first = world.agreed();
+    assert!(first.is_some(), "{}", world.trace().to_text());
+    world.run_for(ms(10 * ROUND));
+    assert_eq!(world.agreed(), first);
+    assert_eq!(world.violation(), None);
+}
+
 #[test]
-fn s22_messages_of_each_kind_may_be_lost() {
-    for kind in ["heartbeat_request", "heartbeat_reply", "leads", "resign"] {
+fn s22_one_message_of_each_kind_is_lost() {
+    let mut lost = Losses::new();
+    for seed in FEW {
+        for scene in scenes() {
+            scene.lose_each(seed, &KINDS, 8, recovers, &mut lost);
+        }
+    }
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+#[test]
+fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
+    let mut lost = Losses::new();
+    for seed in FEW {
+        for scene in scenes() {
+            scene.lose_first(seed, &KINDS, recovers, &mut lost);
+        }
+    }
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+/// Of a whole round.
+#[test]
+fn s22_messages_of_each_kind_may_be_lost_for_a_round() {
+    for kind in KINDS {
         for seed in SEEDS {
-            let group = Group {
-                observers: vec!["x"],
-                ..Group::of(5)
-            };
-            let mut net = group.led(seed);
+            let mut net = observed().led(seed);
             net.world.ignore(kind);
             net.world.step_down("e", None);
             net.run(ROUND + 1);
@@ -97,22 +192,29 @@ fn s25_who_missed_an_election_follows_after_a_round() {
     }
 }
 
+/// How many leaderships they cost is counted: without them none is lost.
 #[test]
 fn s26_delays_beyond_a_round_end_in_agreement_when_they_end() {
-    for seed in FEW {
-        let network = Conditions::builder().delay(ms(ROUND)..=ms(5 * ROUND));
-        let group = Group {
-            network,
-            ..Group::of(5)
-        };
-        let mut net = group.world(seed);
-        net.run(100 * ROUND);
-        net.world.set_conditions(usual().build().unwrap());
-        net.run(12 * CAP);
-        let leader = net.agreed();
-        assert_ne!(leader, "nobody");
-        net.ends_with(&leader);
-    }
+    let lost = |network: ConditionsBuilder| {
+        let mut lost = 0;
+        for seed in FEW {
+            let mut net = Group::of(5).led(seed);
+            net.world.set_conditions(network.build().unwrap());
+            net.run(100 * ROUND);
+            net.world.set_conditions(usual().build().unwrap());
+            net.run(12 * CAP);
+            let leader = net.agreed();
+            assert_ne!(leader, "nobody");
+            net.ends_with(&leader);
+            let all = net.world.agents().flat_map(|agent| net.world.events(agent));
+            lost += all.filter(|(_, e)| matches!(e, Event::Lost { .. })).count();
+        }
+        lost
+    };
+    let late = lost(Conditions::builder().delay(ms(ROUND)..=ms(5 * ROUND)));
+    let in_time = lost(usual());
+    println!("{late} leaderships were lost; with usual delays {in_time}");
+    assert!(late > 0 && in_time == 0, "{late}, {in_time}");
 }
 
 #[test]

@@ -15,6 +15,10 @@ mod crashes;
 mod elections;
 mod faults;
 mod kit;
+#[path = "../common/losses.rs"]
+mod losses;
 mod machines;
 mod scores;
+#[path = "../common/forged.rs"]
+mod strangers;
 mod written;

@@ -40,7 +40,7 @@ pub(crate) fn options(skew: u32) -> ChaosOptions {
 }
 
 #[test]
-fn chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
+fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
     let mut coverage = Coverage::default();
     let (mut elections, mut failures) = (0, Vec::new());
     for seed in seeds(100) {

@@ -33,7 +33,7 @@ fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::sim:
 
 /// Some stay, some go, somebody new comes; messages of the old epoch are under way for long.
 #[test]
-fn who_stops_all_before_starting_others_has_one_leader_after_another() {
+fn s81_who_stops_all_before_starting_others_has_one_leader_after_another() {
     for seed in 0..100 {
         let (mut net, scenario) = old(seed);
         let slow = Conditions::builder()
@@ -68,7 +68,7 @@ fn who_stops_all_before_starting_others_has_one_leader_after_another() {
 
 /// The leader cannot be reached, or hangs: it is enough that the others stop.
 #[test]
-fn a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
+fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
     for (seed, hangs) in (0..50).flat_map(|seed| [(seed, true), (seed, false)]) {
         let (mut net, scenario) = old(seed);
         net.run(seed % 25);
@@ -99,7 +99,7 @@ fn a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
 /// One by one, each stopped before it starts in the next epoch: the old majority ends with the
 /// second, and both majorities share a voter.
 #[test]
-fn who_keeps_most_of_the_voters_may_restart_them_in_turn() {
+fn s81_who_keeps_most_of_the_voters_may_restart_them_in_turn() {
     for seed in 0..50 {
         let (mut net, scenario) = old(seed);
         let watch = epoch(&scenario, &["a", "b", "c", "d"], 1);
@@ -117,7 +117,7 @@ fn who_keeps_most_of_the_voters_may_restart_them_in_turn() {
 
 /// The wrong order, and what is left of safety then: tokens.
 #[test]
-fn who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
+fn s81_who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
     for seed in 0..20 {
         let (mut net, scenario) = old(seed);
         let watch = epoch(&scenario, &["d", "e", "f"], 1);
@@ -132,7 +132,7 @@ fn who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
 
 /// As above, without the books: both believe, and neither hears the other.
 #[test]
-fn two_epochs_do_not_hear_each_other() {
+fn s81_two_epochs_do_not_hear_each_other() {
     let (builder, scenario) = Group::of(3).builder(1);
     let mut world = builder.build();
     world.settle(ms(500)).unwrap();
@@ -160,7 +160,7 @@ fn two_epochs_do_not_hear_each_other() {
 
 /// A store that has seen an epoch serves no earlier one, not even if nothing was decided in it.
 #[test]
-fn nobody_goes_back_to_an_earlier_epoch() {
+fn s81_nobody_goes_back_to_an_earlier_epoch() {
     let (mut net, scenario) = old(1);
     let (first, watch) = (scenario.watch(), epoch(&scenario, &["a", "b", "c"], 1));
     for name in ["a", "b", "c"] {

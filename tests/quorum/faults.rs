@@ -10,9 +10,8 @@ use crate::kit::{AFTER, D, Group, H, P, id, ms};
 
 const FIVE: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// 48
 #[test]
-fn a_leader_cut_from_all_stops_itself_before_another_starts() {
+fn s48_a_leader_cut_from_all_stops_itself_before_another_starts() {
     for seed in 0..20 {
         let mut net = Group::of(5).led(seed);
         let cut = net.mark();
@@ -35,9 +34,8 @@ fn a_leader_cut_from_all_stops_itself_before_another_starts() {
     }
 }
 
-/// 49
 #[test]
-fn a_follower_that_was_cut_off_disturbs_nobody() {
+fn s49_a_follower_that_was_cut_off_disturbs_nobody() {
     let mut net = Group::of(5).led(1);
     let before = net.leader();
     let term = net.durable_term("b");
@@ -52,9 +50,8 @@ fn a_follower_that_was_cut_off_disturbs_nobody() {
     assert_eq!(others.filter(|(_, agent, _)| *agent != id("b")).count(), 0);
 }
 
-/// 50
 #[test]
-fn only_the_majority_leads() {
+fn s50_only_the_majority_leads() {
     let mut net = Group::of(5).led(2);
     net.world.partition([vec!["a", "b", "c"], vec!["d", "e"]]);
     net.run(1_000);
@@ -64,9 +61,8 @@ fn only_the_majority_leads() {
     net.follows("e");
 }
 
-/// 51
 #[test]
-fn an_even_split_has_no_leader() {
+fn s51_an_even_split_has_no_leader() {
     let mut net = Group::of(4).led(3);
     net.world.partition([["a", "b"], ["c", "d"]]);
     net.run(1_000);
@@ -77,9 +73,9 @@ fn an_even_split_has_no_leader() {
     net.follows("d");
 }
 
-/// 52, 53
+/// Scenarios 52 and 53.
 #[test]
-fn a_leader_that_cannot_hear_or_cannot_be_heard_is_replaced() {
+fn s52_a_leader_that_cannot_hear_or_cannot_be_heard_is_replaced() {
     for deaf in [true, false] {
         let mut net = Group::of(5).led(4);
         let cut = net.mark();
@@ -103,9 +99,8 @@ fn a_leader_that_cannot_hear_or_cannot_be_heard_is_replaced() {
     }
 }
 
-/// 54
 #[test]
-fn a_follower_that_cannot_hear_the_leader_starts_nothing() {
+fn s54_a_follower_that_cannot_hear_the_leader_starts_nothing() {
     let mut net = Group::of(5).led(5);
     let leader = net.leader();
     net.world.cut_one_way("e", "b");
@@ -118,9 +113,8 @@ fn a_follower_that_cannot_hear_the_leader_starts_nothing() {
     assert_eq!(net.acquired_since(&then).len(), 0);
 }
 
-/// 55
 #[test]
-fn a_top_agent_that_can_speak_and_not_hear_loses_once() {
+fn s55_a_top_agent_that_can_speak_and_not_hear_loses_once() {
     let mut net = Group::of(5).led(6);
     let then = net.mark();
     for other in ["a", "b", "c", "d"] {
@@ -131,9 +125,9 @@ fn a_top_agent_that_can_speak_and_not_hear_loses_once() {
     assert_eq!(net.acquired_since(&then).len(), 1);
 }
 
-/// 56, 70
+/// Scenarios 56 and 70.
 #[test]
-fn the_hub_of_a_star_leads_and_stays() {
+fn s56_the_hub_of_a_star_leads_and_stays() {
     for seed in 0..5 {
         let (builder, scenario) = Group::of(5).builder(seed);
         let mut net = crate::kit::Net::new(builder.build(), scenario);
@@ -150,9 +144,8 @@ fn the_hub_of_a_star_leads_and_stays() {
     }
 }
 
-/// 57
 #[test]
-fn a_flapping_top_agent_does_not_bounce_the_leadership() {
+fn s57_a_flapping_top_agent_does_not_bounce_the_leadership() {
     let mut net = Group::of(5).led(7);
     let then = net.mark();
     for _ in 0..20 {
@@ -170,9 +163,8 @@ fn a_flapping_top_agent_does_not_bounce_the_leadership() {
     net.follows("e");
 }
 
-/// 65
 #[test]
-fn late_timers_prolong_no_belief() {
+fn s65_late_timers_prolong_no_belief() {
     for seed in 0..50 {
         let mut net = Group::of(5).led(seed);
         net.world.set_lateness(After::jittered(ms(0), ms(2 * D)));
@@ -183,9 +175,8 @@ fn late_timers_prolong_no_belief() {
     }
 }
 
-/// 66
 #[test]
-fn a_late_acknowledgement_is_worth_what_is_left_of_it() {
+fn s66_a_late_acknowledgement_is_worth_what_is_left_of_it() {
     let mut net = Group::of(3).led(8);
     let slow = Conditions::builder()
         .delay(ms(70)..=ms(70))
@@ -203,9 +194,8 @@ fn a_late_acknowledgement_is_worth_what_is_left_of_it() {
     assert!(lost.since(cut.at) <= ms(D));
 }
 
-/// 74
 #[test]
-fn a_certain_end_is_not_waited_for() {
+fn s74_a_certain_end_is_not_waited_for() {
     for seed in 0..50 {
         let detection = Detection::Certain(ms(0).into());
         let group = Group {
@@ -220,9 +210,8 @@ fn a_certain_end_is_not_waited_for() {
     }
 }
 
-/// 75
 #[test]
-fn a_suspicion_voids_no_promise() {
+fn s75_a_suspicion_voids_no_promise() {
     let detection = Detection::Suspect(ms(0).into());
     let group = Group {
         detection,
@@ -236,7 +225,7 @@ fn a_suspicion_voids_no_promise() {
 
 /// A leader is silent: the next one believes within the time that the timings print.
 #[test]
-fn a_fail_over_takes_no_longer_than_the_formula_says() {
+fn s07_a_fail_over_takes_no_longer_than_the_formula_says() {
     for n in [3, 5, 9] {
         for seed in 0..100 {
             let group = Group::of(n);

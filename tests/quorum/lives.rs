@@ -9,9 +9,8 @@ use actix_bully::{
 
 use crate::kit::{AFTER, D, Group, Net, P, id, ms};
 
-/// 1
 #[test]
-fn one_voter_alone_leads_at_once() {
+fn s01_one_voter_alone_leads_at_once() {
     let mut net = Group::of(1).world(1);
     net.run(0);
     assert_eq!(net.believers(), ["a"]);
@@ -19,9 +18,9 @@ fn one_voter_alone_leads_at_once() {
     assert_eq!(net.acquired().len(), 1, "and stays");
 }
 
-/// 2, 3
+/// Scenarios 2 and 3.
 #[test]
-fn those_who_start_together_elect_the_most_important() {
+fn s02_those_who_start_together_elect_the_most_important() {
     for n in [2, 3, 5, 9] {
         for seed in 0..20 {
             let mut net = Group::of(n).world(seed);
@@ -32,9 +31,8 @@ fn those_who_start_together_elect_the_most_important() {
     }
 }
 
-/// 4
 #[test]
-fn of_equal_scores_the_larger_name_leads() {
+fn s04_of_equal_scores_the_larger_name_leads() {
     let scores = vec![Some(7); 3];
     let mut net = Group {
         scores,
@@ -44,9 +42,8 @@ fn of_equal_scores_the_larger_name_leads() {
     assert_eq!(net.settle(ms(100)), id("c"));
 }
 
-/// 11
 #[test]
-fn a_minority_of_survivors_has_no_leader() {
+fn s11_a_minority_of_survivors_has_no_leader() {
     let mut net = Group::of(5).led(1);
     for agent in ["b", "c", "d", "e"] {
         net.world.crash(agent);
@@ -55,9 +52,8 @@ fn a_minority_of_survivors_has_no_leader() {
     assert_eq!(net.believers(), [""; 0]);
 }
 
-/// 12
 #[test]
-fn when_all_restart_nobody_leads_before_a_promise_has_passed() {
+fn s12_when_all_restart_nobody_leads_before_a_promise_has_passed() {
     let mut net = Group::of(3).led(2);
     let before = net.leader().term;
     for agent in ["a", "b", "c"] {
@@ -70,9 +66,8 @@ fn when_all_restart_nobody_leads_before_a_promise_has_passed() {
     assert!(net.leader().term > before);
 }
 
-/// 13
 #[test]
-fn a_sticky_leader_stays_when_a_better_one_returns() {
+fn s13_a_sticky_leader_stays_when_a_better_one_returns() {
     let mut net = Group::of(3).sticky().led(3);
     net.world.crash("c");
     net.until_leads("b", 400);
@@ -81,9 +76,9 @@ fn a_sticky_leader_stays_when_a_better_one_returns() {
     net.follows("b");
 }
 
-/// 13, 14
+/// Scenarios 13 and 14.
 #[test]
-fn a_better_one_that_returns_takes_over_once_it_was_steady() {
+fn s13_a_better_one_that_returns_takes_over_once_it_was_steady() {
     let mut net = Group::of(3).led(4);
     net.world.crash("c");
     net.until_leads("b", 400);
@@ -97,9 +92,8 @@ fn a_better_one_that_returns_takes_over_once_it_was_steady() {
     assert!(acquired[0].0.since(then.at) > ms(AFTER));
 }
 
-/// 15
 #[test]
-fn a_follower_that_becomes_better_takes_over_once() {
+fn s15_a_follower_that_becomes_better_takes_over_once() {
     let mut net = Group::of(3).led(5);
     let then = net.mark();
     net.world.set_score("a", Some(9.into()));
@@ -112,9 +106,8 @@ fn a_follower_that_becomes_better_takes_over_once() {
     assert!(gap <= ms(10), "5 d: {gap:?}");
 }
 
-/// 16
 #[test]
-fn a_leader_that_cannot_be_elected_any_more_hands_over() {
+fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
     let mut net = Group::of(3).led(6);
     let then = net.mark();
     net.world.set_score("c", None);
@@ -125,9 +118,8 @@ fn a_leader_that_cannot_be_elected_any_more_hands_over() {
     net.follows("b");
 }
 
-/// 17
 #[test]
-fn who_becomes_eligible_where_nobody_was_leads() {
+fn s17_who_becomes_eligible_where_nobody_was_leads() {
     let scores = vec![None; 3];
     let mut net = Group {
         scores,
@@ -140,9 +132,8 @@ fn who_becomes_eligible_where_nobody_was_leads() {
     net.until_leads("b", 50);
 }
 
-/// 18
 #[test]
-fn a_score_that_swings_does_not_bounce_the_leadership() {
+fn s18_a_score_that_swings_does_not_bounce_the_leadership() {
     let mut net = Group::of(3).led(8);
     let then = net.mark();
     for round in 0..100 {
@@ -153,9 +144,8 @@ fn a_score_that_swings_does_not_bounce_the_leadership() {
     assert!(changes <= 3, "one for each patience: {changes}");
 }
 
-/// 59
 #[test]
-fn a_voter_that_forgot_its_promise_abstains() {
+fn s59_a_voter_that_forgot_its_promise_abstains() {
     for seed in 0..20 {
         let mut net = forgetful(&Group::of(3), seed);
         net.run(500);
@@ -177,7 +167,7 @@ pub(crate) fn forgetful(group: &Group, seed: u64) -> Net {
 
 /// A store that is lost is not replaced: the voter stays away, also if it joins again.
 #[test]
-fn a_voter_that_lost_its_store_does_not_start() {
+fn s28_a_voter_that_lost_its_store_does_not_start() {
     let mut net = Group::of(3).led(18);
     net.world.crash("b");
     assert!(net.world.wipe("b"), "it held a record");
@@ -193,9 +183,8 @@ fn a_voter_that_lost_its_store_does_not_start() {
     net.follows("c");
 }
 
-/// 61
 #[test]
-fn clocks_within_their_bound_break_nothing() {
+fn s61_clocks_within_their_bound_break_nothing() {
     for seed in 0..100 {
         let mut net = cut_leader_with_drift(Group::of(3), seed);
         net.run(1_000);
@@ -212,9 +201,8 @@ pub(crate) fn cut_leader_with_drift(group: Group, seed: u64) -> Net {
     net
 }
 
-/// 62
 #[test]
-fn a_suspended_leader_does_not_believe_when_it_wakes() {
+fn s62_a_suspended_leader_does_not_believe_when_it_wakes() {
     let mut net = Group::of(3).led(9);
     net.world.pause("c");
     net.run(3 * D);
@@ -229,9 +217,8 @@ fn a_suspended_leader_does_not_believe_when_it_wakes() {
     net.follows("c");
 }
 
-/// 63
 #[test]
-fn a_clock_that_stops_with_its_host_is_not_safe() {
+fn s63_a_clock_that_stops_with_its_host_is_not_safe() {
     let mut net = Group::of(3).led(10);
     net.world.set_clock_rate("c", -1_000_000);
     net.world.pause("c");
@@ -246,9 +233,8 @@ fn a_clock_that_stops_with_its_host_is_not_safe() {
     );
 }
 
-/// 67
 #[test]
-fn a_resignation_that_only_the_successor_hears_is_enough() {
+fn s67_a_resignation_that_only_the_successor_hears_is_enough() {
     let mut net = Group::of(5).led(11);
     for other in ["a", "b", "c"] {
         net.world.cut_one_way("e", other);
@@ -263,9 +249,8 @@ fn a_resignation_that_only_the_successor_hears_is_enough() {
     assert_eq!(net.acquired_since(&then).len(), 1);
 }
 
-/// 68
 #[test]
-fn a_resignation_that_arrives_late_changes_nothing() {
+fn s68_a_resignation_that_arrives_late_changes_nothing() {
     let mut net = Group::of(3).sticky().led(12);
     let slow = Conditions::builder().delay(ms(10 * P)..=ms(10 * P)).build();
     net.world.set_link("c", "a", Some(slow.unwrap()));
@@ -279,9 +264,8 @@ fn a_resignation_that_arrives_late_changes_nothing() {
     assert_eq!(net.acquired_since(&then).len(), 0);
 }
 
-/// 69
 #[test]
-fn a_successor_that_never_hears_of_it_costs_one_election() {
+fn s69_a_successor_that_never_hears_of_it_costs_one_election() {
     let mut net = Group::of(3).led(13);
     let before = net.leader().term;
     net.world.cut_one_way("c", "b");
@@ -296,9 +280,8 @@ fn a_successor_that_never_hears_of_it_costs_one_election() {
     );
 }
 
-/// 71
 #[test]
-fn work_that_does_not_end_holds_a_hand_over_only_so_long() {
+fn s71_work_that_does_not_end_holds_a_hand_over_only_so_long() {
     let (builder, scenario) = Group::of(3).builder(14);
     let mut net = Net::new(builder.drains_in(None).build(), scenario);
     net.settle(ms(100));
@@ -314,9 +297,8 @@ fn work_that_does_not_end_holds_a_hand_over_only_so_long() {
     );
 }
 
-/// 71
 #[test]
-fn a_leader_that_drains_and_is_cut_off_loses_its_lease_all_the_same() {
+fn s71_a_leader_that_drains_and_is_cut_off_loses_its_lease_all_the_same() {
     let (builder, scenario) = Group::of(3).builder(15);
     let mut net = Net::new(builder.drains_in(None).build(), scenario);
     net.settle(ms(100));
@@ -336,9 +318,8 @@ fn a_leader_that_drains_and_is_cut_off_loses_its_lease_all_the_same() {
     );
 }
 
-/// 76
 #[test]
-fn observers_follow_and_do_not_count() {
+fn s76_observers_follow_and_do_not_count() {
     let observers = vec!["w", "x", "y", "z"];
     let mut net = Group {
         observers,
@@ -358,9 +339,9 @@ fn observers_follow_and_do_not_count() {
     }
 }
 
-/// 77, 78
+/// Scenarios 77 and 78.
 #[test]
-fn a_witness_makes_two_candidates_safe() {
+fn s77_a_witness_makes_two_candidates_safe() {
     let mut two = Group::of(2).led(17);
     two.world.crash("b");
     two.run(1_000);

@@ -1,4 +1,5 @@
-//! The quorum election in a simulated world: scenarios by number, then chaos, then planted defects.
+//! The quorum election in a simulated world: the scenarios by number (`s48_..` is scenario 48), then
+//! chaos, then planted defects.
 #![expect(
     clippy::expect_used,
     clippy::panic,

@@ -60,9 +60,9 @@ fn breaks(world: &World<Watched>) -> Option<&str> {
     world.violation()?.what.split(' ').next()
 }
 
-/// 59: the sharp edge is a vote against a forgotten promise.
+/// The sharp edge is a vote against a forgotten promise.
 #[test]
-fn without_quarantine_the_old_leader_has_a_rival() {
+fn s59_without_quarantine_the_old_leader_has_a_rival() {
     let group = Group {
         planted: |config| config.planted(Defect::NoQuarantine),
         ..Group::of(3)
@@ -72,9 +72,8 @@ fn without_quarantine_the_old_leader_has_a_rival() {
     assert_eq!(breaks(&net.world), Some("I7"));
 }
 
-/// 61
 #[test]
-fn a_promise_no_longer_than_the_lease_is_not_safe() {
+fn s61_a_promise_no_longer_than_the_lease_is_not_safe() {
     for seed in 0..100 {
         let group = Group {
             planted: |config| config.planted(Defect::PromiseOfOneLease),

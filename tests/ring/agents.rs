@@ -7,9 +7,9 @@ use actix_bully::{
     Group,
     agent::{Agent, ElectionHandle, Inject, Life},
     cluster::{Cluster, Script},
-    elections::ring::{Ring, RingConfig, RingMessage},
+    elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
     faults::Conditions,
-    protocol::{AgentId, Event, Incarnation, LostReason, Time, Timings},
+    protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
     sim::World,
     trace::What,
 };
@@ -17,6 +17,7 @@ use actix_bully::{
 use crate::{
     common::virtual_system,
     kit::{self, MS, id},
+    strangers::are_dropped,
 };
 
 fn lan() -> Arc<RingConfig> {
@@ -97,6 +98,25 @@ fn a_cluster_of_rings_does_what_a_cluster_of_bullies_does() {
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
         cluster.step_down("5", None).unwrap();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-4");
+    });
+}
+
+#[test]
+fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+    virtual_system().block_on(async {
+        let builder = Cluster::<Ring>::with_config(Arc::new(RingConfig::default()));
+        let mut cluster = builder.agents(5).start().unwrap();
+        let message = || {
+            let announcement = Coordinator {
+                leader: id("agent-4"),
+                incarnation: Incarnation(1),
+                score: 99.into(),
+                term: Term(99),
+                beat: 0,
+            };
+            announcement.into()
+        };
+        are_dropped(&mut cluster, message).await;
     });
 }
 

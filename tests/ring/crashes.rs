@@ -4,14 +4,15 @@
 use std::time::Duration;
 
 use actix_bully::{
+    elections::ring::Ring,
     faults::Conditions,
     protocol::Event,
-    sim::{Detection, Reaction, Trap},
+    sim::{Detection, Reaction, Trap, World},
 };
 
 use crate::kit::{
-    MS, acquired, builder, comes_to_lead, config, events, id, leads, led, mark, names, ring, seeds,
-    sent,
+    MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, leads, led,
+    mark, names, ring, seeds, sent,
 };
 
 #[test]
@@ -73,7 +74,8 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
                 spared,
                 then,
             });
-            world.run_until(|w| w.sprung(Reaction::Crash) > 0, MS(60_000));
+            let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) > 0;
+            assert!(world.run_until(sprung, MS(60_000)));
             if world.is_running("e") {
                 world.crash("e");
             }
@@ -87,26 +89,51 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     });
 }
 
+/// Whoever it is dies with the message of this kind that follows so many others.
+fn dies_of(by: &str, kind: &'static str, spared: u32) -> Trap {
+    Trap {
+        by: Some(id(by)),
+        kind,
+        spared,
+        then: Reaction::Crash,
+    }
+}
+
 #[test]
 fn s09_the_superior_crashes_right_after_its_acknowledgement() {
-    seeds(|seed| {
-        for kind in ["collect", "nominate"] {
-            // It has acknowledged, and dies when it passes on.
+    // The token's, as it passes it on; the nomination's, before it announces itself.
+    for (kind, spared) in [("collect", 0), ("hop_ack", 1)] {
+        seeds(|seed| {
             let mut world = led(seed, 5);
-            let (by, then) = (Some(id("e")), Reaction::Crash);
-            world.arm(&Trap {
-                by,
-                kind,
-                spared: 0,
-                then,
-            });
+            world.run_for(MS(500));
+            let term = world.view("a").unwrap().term;
+            let announced = sent(&world, "coordinator");
+            world.arm(&dies_of("e", kind, spared));
             world.campaign("c");
-            world.run_for(MS(1_000));
-            world.crash("e");
+            let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) == 1;
+            assert!(world.run_until(sprung, MS(1_000)), "{kind}");
+            assert!(!world.is_running("e"));
+            assert_eq!(sent(&world, "coordinator"), announced, "not one is told");
             let n = 5;
             let bound = config().worst_case_failover(n, 1) + config().token(n);
-            comes_to_lead(&mut world, "d", bound);
-        }
+            comes_to_lead_above(&mut world, term, "d", bound);
+        });
+    }
+}
+
+#[test]
+fn s09_who_passes_the_nomination_on_crashes_right_after_it() {
+    seeds(|seed| {
+        let mut world = led(seed, 5);
+        world.run_for(MS(500));
+        let term = world.view("a").unwrap().term;
+        world.arm(&dies_of("d", "nominate", 0));
+        world.campaign("c");
+        let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) == 1;
+        assert!(world.run_until(sprung, MS(1_000)));
+        let bound = config().worst_case_election(5, 1);
+        comes_to_lead_above(&mut world, term, "e", bound);
+        assert!(!world.is_running("d"));
     });
 }
 

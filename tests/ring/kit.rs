@@ -61,7 +61,7 @@ pub(crate) fn led(seed: u64, n: i32) -> World<Ring> {
 }
 
 /// Several seeds.
-pub(crate) fn seeds(scenario: impl Fn(u64)) {
+pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);
 }
 

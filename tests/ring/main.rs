@@ -21,8 +21,12 @@ mod counts;
 mod crashes;
 mod elections;
 mod kit;
+#[path = "../common/losses.rs"]
+mod losses;
 mod networks;
 mod observers;
 mod rings;
 mod scores;
 mod seed;
+#[path = "../common/forged.rs"]
+mod strangers;

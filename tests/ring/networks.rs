@@ -1,4 +1,4 @@
-//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 27.
+//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 28.
 
 use std::time::Duration;
 
@@ -9,8 +9,12 @@ use actix_bully::{
     sim::World,
 };
 
-use crate::kit::{
-    D, MS, acquired, builder, comes_to_lead, config, events, id, leads, led, mark, seeds, voter,
+use crate::{
+    kit::{
+        D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led,
+        mark, ring, seeds, voter,
+    },
+    losses::{Losses, Scene, all_were_lost},
 };
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
@@ -52,46 +56,123 @@ fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
         let mut world = network(seed, |c| c.loss(150));
         let bound = config().worst_case_election(5, 0) * 10;
         comes_to_lead(&mut world, "e", bound);
+        assert!(world.tally().lost > 0);
     });
 }
 
-#[test]
-fn s22_one_message_of_each_type_is_lost() {
-    for kind in [
-        "collect",
-        "nominate",
-        "coordinator",
-        "hop_ack",
-        "beat",
-        "beat_ack",
-    ] {
-        seeds(|seed| {
-            let mut world = led(seed, 5);
-            let before = all_sent(&world);
-            world.ignore(kind);
-            world.campaign("b");
-            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
-            assert!(all_sent(&world) > before);
-            world.recover();
-            leads(&mut world, "e");
-            world.crash("e");
-            comes_to_lead(&mut world, "d", MS(20_000));
-        });
-    }
+/// All that it says.
+const KINDS: [&str; 8] = [
+    "collect",
+    "nominate",
+    "coordinator",
+    "hop_ack",
+    "beat",
+    "beat_ack",
+    "probe",
+    "answer",
+];
+
+fn five(seed: u64) -> World<Ring> {
+    led(seed, 5)
+}
+
+fn led_by_the_next(seed: u64) -> World<Ring> {
+    let mut world = led(seed, 5);
+    world.crash("e");
+    comes_to_lead(&mut world, "d", MS(20_000));
+    world
+}
+
+/// One leader on each side.
+fn divided(seed: u64) -> World<Ring> {
+    let mut world = led(seed, 5);
+    world.partition([["a", "b"]]);
+    let both = |world: &World<Ring>| world.believers() == ["b", "e"];
+    assert!(world.run_until(both, MS(20_000)));
+    world
+}
+
+fn another_begins(world: &mut World<Ring>) {
+    world.campaign("b");
+}
+
+fn top_crashes(world: &mut World<Ring>) {
+    world.crash("e");
+}
+
+fn top_returns(world: &mut World<Ring>) {
+    world.restart("e");
+}
+
+fn top_steps_down(world: &mut World<Ring>) {
+    world.step_down("e", None);
+}
+
+/// Where all that it says is said.
+fn scenes() -> [Scene<Ring>; 7] {
+    let scene = |stage, act, leader| Scene {
+        stage,
+        act,
+        span: MS(4_000),
+        leader,
+    };
+    [
+        scene(|seed| ring(seed, 5), |_| {}, "e"),
+        scene(five, |_| {}, "e"),
+        scene(five, another_begins, "e"),
+        scene(five, top_crashes, "d"),
+        scene(led_by_the_next, top_returns, "e"),
+        scene(five, top_steps_down, "d"),
+        scene(divided, World::heal, "e"),
+    ]
+}
+
+/// And it lasts, whatever the loss made somebody do.
+#[track_caller]
+fn recovers(world: &mut World<Ring>, leader: &str) {
+    comes_to_lead(world, leader, MS(20_000));
+    world.run_for(MS(3_000));
+    comes_to_lead(world, leader, MS(20_000));
 }
 
 #[test]
-fn s22_one_probe_or_answer_is_lost() {
-    for kind in ["probe", "answer"] {
+fn s22_one_message_of_each_kind_is_lost() {
+    let mut lost = Losses::new();
+    seeds(|seed| {
+        for scene in scenes() {
+            scene.lose_each(seed, &KINDS, 6, recovers, &mut lost);
+        }
+    });
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+#[test]
+fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
+    let mut lost = Losses::new();
+    seeds(|seed| {
+        for scene in scenes() {
+            scene.lose_first(seed, &KINDS, recovers, &mut lost);
+        }
+    });
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}
+
+/// The election that somebody begins beside a healthy leader has an outcome all the same.
+#[test]
+fn s22_an_election_that_loses_a_message_ends() {
+    for kind in ["collect", "nominate", "coordinator", "hop_ack"] {
         seeds(|seed| {
             let mut world = led(seed, 5);
-            world.partition([["a", "b"]]);
-            world.run_for(MS(6_000));
+            let term = world.view("e").unwrap().term;
+            let before = world.trace().count_of(kind).lost;
             world.ignore(kind);
-            world.heal();
-            world.run_until(|w| w.trace().count_of(kind).lost > 0, MS(5_000));
+            world.campaign("b");
+            let lost = |w: &World<Ring>| w.trace().count_of(kind).lost > before;
+            assert!(world.run_until(lost, MS(5_000)), "{kind}");
             world.recover();
-            comes_to_lead(&mut world, "e", MS(5_000));
+            comes_to_lead_above(&mut world, term, "e", MS(20_000));
         });
     }
 }
@@ -151,28 +232,47 @@ fn s25_a_missed_announcement_heals_with_a_heartbeat() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         world.crash("e");
-        world.isolate("a"); // it hears nothing of the election
-        world.run_for(MS(1_500));
+        world.isolate("a");
+        let follows = |w: &World<Ring>, name: &str| w.view(name).unwrap().leader;
+        let others_agree = |w: &World<Ring>| {
+            let mut others = ["b", "c", "d"].into_iter();
+            others.all(|name| follows(w, name).is_some_and(|leader| leader.id == "d"))
+        };
+        assert!(world.run_until(others_agree, MS(20_000)));
+        let missed = follows(&world, "a").is_none_or(|leader| leader.id == "e");
+        assert!(missed, "it has heard nothing of the election");
+        let before = mark(&world);
         world.heal();
-        comes_to_lead(&mut world, "d", MS(20_000));
+        // It is probed, answers, and is in the way of the next heartbeat.
+        let beat = config().detector().heartbeat + D * 5;
+        let took = comes_to_lead(&mut world, "d", config().probe() + D * 2 + beat);
+        assert!(took > Duration::ZERO);
+        assert_eq!(acquired(&world, before), [""; 0], "without an election");
+        let mut told = events(&world, before, |_| true);
+        told.dedup();
+        assert_eq!(told, ["a"], "nobody else hears of it");
     });
 }
 
+/// How many leaderships they cost is counted: without them none is lost.
 #[test]
 fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
-    seeds(|seed| {
-        let mut world = network(seed, |c| c.slow(500, D..=D * 50));
-        world.run_for(Duration::from_secs(30));
-        world.set_conditions(Conditions::delayed(MS(5)));
-        world.run_to(world.last_arrival());
-        comes_to_lead(&mut world, "e", MS(40_000));
-        let lost = |e: &Event| matches!(e, Event::Lost { .. });
-        println!(
-            "seed {seed}: {} leaderships lost",
-            events(&world, 0, lost).len()
-        );
-        assert_eq!(world.violation(), None);
-    });
+    let lost = |how: fn(ConditionsBuilder) -> ConditionsBuilder| {
+        let mut lost = 0;
+        seeds(|seed| {
+            let mut world = network(seed, how);
+            world.run_for(Duration::from_secs(30));
+            world.set_conditions(Conditions::delayed(MS(5)));
+            world.run_to(world.last_arrival());
+            comes_to_lead(&mut world, "e", MS(40_000));
+            lost += events(&world, 0, |e| matches!(e, Event::Lost { .. })).len();
+            assert_eq!(world.violation(), None);
+        });
+        lost
+    };
+    let (late, in_time) = (lost(|c| c.slow(500, D..=D * 50)), lost(|c| c));
+    println!("{late} leaderships were lost; with delays up to d {in_time}");
+    assert!(late > 0 && in_time == 0, "{late}, {in_time}");
 }
 
 /// Who left is not heard any more, and is somebody new when it comes back.
@@ -186,6 +286,16 @@ fn s27_who_left_is_a_stranger() {
         world.run_for(MS(5_000));
         assert_eq!(events(&world, before, |_| true), [""; 0]);
         world.join(voter(&id("e"), 5, &config()));
+        comes_to_lead(&mut world, "e", MS(20_000));
+    });
+}
+
+#[test]
+fn s28_there_is_no_record_to_lose() {
+    seeds(|seed| {
+        let mut world = led_by_the_next(seed);
+        assert!(!world.wipe("e"), "it rests on no record");
+        assert!(world.restart("e"), "and comes back without");
         comes_to_lead(&mut world, "e", MS(20_000));
     });
 }

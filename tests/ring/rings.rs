@@ -78,7 +78,8 @@ fn s34_the_origin_dies_while_its_token_circulates() {
             let before = sent(&world, "collect");
             let term = world.view("a").unwrap().term;
             world.campaign("c");
-            world.run_until(|w| sent(w, "collect") > before + hops, MS(5_000));
+            let gone = |w: &World<Ring>| sent(w, "collect") > before + hops;
+            assert!(world.run_until(gone, MS(5_000)));
             world.crash("c");
             let bound = config().worst_case_election(5, 1) + D * 2;
             comes_to_lead_above(&mut world, term, "e", bound);
@@ -102,8 +103,8 @@ fn s35_the_winner_dies_before_its_nomination() {
             then,
         }); // it is on the list, and dies
         world.campaign("b");
-        world.run_until(|w| sent(w, "nominate") > 0, MS(5_000));
-        assert!(!world.is_running("e"));
+        assert!(world.run_until(|w| sent(w, "nominate") > 0, MS(5_000)));
+        assert_eq!((world.sprung(then), world.is_running("e")), (1, false));
         // The nomination comes round without having met it: another election, at once.
         let bound = config().worst_case_election(5, 1) * 2;
         comes_to_lead(&mut world, "d", bound);
@@ -114,18 +115,7 @@ fn s35_the_winner_dies_before_its_nomination() {
 #[test]
 fn s36_the_token_is_lost_with_who_held_it() {
     seeds(|seed| {
-        for kind in ["collect", "nominate"] {
-            let mut world = led(seed, 5);
-            world.run_for(MS(500));
-            world.campaign("b");
-            world.run_until(|w| sent(w, kind) > 1, MS(5_000));
-            // Nobody has it any more, and nobody knows.
-            world.ignore(kind);
-            world.run_for(config().hop() * 6);
-            world.recover();
-            comes_to_lead(&mut world, "e", MS(20_000));
-        }
-        // The same where the seat is vacant: Token ends the wait.
+        // Acknowledged, and not passed on; the seat is vacant, and Token ends the wait.
         let mut world = ring(seed, 5);
         let (by, kind, then) = (Some(id("a")), "hop_ack", Reaction::Crash);
         world.arm(&Trap {
@@ -133,14 +123,59 @@ fn s36_the_token_is_lost_with_who_held_it() {
             kind,
             spared: 0,
             then,
-        }); // acknowledged, and not passed on
+        });
         world.run_for(MS(200));
-        assert!(!world.is_running("a"));
-        assert_eq!(world.view("e").unwrap().role, Role::Candidate);
+        assert_eq!((world.sprung(then), world.is_running("a")), (1, false));
+        let view = world.view("e").unwrap();
+        assert_eq!((view.role, view.leader), (Role::Candidate, None));
         let bound = config().token(5) + config().worst_case_election(5, 1);
-        let took = comes_to_lead(&mut world, "e", bound);
+        let took = comes_to_lead_above(&mut world, view.term, "e", bound);
         assert!(took + MS(200) > config().token(5), "{took:?}");
     });
+}
+
+/// The leader is dead, and b has begun; who has the nomination of d dies with it.
+#[test]
+fn s36_the_nomination_is_lost_with_who_held_it() {
+    seeds(|seed| {
+        let mut world = led(seed, 5);
+        world.run_for(MS(500));
+        let term = world.view("b").unwrap().term;
+        world.crash("e");
+        let (by, kind, then) = (Some(id("c")), "hop_ack", Reaction::Crash);
+        world.arm(&Trap {
+            by,
+            kind,
+            spared: 1,
+            then,
+        }); // its first acknowledgement is the token's
+        let began = world.now();
+        world.campaign("b");
+        assert!(world.run_until(|w| w.sprung(then) == 1, MS(2_000)));
+        assert_eq!(acknowledged(&world, "c", began), ["collect", "nominate"]);
+        // d never hears that it was chosen. The leader is missed, and nobody begins: each waits for
+        // the outcome.
+        world.run_to(began.after(config().lost(5)));
+        for name in ["a", "b", "d"] {
+            assert_eq!(world.view(name).unwrap().leader, None, "{name}");
+            assert!(world.machine(name).unwrap().election().is_some(), "{name}");
+        }
+        let left = config().token(5).saturating_sub(config().lost(5));
+        // The last one began to wait when the token had been round, over the dead leader.
+        let bound = left + D * 5 + config().hop() + config().worst_case_election(5, 2);
+        comes_to_lead_above(&mut world, term.next().unwrap(), "d", bound);
+    });
+}
+
+/// What this one has acknowledged since then.
+fn acknowledged(world: &World<Ring>, by: &str, since: Time) -> Vec<String> {
+    let entries = world.trace().entries().filter(|entry| entry.at >= since);
+    let acks = entries.filter_map(|entry| match &entry.what {
+        What::Sent { mail, .. } if mail.from == by && mail.kind == "hop_ack" => Some(&mail.text),
+        _ => None,
+    });
+    let lap = |text: &String| text.split(' ').nth(1).unwrap().to_owned();
+    acks.map(lap).collect()
 }
 
 #[test]

@@ -14,10 +14,16 @@
 mod common;
 mod crashes;
 mod elections;
+mod forged;
 mod invitation;
+#[path = "../common/losses.rs"]
+mod losses;
 mod networks;
 mod reorganization;
 mod scores;
+mod simulated;
+#[path = "../common/forged.rs"]
+mod strangers;
 mod worlds;
 
 use std::{future::Future, time::Duration};
@@ -25,7 +31,7 @@ use std::{future::Future, time::Duration};
 use actix_bully::{
     cluster::{Cluster, ClusterBuilder, Settled},
     faults::Conditions,
-    protocol::{AgentId, Event, Time},
+    protocol::{AgentId, Election, Event, Time},
     trace::What,
 };
 
@@ -117,7 +123,7 @@ async fn wait(span: Duration) {
 }
 
 /// `L(x)`: this one is the only believer, and everybody's leader.
-async fn leads(cluster: &Cluster, name: &str) -> Settled {
+async fn leads<E: Election>(cluster: &Cluster<E>, name: &str) -> Settled {
     let settled = cluster.settle().await.unwrap_or_else(|wrong| {
         let text = cluster.trace().to_text();
         let end = text.lines().rev().take(60).collect::<Vec<_>>();
@@ -131,7 +137,7 @@ async fn leads(cluster: &Cluster, name: &str) -> Settled {
 }
 
 /// Who acquired a leadership since then, and when.
-fn acquired(cluster: &Cluster, since: Time) -> Vec<(String, Time)> {
+fn acquired<E: Election>(cluster: &Cluster<E>, since: Time) -> Vec<(String, Time)> {
     let trace = cluster.trace();
     let entries = trace.entries().filter(|entry| entry.at >= since);
     let mut acquired = Vec::new();
@@ -146,7 +152,7 @@ fn acquired(cluster: &Cluster, since: Time) -> Vec<(String, Time)> {
 }
 
 /// How often somebody changed its mind about who leads since then.
-fn changes(cluster: &Cluster, since: Time) -> usize {
+fn changes<E: Election>(cluster: &Cluster<E>, since: Time) -> usize {
     let trace = cluster.trace();
     let entries = trace.entries().filter(|entry| entry.at >= since);
     entries

@@ -1,15 +1,19 @@
 //! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 27.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use actix_bully::{
     cluster::{Cluster, ClusterStatus},
     elections::bully::{BullyMessage, Elected, Heartbeat, Ok, Resign, Yield},
     faults::Conditions,
-    protocol::{AgentId, Incarnation, Leader, Round, Term, Time, To},
+    protocol::{AgentId, Leader, Round, Term, Time},
 };
 
-use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once, swift, wait};
+use super::{
+    DEADLINE, MS, Rules, acquired, both, changes,
+    forged::{are_dropped, forge, heard, id},
+    leads, once, swift, under, wait,
+};
 
 #[test]
 fn s19_what_is_repeated_changes_nothing() {
@@ -48,77 +52,172 @@ fn s20_letters_that_overtake_each_other_do_no_harm() {
 
 #[test]
 fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
-    swift(|seed| async move {
-        let network = Conditions::builder().delay(MS(1)..=Rules::Swift.delay());
-        let network = network.loss(150).build().unwrap();
-        let builder = Rules::Swift.builder(seed).agents(5).network(network);
-        let mut cluster = builder.start().unwrap();
-        let longest = 10 * (DEADLINE + 2 * Rules::Swift.delay());
-        let begun = cluster.now();
-        leads(&cluster, "agent-5").await;
-        assert!(cluster.now().since(begun) <= longest);
-        cluster.crash("5").await.unwrap();
-        let begun = cluster.now();
-        leads(&cluster, "agent-4").await;
-        assert!(cluster.now().since(begun) <= longest);
-        cluster.restart("5").unwrap();
-        leads(&cluster, "agent-5").await;
+    let lost = Cell::new(0);
+    swift(|seed| {
+        let lost = &lost;
+        async move {
+            let network = Conditions::builder().delay(MS(1)..=Rules::Swift.delay());
+            let network = network.loss(150).build().unwrap();
+            let builder = Rules::Swift.builder(seed).agents(5).network(network);
+            let mut cluster = builder.start().unwrap();
+            let longest = 10 * (DEADLINE + 2 * Rules::Swift.delay());
+            let begun = cluster.now();
+            leads(&cluster, "agent-5").await;
+            assert!(cluster.now().since(begun) <= longest);
+            cluster.crash("5").await.unwrap();
+            let begun = cluster.now();
+            leads(&cluster, "agent-4").await;
+            assert!(cluster.now().since(begun) <= longest);
+            cluster.restart("5").unwrap();
+            leads(&cluster, "agent-5").await;
+            lost.set(lost.get() + cluster.with_network(|network| network.tally().lost));
+        }
     });
+    assert!(lost.get() >= 10, "{}", lost.get());
 }
 
-/// Loses the first messages of a kind, those of one moment.
-async fn lose_first(cluster: &mut Cluster, kind: &'static str, within: Duration) {
-    let lost = cluster.with_network(|network| {
-        network.ignore(kind);
-        network.tally().ignored
+/// They have no heartbeats: what is lost is made up for by whoever asks again.
+#[test]
+fn s21_under_the_strict_rules_somebody_has_to_ask_again() {
+    let again = Cell::new(0);
+    under(Rules::Strict, |seed| {
+        let again = &again;
+        async move {
+            let network = Conditions::builder().delay(MS(1)..=Rules::Strict.delay());
+            let network = network.loss(150).build().unwrap();
+            let builder = Rules::Strict.builder(seed).agents(5).network(network);
+            let mut cluster = builder.start().unwrap();
+            let round = DEADLINE + 2 * Rules::Strict.delay();
+            cluster.campaign("1").unwrap();
+            wait(round).await;
+            while !agree(&cluster, "agent-5") {
+                again.set(again.get() + 1);
+                cluster.campaign("1").unwrap();
+                wait(round).await;
+            }
+            assert!(cluster.now().since(Time::ZERO) <= 10 * round);
+            assert!(cluster.with_network(|network| network.tally().lost) > 0);
+        }
     });
-    let begun = cluster.now();
-    while cluster.now().since(begun) < within {
-        wait(MS(1)).await;
-        if cluster.with_network(|network| network.tally().ignored) > lost {
-            break;
+    assert!(again.get() > 0, "the first time is not always enough");
+}
+
+fn agree(cluster: &Cluster, name: &str) -> bool {
+    let follows = |agent: u32| cluster.leader_of(&agent.to_string()).unwrap();
+    let all = (1..=5).all(|agent| follows(agent).is_some_and(|leader| leader.id == name));
+    all && cluster.believers() == [name]
+}
+
+/// What makes agents talk.
+#[derive(Clone, Copy, PartialEq)]
+enum Act {
+    Start,
+    Crash,
+    /// And another one asks, before anybody else does.
+    CrashAndCampaign,
+    Restart,
+    Campaign,
+    StepDown,
+}
+
+impl Act {
+    const ALL: [Self; 6] = [
+        Self::Start,
+        Self::Crash,
+        Self::CrashAndCampaign,
+        Self::Restart,
+        Self::Campaign,
+        Self::StepDown,
+    ];
+
+    /// A cluster to which that can be done.
+    async fn before(self, rules: Rules, seed: u64) -> Cluster {
+        match self {
+            Self::Start => rules.builder(seed).agents(4).start().unwrap(),
+            Self::Restart => {
+                let mut cluster = rules.led(seed, 4).await;
+                cluster.crash("4").await.unwrap();
+                leads(&cluster, "agent-3").await;
+                cluster
+            }
+            Self::Crash | Self::CrashAndCampaign | Self::Campaign | Self::StepDown => {
+                rules.led(seed, 4).await
+            }
         }
     }
+
+    /// Says who leads then.
+    async fn done_to(self, rules: Rules, cluster: &mut Cluster) -> &'static str {
+        match self {
+            Self::Start => rules.begin(cluster, ["1"]),
+            Self::Crash => cluster.crash("4").await.unwrap(),
+            Self::CrashAndCampaign => {
+                cluster.crash("4").await.unwrap();
+                cluster.campaign("1").unwrap();
+            }
+            Self::Restart => cluster.restart("4").unwrap(),
+            Self::Campaign => cluster.campaign("1").unwrap(),
+            Self::StepDown => cluster.step_down("4", None).unwrap(),
+        }
+        match self {
+            Self::Start | Self::Restart | Self::Campaign => "agent-4",
+            Self::Crash | Self::CrashAndCampaign | Self::StepDown => "agent-3",
+        }
+    }
+}
+
+/// Until messages of the kind that is ignored were sent, at the first moment that has any; says how
+/// many these were.
+async fn lose_first(cluster: &mut Cluster, within: Duration) -> u64 {
+    let begun = cluster.now();
+    let mut lost = 0;
+    while lost == 0 && cluster.now().since(begun) < within {
+        wait(MS(1)).await;
+        lost = cluster.with_network(|network| network.tally().ignored);
+    }
     cluster.with_network(actix_bully::faults::Network::recover);
+    lost
+}
+
+/// On agents, all messages of a moment; one at a time in `simulated.rs`.
+fn loses(rules: Rules, kind: &'static str) {
+    let all = Cell::new(0);
+    let within = match rules {
+        Rules::Swift => DEADLINE,
+        Rules::Strict => 2 * DEADLINE,
+    };
+    for act in Act::ALL {
+        under(rules, |seed| {
+            let all = &all;
+            async move {
+                let mut cluster = act.before(rules, seed).await;
+                cluster.with_network(|network| network.ignore(kind));
+                let mut leader = act.done_to(rules, &mut cluster).await;
+                let lost = lose_first(&mut cluster, within).await;
+                all.set(all.get() + lost);
+                if rules == Rules::Strict && lost > 0 {
+                    wait(3 * DEADLINE).await; // what can come of it by itself has come
+                    cluster.campaign("1").unwrap();
+                    if act == Act::StepDown {
+                        cluster.campaign("4").unwrap(); // else it does not ask while it rests
+                        leader = "agent-4";
+                    }
+                }
+                leads(&cluster, leader).await;
+            }
+        });
+    }
+    assert!(all.get() > 0, "{rules:?}: no {kind} was ever sent");
 }
 
 #[test]
-fn s22_one_message_of_each_kind_is_lost() {
+fn s22_the_messages_of_each_kind_are_lost() {
     for kind in ["elect", "ok", "yield", "elected", "heartbeat", "resign"] {
-        swift(|seed| async move {
-            let within = Duration::from_secs(3);
-            let builder = Rules::Swift.builder(seed).agents(5);
-            let mut cluster = builder.start().unwrap();
-            lose_first(&mut cluster, kind, within).await;
-            leads(&cluster, "agent-5").await;
-
-            cluster.crash("5").await.unwrap();
-            lose_first(&mut cluster, kind, within).await;
-            leads(&cluster, "agent-4").await;
-
-            cluster.restart("5").unwrap();
-            lose_first(&mut cluster, kind, within).await;
-            leads(&cluster, "agent-5").await;
-
-            cluster.step_down("5", None).unwrap();
-            lose_first(&mut cluster, kind, within).await;
-            leads(&cluster, "agent-4").await;
-        });
+        loses(Rules::Swift, kind);
     }
-}
-
-fn id(number: u32) -> AgentId {
-    AgentId::new(&format!("agent-{number}")).unwrap()
-}
-
-/// A letter that the agent never wrote, in its present life.
-fn forge(cluster: &Cluster, from: u32, to: u32, message: impl Into<BullyMessage>) {
-    let (from, to) = (id(from), To::One(id(to)));
-    let members = cluster.group().members();
-    let life = members.get(&from).and_then(|member| member.incarnation);
-    cluster
-        .group()
-        .deliver(&from, life.unwrap(), &to, message.into());
+    for kind in ["elect", "ok", "elected", "resign"] {
+        loses(Rules::Strict, kind);
+    }
 }
 
 /// What everybody believes, terms apart.
@@ -134,6 +233,7 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
     both(|rules, seed| async move {
         let cluster = rules.led(seed, 5).await;
         let before = cluster.now();
+        let heard_before = heard(&cluster, "ok");
         let life = cluster.handle("5").unwrap().current().incarnation;
         for counter in 0..4 {
             let round = Round {
@@ -164,6 +264,7 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
             );
         }
         wait(Duration::from_secs(10)).await;
+        assert_eq!(heard(&cluster, "ok") - heard_before, 4);
         leads(&cluster, "agent-5").await;
         assert_eq!(changes(&cluster, before), 0);
     });
@@ -178,6 +279,7 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         cluster.restart("5").unwrap();
         leads(&cluster, "agent-5").await;
         let before = cluster.status();
+        let heard_before = heard(&cluster, "elected");
         let (term, score) = (Term(1), 1.into());
         for to in 2..=5 {
             let answer = None;
@@ -207,6 +309,7 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         }
         let moment = cluster.now();
         leads(&cluster, "agent-5").await;
+        assert!(heard(&cluster, "elected") >= heard_before + 4);
         assert_eq!(beliefs(&cluster.status()), beliefs(&before));
         if rules == Rules::Swift {
             assert_eq!(changes(&cluster, moment), 0);
@@ -225,6 +328,7 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
             forge(&cluster, 1, to, Resign { term, successor });
         }
         leads(&cluster, "agent-5").await;
+        assert_eq!(heard(&cluster, "resign"), 4);
         assert_eq!(changes(&cluster, before), 0);
     });
 }
@@ -268,33 +372,16 @@ fn s26_delays_above_the_deadline_do_no_lasting_harm() {
 fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
     once(|| async {
         let mut cluster = Rules::Swift.led(1, 5).await;
-        cluster.crash("4").await.unwrap();
-        cluster.restart("4").unwrap();
-        leads(&cluster, "agent-5").await;
-        let (before, counted) = (cluster.status(), cluster.group().counters());
-
         let (term, score) = (Term(99), 99.into());
-        let message = || -> BullyMessage {
-            Elected {
+        let message = || {
+            let message = Elected {
                 sent_at: None,
                 term,
                 score,
                 answer: None,
-            }
-            .into()
+            };
+            BullyMessage::from(message)
         };
-        let stranger = AgentId::new("stranger").unwrap();
-        let group = cluster.group();
-        group.deliver(&stranger, Incarnation(1), &To::All, message());
-        group.deliver(&id(4), Incarnation(1), &To::All, message());
-        let nobody = To::One(AgentId::new("nobody").unwrap());
-        group.deliver(&id(4), Incarnation(2), &nobody, message());
-
-        wait(MS(100)).await;
-        leads(&cluster, "agent-5").await;
-        assert_eq!(cluster.status(), before);
-        let now = cluster.group().counters();
-        assert_eq!(now.strangers - counted.strangers, 5);
-        assert_eq!(now.stale - counted.stale, 4);
+        are_dropped(&mut cluster, message).await;
     });
 }

@@ -5,7 +5,7 @@ use std::{ops::Range, time::Duration};
 use actix_bully::{
     faults::Conditions,
     protocol::{AgentId, Election, Event, Score, Timings},
-    sim::{Detection, Participant, Reaction, Trap, World},
+    sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
     trace::Trace,
 };
 
@@ -20,20 +20,26 @@ pub(crate) struct Setting<E: Election> {
     pub(crate) config: E::Config,
     pub(crate) scores: Vec<Option<i32>>,
     pub(crate) network: Conditions,
+    /// How an end is known.
+    pub(crate) detection: Detection,
+    /// Whether a later leader never has a lower term.
+    pub(crate) terms: TermOrder,
 }
 
 impl<E: Election> Setting<E> {
-    /// Agents "a", "b" and so on, the last the most important one; every delay up to d.
+    /// Agents "a", "b" and so on, the last the most important one; every delay up to d. Nothing but
+    /// silence tells of an end.
     pub(crate) fn of(n: usize, config: E::Config, timings: &Timings) -> Self {
         let delay = Duration::ZERO..=timings.delay_bound();
         Self {
             config,
             scores: (1..=i32::try_from(n).unwrap()).map(Some).collect(),
             network: Conditions::builder().delay(delay).build().unwrap(),
+            detection: Detection::Silent(Duration::ZERO.into()),
+            terms: TermOrder::default(),
         }
     }
 
-    /// Nothing but silence tells of an end.
     pub(crate) fn world(&self, seed: u64) -> World<E> {
         let agents = ('a'..).zip(&self.scores).map(|(name, score)| {
             let id = name.to_string().parse().unwrap();
@@ -42,8 +48,9 @@ impl<E: Election> Setting<E> {
         World::builder(seed)
             .agents(agents)
             .conditions(self.network)
-            .detection(Detection::Silent(Duration::ZERO.into()))
-            .trace(Trace::new())
+            .detection(self.detection)
+            .term_order(self.terms)
+            .trace(Trace::new().with_repeated())
             .build()
     }
 }
@@ -86,10 +93,20 @@ pub(crate) fn dies_of<E: Election>(
     });
 }
 
-/// Loses the next messages of a kind, those of one moment.
-pub(crate) fn lose_first<E: Election>(world: &mut World<E>, kind: &'static str) {
-    let before = world.tally().ignored;
-    world.ignore(kind);
-    world.run_until(|world| world.tally().ignored > before, SECONDS(1));
-    world.recover();
+// What may happen to four agents.
+
+pub(crate) fn top_crashes<E: Election>(world: &mut World<E>) {
+    world.crash("d");
+}
+
+pub(crate) fn top_returns<E: Election>(world: &mut World<E>) {
+    world.restart("d");
+}
+
+pub(crate) fn top_steps_down<E: Election>(world: &mut World<E>) {
+    world.step_down("d", None);
+}
+
+pub(crate) fn another_begins<E: Election>(world: &mut World<E>) {
+    world.campaign("b");
 }

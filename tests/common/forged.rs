@@ -1,0 +1,41 @@
+//! Letters that nobody sent, to agents `agent-1` to `agent-5` of a cluster: scenario 27.
+
+use std::time::Duration;
+
+use actix_bully::{
+    cluster::Cluster,
+    protocol::{AgentId, Election, Incarnation, To},
+};
+
+pub(crate) fn id(number: u32) -> AgentId {
+    AgentId::new(&format!("agent-{number}")).unwrap()
+}
+
+/// Agent 4 begins its second life; then a stranger, its former life, and itself to a stranger say
+/// this. Nothing changes, and each letter is counted.
+pub(crate) async fn are_dropped<E: Election>(
+    cluster: &mut Cluster<E>,
+    message: impl Fn() -> E::Message,
+) {
+    cluster.settle().await.unwrap();
+    cluster.crash("4").await.unwrap();
+    cluster.settle().await.unwrap();
+    cluster.restart("4").unwrap();
+    cluster.settle().await.unwrap();
+    actix::clock::sleep(Duration::from_secs(1)).await;
+    let (before, counted) = (cluster.status(), cluster.group().counters());
+
+    let stranger = AgentId::new("stranger").unwrap();
+    let group = cluster.group();
+    group.deliver(&stranger, Incarnation(1), &To::All, message());
+    group.deliver(&id(4), Incarnation(1), &To::All, message());
+    let nobody = To::One(AgentId::new("nobody").unwrap());
+    group.deliver(&id(4), Incarnation(2), &nobody, message());
+
+    actix::clock::sleep(Duration::from_millis(100)).await;
+    cluster.settle().await.unwrap();
+    assert_eq!(cluster.status(), before);
+    let now = cluster.group().counters();
+    assert_eq!(now.strangers - counted.strangers, 5);
+    assert_eq!(now.stale - counted.stale, 4);
+}

@@ -1,0 +1,186 @@
+//! Messages of a run are lost: one and no other, or all that are sent at one moment.
+//!
+//! The same seed and the same calls give the same run. So a scene is played once to see what is
+//! said in it, and once more for each message that is to be lost.
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "in a helper of tests"
+)]
+
+use std::{collections::BTreeMap, time::Duration};
+
+use actix_bully::{
+    faults::Conditions,
+    protocol::{AgentId, Election},
+    sim::World,
+    trace::{Mail, What},
+};
+
+/// How many messages of each kind were lost.
+pub(crate) type Losses = BTreeMap<&'static str, u64>;
+
+/// Something that makes agents talk.
+pub(crate) struct Scene<E: Election> {
+    /// The world before, by seed.
+    pub(crate) stage: fn(u64) -> World<E>,
+    /// What is done to it; it takes no time.
+    pub(crate) act: fn(&mut World<E>),
+    /// For how long from then on messages are lost.
+    pub(crate) span: Duration,
+    /// Who leads in the end.
+    pub(crate) leader: &'static str,
+}
+
+/// A message, and how many steps are made behind the act until it is sent.
+#[derive(Debug)]
+struct Letter {
+    steps: u64,
+    kind: &'static str,
+    from: AgentId,
+    to: AgentId,
+    /// Whether something else goes the same way at the same moment.
+    in_company: bool,
+}
+
+impl<E: Election> Scene<E> {
+    /// Plays the scene once for each of its messages of these kinds, which alone is lost, but for
+    /// no more than `most` of a kind, spread over the scene; each time looks what comes of it.
+    pub(crate) fn lose_each(
+        &self,
+        seed: u64,
+        kinds: &[&'static str],
+        most: usize,
+        then: fn(&mut World<E>, &str),
+        lost: &mut Losses,
+    ) {
+        let letters = self.letters(seed, kinds);
+        for kind in kinds {
+            let of_kind = || letters.iter().filter(|letter| letter.kind == *kind);
+            let every = of_kind().count().div_ceil(most).max(1);
+            for letter in of_kind().step_by(every) {
+                let mut world = self.without(seed, letter);
+                then(&mut world, self.leader);
+                *lost.entry(kind).or_default() += 1;
+            }
+        }
+    }
+
+    /// Plays the scene once for each kind, and loses all messages of that kind that are sent at the
+    /// first moment that has any; looks what comes of it.
+    pub(crate) fn lose_first(
+        &self,
+        seed: u64,
+        kinds: &[&'static str],
+        then: fn(&mut World<E>, &str),
+        lost: &mut Losses,
+    ) {
+        for kind in kinds {
+            let mut world = (self.stage)(seed);
+            let before = world.tally().ignored;
+            world.ignore(kind);
+            (self.act)(&mut world);
+            world.run_until(|world| world.tally().ignored > before, self.span);
+            let count = world.tally().ignored - before;
+            world.recover();
+            if count > 0 {
+                then(&mut world, self.leader);
+                *lost.entry(kind).or_default() += count;
+            }
+        }
+    }
+
+    fn letters(&self, seed: u64, kinds: &[&'static str]) -> Vec<Letter> {
+        let mut world = (self.stage)(seed);
+        let mut read = world.trace().entries().len();
+        (self.act)(&mut world);
+        let end = world.now().after(self.span);
+        let (mut letters, mut steps) = (Vec::new(), 0);
+        loop {
+            let new = sent(&world, read);
+            let along = |one: &Mail| {
+                let same = |other: &&&Mail| (&one.from, &one.to) == (&other.from, &other.to);
+                new.iter().filter(same).count()
+            };
+            let of_kind = |one: &Mail| new.iter().filter(|other| other.kind == one.kind).count();
+            // One that goes along with others, and to others as well, cannot be told apart.
+            let may_be_lost = |mail: &&&Mail| along(mail) == 1 || of_kind(mail) == 1;
+            let wanted = new.iter().filter(|mail| kinds.contains(&mail.kind));
+            for mail in wanted.filter(may_be_lost) {
+                letters.push(Letter {
+                    steps,
+                    kind: mail.kind,
+                    from: mail.from.clone(),
+                    to: mail.to.clone(),
+                    in_company: along(mail) > 1,
+                });
+            }
+            read = world.trace().entries().len();
+            if world.next_at().is_none_or(|at| at > end) || !world.step() {
+                return letters;
+            }
+            steps += 1;
+        }
+    }
+
+    /// The scene up to this message, which is lost.
+    fn without(&self, seed: u64, letter: &Letter) -> World<E> {
+        let mut world = (self.stage)(seed);
+        let Some(before) = letter.steps.checked_sub(1) else {
+            lose(&mut world, letter, self.act);
+            return world;
+        };
+        (self.act)(&mut world);
+        for _ in 0..before {
+            world.step();
+        }
+        lose(&mut world, letter, |world| {
+            world.step();
+        });
+        world
+    }
+}
+
+/// What was sent since so much was recorded.
+fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&Mail> {
+    let new = world.trace().entries().skip(since);
+    new.filter_map(|entry| match &entry.what {
+        What::Sent { mail, .. } => Some(mail),
+        _ => None,
+    })
+    .collect()
+}
+
+/// While that happens, nothing goes this way; there is one message that would. Of several only
+/// those of its kind are lost, and then all of these: there is one.
+fn lose<E: Election>(world: &mut World<E>, letter: &Letter, happens: impl Fn(&mut World<E>)) {
+    let Letter { from, to, kind, .. } = letter;
+    let lost = |world: &World<E>| {
+        let tally = world.tally();
+        (
+            tally.lost + tally.ignored,
+            world.trace().count_of(kind).lost,
+        )
+    };
+    let before = lost(world);
+    if letter.in_company {
+        world.ignore(kind);
+        happens(world);
+        world.recover();
+    } else {
+        let nothing = Conditions::builder().loss(1_000).build().unwrap();
+        world.set_link(from, to, Some(nothing));
+        happens(world);
+        world.set_link(from, to, None);
+    }
+    let after = lost(world);
+    assert_eq!(after.0 - before.0, 1, "one is lost: {letter:?}");
+    assert!(after.1 > before.1, "of this kind: {letter:?}");
+}
+
+/// Each of these kinds was lost.
+#[track_caller]
+pub(crate) fn all_were_lost(kinds: &[&'static str], lost: &Losses) {
+    let missing = kinds.iter().filter(|kind| !lost.contains_key(*kind));
+    assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "lost: {lost:?}");
+}

@@ -1,0 +1,28 @@
+//! Letters that nobody sent, to agents `agent-1`, `agent-2` and so on.
+
+use actix_bully::{
+    cluster::Cluster,
+    protocol::{Election, To},
+};
+
+pub(crate) use crate::strangers::{are_dropped, id};
+
+/// A letter that the agent never wrote, in its present life.
+pub(crate) fn forge<E: Election>(
+    cluster: &Cluster<E>,
+    from: u32,
+    to: u32,
+    message: impl Into<E::Message>,
+) {
+    let (from, to) = (id(from), To::One(id(to)));
+    let members = cluster.group().members();
+    let life = members.get(&from).and_then(|member| member.incarnation);
+    cluster
+        .group()
+        .deliver(&from, life.unwrap(), &to, message.into());
+}
+
+/// How many messages of a kind were handled.
+pub(crate) fn heard<E: Election>(cluster: &Cluster<E>, kind: &str) -> u64 {
+    cluster.trace().count_of(kind).delivered
+}
