@@ -8,7 +8,11 @@
 //! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within a life) |
 //! | `RisingReign` | the ballots that an agent leads by strictly rise, over restarts too |
 //! | `DiskFirst` | whom it stands with, and whom it trusts, is durable |
-//! | `MajorityHeard` | who leads heard a majority in its last round |
+//! | `MajorityHeard` | who begins to lead was answered by a majority in its last round, and who leads heard one |
+//!
+//! An agent may trust the same ballot again after it trusted nobody: who heard too few for a while,
+//! or crashed, comes back to a leader that kept its seat meanwhile. A leadership that has ended
+//! never begins again by the same ballot: that is `RisingReign`.
 //!
 //! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
 //! may be elected; else none. Who it is, is up to the ballots.
@@ -41,11 +45,14 @@ pub struct BallotScenario {
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
     led: BTreeMap<AgentId, Led>,
     elections: u64,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 /// The last ballot that an agent led by.
 #[derive(Clone, Debug)]
 struct Led {
+    life: Incarnation,
     n: u64,
     goes_on: bool,
 }
@@ -59,6 +66,7 @@ impl BallotScenario {
             trusted: BTreeMap::new(),
             led: BTreeMap::new(),
             elections: 0,
+            checked: None,
         }
     }
 
@@ -91,15 +99,12 @@ impl BallotScenario {
 
     fn check_agent(&mut self, world: &World<Ballot>, id: &AgentId) -> Result<(), String> {
         let Some(machine) = world.machine(id) else {
-            if let Some(led) = self.led.get_mut(id) {
-                led.goes_on = false;
-            }
             return Ok(());
         };
         let life = world.incarnation(id).unwrap_or_default();
         self.check_own(world, id, machine, life)?;
         self.check_trust(world, id, machine, life)?;
-        self.check_reign(id, machine)
+        self.check_reign(id, machine, life)
     }
 
     /// `UniqueBallot`, and `DiskFirst` of the own ballot.
@@ -152,7 +157,12 @@ impl BallotScenario {
     }
 
     /// `RisingReign`, `MajorityHeard`.
-    fn check_reign(&mut self, id: &AgentId, machine: &Ballot) -> Result<(), String> {
+    fn check_reign(
+        &mut self,
+        id: &AgentId,
+        machine: &Ballot,
+        life: Incarnation,
+    ) -> Result<(), String> {
         let reign = machine.trusted().filter(|ballot| ballot.id == *id);
         let Some(ballot) = reign else {
             if let Some(led) = self.led.get_mut(id) {
@@ -164,7 +174,7 @@ impl BallotScenario {
             return Err(format!("MajorityHeard: {id} leads by {ballot}"));
         }
         match self.led.get(id) {
-            Some(led) if led.goes_on && led.n == ballot.n => return Ok(()),
+            Some(led) if led.goes_on && (led.life, led.n) == (life, ballot.n) => return Ok(()),
             Some(led) if led.n >= ballot.n => {
                 return Err(format!(
                     "RisingReign: {id} leads by {ballot} after {}",
@@ -173,9 +183,15 @@ impl BallotScenario {
             }
             Some(_) | None => {}
         }
+        let heard = machine.heard();
+        if heard < self.config.majority() {
+            return Err(format!(
+                "MajorityHeard: {id} leads by {ballot} with {heard}"
+            ));
+        }
         self.elections += 1;
         let (n, goes_on) = (ballot.n, true);
-        self.led.insert(id.clone(), Led { n, goes_on });
+        self.led.insert(id.clone(), Led { life, n, goes_on });
         Ok(())
     }
 }
@@ -211,7 +227,13 @@ impl Scenario for BallotScenario {
     }
 
     fn decisive(&self) -> &[&'static str] {
-        &["heartbeat_request", "heartbeat_reply", "resign", "leads"]
+        &[
+            "heartbeat_request",
+            "heartbeat_reply",
+            "resign",
+            "leads",
+            "nack",
+        ]
     }
 
     fn expected(&self, world: &World<Ballot>) -> Expected {
@@ -227,10 +249,14 @@ impl Scenario for BallotScenario {
         }
     }
 
+    /// All of them: news moves several in one step, and so does what happens between two steps.
     fn check(&mut self, world: &World<Ballot>) -> Result<(), String> {
-        match world.last_moved().cloned() {
-            Some(id) => self.check_agent(world, &id),
-            None => Ok(()),
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
         }
+        world
+            .agents()
+            .try_for_each(|id| self.check_agent(world, id))
     }
 }

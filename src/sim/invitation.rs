@@ -32,6 +32,8 @@ pub struct InvitationScenario {
     /// Which life formed a group of that number, and the task of those who work in it.
     formed: BTreeMap<ElectionId, Incarnation>,
     tasks: BTreeMap<ElectionId, Task>,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 impl InvitationScenario {
@@ -50,6 +52,7 @@ impl InvitationScenario {
             config: builder.build()?,
             formed: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            checked: None,
         })
     }
 
@@ -164,17 +167,21 @@ impl Scenario for InvitationScenario {
             .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
     }
 
-    /// The agent that moved, and all others: whatever they know of a group, it is the same.
+    /// All of them: whatever two voters know of a group, it is the same. News moves several in one
+    /// step, and so does what happens between two steps. An observer is told last.
     fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
-        let Some(id) = world.last_moved() else {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
             return Ok(());
-        };
-        let known = world.known(id).and_then(|members| members.get(id));
-        let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
-            return Ok(());
-        };
-        if known.is_some_and(Member::is_voter) {
-            self.look_at(id, life, machine)?;
+        }
+        for id in world.agents() {
+            let known = world.known(id).and_then(|members| members.get(id));
+            let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
+                continue;
+            };
+            if known.is_some_and(Member::is_voter) {
+                self.look_at(id, life, machine)?;
+            }
         }
         Ok(())
     }

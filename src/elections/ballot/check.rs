@@ -101,7 +101,7 @@ impl Ballot {
         others.any(|h| h.standing.stands && self.is_recent(h))
     }
 
-    fn is_recent(&self, heard: &Heard) -> bool {
+    pub(super) fn is_recent(&self, heard: &Heard) -> bool {
         heard.answered >= self.ended.max(1)
     }
 

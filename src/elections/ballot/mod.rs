@@ -258,6 +258,12 @@ impl Ballot {
         self.seen != Seen::Minority
     }
 
+    /// How many voters, itself included, have answered in its last round that is over, or since.
+    pub fn heard(&self) -> usize {
+        let answered = self.heard.values().filter(|h| self.is_recent(h));
+        answered.count().saturating_add(1)
+    }
+
     /// How long its rounds are at present.
     pub fn round_takes(&self) -> std::time::Duration {
         self.pace.span()
