@@ -53,6 +53,7 @@ impl Ballot {
         }
         let (term, to) = (reign.ballot.term(), heir.clone());
         reign.draining = Some(Drain { to: heir, rest });
+        self.stand_back(now, rest); // also if the seat is lost meanwhile
         out.notify(Event::Draining { term, to });
         if self.config.drain().is_zero() {
             return self.on_drained(now, out);
@@ -70,10 +71,14 @@ impl Ballot {
         };
         let ballot = reign.ballot.clone();
         let successor = self.heir(to);
-        self.rest = (!rest.is_zero()).then(|| now.after(rest));
+        self.stand_back(now, rest);
         self.set_trust(Trust::Nobody, LostReason::Resigned, out);
         self.void = Some(ballot.clone());
         out.send_all(Resign { ballot, successor });
+    }
+
+    fn stand_back(&mut self, now: Time, rest: Duration) {
+        self.rest = (!rest.is_zero()).then(|| now.after(rest));
     }
 
     /// Who shall be next: as wished for, if that is a voter; else the most important one that is up.

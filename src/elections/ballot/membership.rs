@@ -1,7 +1,8 @@
 //! What a new snapshot of the members means.
 //!
-//! Only an end that is certain counts: of a life that is over, or of a member that left. A guess
-//! changes nothing; the next round shows. Who votes is in the configuration.
+//! Only an end that is certain makes a ballot void. Who is no member any more is not followed, but
+//! its life may go on, and it may be a member again (a bridge forgets a peer, and meets it again): a
+//! round shows. A guess changes nothing. Who votes is in the configuration.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::{
     Ballot, Out,
     state::{Seen, Trust},
 };
-use crate::protocol::{LostReason, Members, Time};
+use crate::protocol::{LostReason, Members, Presence, Time};
 
 impl Ballot {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
@@ -17,16 +18,25 @@ impl Ballot {
         let Trust::Other(followed) = &self.trust else {
             return;
         };
-        let member = self.members.get(&followed.ballot.id);
-        if member.is_some_and(|m| !m.is_stale(followed.incarnation)) {
-            return;
+        let has_ended = match self.members.get(&followed.ballot.id) {
+            Some(member) if !member.is_stale(followed.incarnation) => return,
+            Some(_) => true,
+            None => false,
+        };
+        if has_ended {
+            self.void = Some(followed.ballot.clone());
         }
-        self.void = Some(followed.ballot.clone());
         if !self.is_voter() {
             return self.trust_nobody(out);
         }
         self.set_trust(Trust::Nobody, LostReason::Superseded, out);
-        if self.seen != Seen::Minority && self.stands(now) {
+        if self.seen == Seen::Minority {
+            return; // the round that runs shows whether there is a majority
+        }
+        if !has_ended {
+            return self.begin_round(now, out);
+        }
+        if self.stands(now) {
             self.take(1, out);
             self.begin_round(now, out);
         }
@@ -41,7 +51,8 @@ impl Ballot {
             member.is_some_and(|m| !m.is_stale(heard.incarnation))
         });
         let observers = || {
-            let ids = members.iter().map(|member| &member.id);
+            let there = members.iter().filter(|m| m.presence != Presence::Down);
+            let ids = there.map(|member| &member.id);
             ids.filter(|id| !config.is_voter(id))
         };
         if !observers().eq(self.observers.iter()) {

@@ -62,7 +62,7 @@
 //! | `Leads` | − | − | − | − | follow; older: `Nack` |
 //! | `Nack` | L4's bmax | L4's bmax | L4's bmax | L4's bmax | − |
 //! | `Resign` | its leader's: named: take a ballot; all: ask | the same if it is not old | − | nobody, ask | nobody |
-//! | `Members` | leader's end: take a ballot | − | − | nobody | nobody |
+//! | `Members` | leader's end: take a ballot; no member: ask | − | − | nobody; no member: ask | nobody |
 //! | `TimedOut` | `Round`: L2, `Again` | the same | the same, `Drain` | the same | `Silence`: nobody |
 //! | `Campaign` | take a ballot, if connected | the same | − | − | − |
 //! | `SetScore` | next ballot; `None`: gives it up | the same | next ballot; `None`: drain | may stand | − |
@@ -126,7 +126,7 @@ pub struct Ballot {
     config: Arc<BallotConfig>,
     /// The other voters.
     peers: Arc<[AgentId]>,
-    /// The members who do not vote.
+    /// The members who do not vote and are not down.
     observers: Arc<[AgentId]>,
     members: Arc<Members>,
     /// What is durable.

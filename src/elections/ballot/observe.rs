@@ -22,11 +22,14 @@ impl Ballot {
         if self.is_voter() {
             return self.ignore("a voter asks for itself");
         }
-        if ballot.id != *from || !self.is_sound(&ballot) || self.is_void(&ballot) {
-            return self.ignore("nobody leads by it");
+        if ballot.id != *from || !self.is_sound(&ballot) {
+            return self.ignore("not its own ballot");
         }
         if let Some(max) = self.record.max.clone().filter(|max| ballot < *max) {
             return out.send(from, Nack { max });
+        }
+        if self.is_void(&ballot) {
+            return self.ignore("nobody leads by it any more");
         }
         self.record.max = Some(ballot.clone());
         let next = Trust::Other(Followed {

@@ -142,7 +142,11 @@ impl Ring {
             return out.set_timer(Timer::Token, contest.due.since(now));
         }
         self.end_contest(out);
-        self.reconsider(now, out);
+        match &self.seat {
+            // Its own announcement was lost on its way, and whoever took it believes no older term.
+            Seat::Mine(reign) if reign.term < self.closed => self.begin(now, out),
+            Seat::Mine(_) | Seat::Taken(_) | Seat::Vacant => self.reconsider(now, out),
+        }
     }
 
     /// The election has an outcome, or none; what was to be passed on for it is not.

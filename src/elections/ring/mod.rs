@@ -96,7 +96,7 @@
 //! | an acknowledgement or probe that knows a later leader | merge | wait for it, if its own election is too old | merge |
 //! | `Answer` with another leader | merge | − | merge |
 //! | leader's end in `Members` | take a turn | forget the leader | − |
-//! | `TimedOut` | `Turn`: begin; `Lost`: as its end | `Token`: take a turn; `Hop`: next member | `Beat`, `Lost`, `Drain` |
+//! | `TimedOut` | `Turn`: begin; `Lost`: as its end | `Token`: take a turn; `Hop`: next member | `Beat`, `Lost`, `Drain`; `Token`: begin, if its own announcement is lost |
 //! | `Campaign` | begin | − | a heartbeat |
 //! | `SetScore` | above the leader: take a turn | − | a heartbeat; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | drain; nominate the successor |

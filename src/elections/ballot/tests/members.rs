@@ -14,17 +14,58 @@ fn the_certain_end_of_the_leader_is_answered_by_a_ballot() {
 }
 
 #[test]
-fn a_later_life_of_the_leader_and_its_leaving_are_ends() {
-    for change in [
-        |members: &mut Members| members.up(&id(HIGH), Incarnation(2)),
-        |members: &mut Members| members.leave(&id(HIGH)),
-    ] {
-        let mut me = Kit::following();
-        me.told(change)
-            .leaderless(7)
-            .wrote(8, Some(ballot(7, HIGH)))
-            .whatever();
+fn a_later_life_of_the_leader_is_an_end_of_the_former_one() {
+    let mut me = Kit::following();
+    me.told(|members| members.up(&id(HIGH), Incarnation(2)))
+        .leaderless(7)
+        .wrote(8, Some(ballot(7, HIGH)))
+        .whatever();
+}
+
+/// Its life may go on, and others may hear it: no ballot is taken before a round has shown that.
+#[test]
+fn a_leader_that_is_no_member_any_more_is_asked_for() {
+    let mut me = Kit::following();
+    me.told(|members| members.leave(&id(HIGH)))
+        .leaderless(7)
+        .asked(3, Some(ballot(7, HIGH)), idle())
+        .set(BallotTimer::Round, ROUND)
+        .nothing_else_happened();
+    me.round += 1;
+    let mut alone = me.clone();
+    alone.answered(LOW, idle());
+    alone.over().wrote(8, Some(ballot(7, HIGH))).whatever();
+    me.answered(LOW, hearing(7, HIGH));
+    me.over().asked(4, Some(ballot(7, HIGH)), idle()).whatever();
+}
+
+/// As a bridge does when a peer is removed and added again.
+#[test]
+fn a_leader_that_is_met_again_in_the_same_life_is_trusted_again() {
+    let high = || Member::up(id(HIGH), MemberKind::Voter, Some(9.into()), Incarnation(1));
+    let mut witness = Kit::witness();
+    witness.answered(HIGH, standing(1, HIGH));
+    witness.over().whatever();
+    for (mut me, n) in [(Kit::following(), 7), (witness, 1)] {
+        me.told(|members| members.leave(&id(HIGH))).whatever();
+        me.round += 1;
+        me.told(|members| members.join([high()])).whatever();
+        me.answered(HIGH, leading(n, HIGH));
+        let trusts = me.over();
+        assert!(matches!(trusts.events()[..], [Event::NewLeader(l)] if l.term == Term(n)));
+        trusts.whatever();
     }
+    let leads = Leads {
+        ballot: ballot(7, HIGH),
+    };
+    let mut observer = Kit::observer();
+    observer.hear(HIGH, leads.clone()).whatever();
+    observer
+        .told(|members| members.leave(&id(HIGH)))
+        .leaderless(7)
+        .nothing_else_happened();
+    observer.told(|members| members.join([high()])).whatever();
+    observer.hear(HIGH, leads).follows(HIGH, 7).whatever();
 }
 
 #[test]
@@ -104,4 +145,22 @@ fn a_new_observer_is_told_with_the_next_round() {
         .into(),
     };
     assert!(seen.0.contains(&told), "{seen:?}");
+}
+
+#[test]
+fn an_observer_that_is_down_is_told_nothing() {
+    let mut me = Kit::leading();
+    me.told(|members| members.down(&id(EYE), Incarnation(1)))
+        .nothing_else_happened();
+    me.answered(LOW, idle());
+    let is_word = |e: &EffectOf<Ballot>| {
+        matches!(
+            e,
+            Effect::Send {
+                message: BallotMessage::Leads(_),
+                ..
+            }
+        )
+    };
+    assert!(!me.over().0.iter().any(is_word));
 }

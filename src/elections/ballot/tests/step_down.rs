@@ -117,3 +117,20 @@ fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
     me.over().lost(8, LostReason::Isolated).whatever();
     me.step(Input::Drained).nothing_else_happened();
 }
+
+/// It was told to go; a seat that is lost while the work ends is no reason to come back.
+#[test]
+fn a_leader_that_loses_the_seat_while_it_drains_stands_back_too() {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: None }).whatever();
+    me.over().lost(8, LostReason::Isolated).whatever();
+    for _ in 0..3 {
+        me.answered(LOW, idle());
+        me.over().whatever();
+        assert_eq!(me.machine.own(), None);
+    }
+    me.later(REST);
+    me.answered(LOW, idle());
+    me.over().whatever();
+    assert!(me.machine.own().is_some(), "it has rested");
+}

@@ -39,6 +39,26 @@ fn a_follower_with_a_leader_only_forgets_the_lost_election() {
     );
 }
 
+/// Whoever took the announcement knows the higher term, and believes no heartbeat of the lower one.
+#[test]
+fn a_leader_whose_new_announcement_is_lost_begins_again() {
+    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
+    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
+    kit.later(TOKEN)
+        .fire(Timer::Token)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(MINE + 2, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader, "meanwhile");
+}
+
+#[test]
+fn a_leader_that_passed_a_token_on_in_vain_leads_on() {
+    let mut kit = Kit::leading().after(B, collect(MINE + 1, (A, 1), &[(A, 1)]));
+    kit.later(TOKEN).fire(Timer::Token).nothing_else_happened();
+    assert_eq!(kit.role(), Role::Leader);
+}
+
 #[test]
 fn a_challenger_whose_election_is_lost_begins_another() {
     let mut kit = Kit::following();
