@@ -62,8 +62,9 @@ What a history is held to, after every step unless it says otherwise:
   quorum          I1 to I12
   ballot          UniqueBallot, RisingTrust, RisingReign, DiskFirst, MajorityHeard
   ring            nobody waits for the dead; an election gives way to none but a stronger one
-  reorganization  GM1 in every history of an odd seed, which has only the faults that the paper allows
-  invitation      within each group all agree
+  reorganization  the count is durable; GM1 in every history of an odd seed, which has only the faults
+                  that the paper allows
+  invitation      within each group all agree; its number is durable, and names one group
 
 Exit code: 0 if every promise was kept, 1 if not (or if some fault never happened), 2 if the command
 makes no sense.";

@@ -40,6 +40,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
+    /// What the agents go by: the same, but for a rule that is broken on purpose.
+    theirs: Arc<BallotConfig>,
     /// Whose each ballot is: which life's, with which score.
     taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
@@ -61,6 +63,7 @@ impl BallotScenario {
     /// These voters; everybody else observes.
     pub fn new(config: BallotConfig) -> Self {
         Self {
+            theirs: Arc::new(config.clone()),
             config: Arc::new(config),
             taken: BTreeMap::new(),
             trusted: BTreeMap::new(),
@@ -85,6 +88,18 @@ impl BallotScenario {
         let builder = BallotConfig::builder((0..n).filter_map(name));
         let config = builder.timings(timings).drain(half).rest(half).build()?;
         Ok(Self::new(config))
+    }
+
+    /// The agents break a rule on purpose; they are judged by the sound ones.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::ballot::Defect) -> Self {
+        let theirs = BallotConfig::clone(&self.config).planted(defect);
+        Self {
+            theirs: Arc::new(theirs),
+            ..self
+        }
     }
 
     /// The rules' parameters.
@@ -201,7 +216,7 @@ impl Scenario for BallotScenario {
 
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
-        let config = Arc::clone(&self.config);
+        let config = Arc::clone(&self.theirs);
         if !config.is_voter(&id) {
             return Participant::observer(id, config);
         }

@@ -1,8 +1,8 @@
 //! The invitation election under chaos: what it promises of each group, whatever happens.
 //!
 //! Decided here: what is owed. After every step, with every fault there is: voters that name the same
-//! group have the same coordinator, those who work in it the same task, and no number names two
-//! groups. Once all is healed: one group, and the most important agent coordinates it.
+//! group have the same coordinator, those who work in it the same task, no number names two groups,
+//! and the number of one's own is durable. Once all is healed: one group, and the most important agent coordinates it.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
         ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
     },
     faults::SplitMix64,
-    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Timings},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Timings},
 };
 
 /// Groups that invite each other.
@@ -70,10 +70,20 @@ impl InvitationScenario {
         Self::new(&InvitationConfig::builder().timings(timings).build()?)
     }
 
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(mut self, defect: crate::elections::invitation::Defect) -> Self {
+        self.config = self.config.planted(defect);
+        self
+    }
+
     fn look_at(
         &mut self,
         id: &AgentId,
         life: Incarnation,
+        durable: Option<Term>,
         machine: &InvitationElection,
     ) -> Result<(), String> {
         let (Some(group), Some(coordinator)) = (machine.group(), machine.coordinator()) else {
@@ -81,6 +91,9 @@ impl InvitationScenario {
         };
         if group.id != *coordinator {
             return Err(format!("{id} is in {group} under {coordinator}"));
+        }
+        if durable < Some(group.count) {
+            return Err(format!("DiskFirst: {id} is in {group}"));
         }
         if coordinator == id {
             let former = *self.formed.entry(group.clone()).or_insert(life);
@@ -180,7 +193,8 @@ impl Scenario for InvitationScenario {
                 continue;
             };
             if known.is_some_and(Member::is_voter) {
-                self.look_at(id, life, machine)?;
+                let durable = world.durable(id).map(|record| record.count);
+                self.look_at(id, life, durable, machine)?;
             }
         }
         Ok(())

@@ -87,6 +87,7 @@
 mod check;
 mod command;
 mod config;
+mod defect;
 mod gossip;
 mod membership;
 mod message;
@@ -105,6 +106,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::debug;
 
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
+#[doc(hidden)]
+pub use defect::Defect;
 pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing};
 pub use number::{BallotNumber, BallotRecord};
 pub use round::BallotTimer;
