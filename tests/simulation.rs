@@ -85,6 +85,7 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Invitation, 3, Fault::ALL.to_vec(), Preset::Drawn),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
+        let bounded = protocol == Protocol::Strict;
         let made = Plan {
             protocol,
             seed,
@@ -92,9 +93,42 @@ fn the_printed_command_means_the_same_history() {
             faults,
             seconds,
             timings,
+            bounded,
         };
         assert_eq!(plan(&made.to_string()), made);
     }
+}
+
+/// Of many histories of the bully every other one; of a single one what the line says, so that those
+/// which were found keep their meaning.
+#[test]
+fn every_other_history_of_the_bully_keeps_its_delay_bound() {
+    let args = |words: &str| Args::try_parse_from(words.split(' ')).unwrap();
+    for protocol in ["bully", "strict"] {
+        let many = args(&format!("simulate --protocol {protocol} --seeds 0..4"));
+        let bounded = [0, 1, 2, 3].map(|seed| many.plan(seed).bounded);
+        assert_eq!(bounded, [false, true, false, true]);
+        let all = args(&format!(
+            "simulate --protocol {protocol} --seeds 0..4 --bounded"
+        ));
+        assert!(all.plan(2).bounded && all.faults() == sorted(&BullyScenario::BOUNDED));
+        assert!(
+            !args(&format!("simulate --protocol {protocol} --seed 1"))
+                .plan(1)
+                .bounded
+        );
+    }
+    assert!(
+        !args("simulate --protocol ring --seeds 0..4 --bounded")
+            .plan(1)
+            .bounded
+    );
+}
+
+fn sorted(faults: &[Fault]) -> Vec<Fault> {
+    let mut faults = faults.to_vec();
+    faults.sort_unstable();
+    faults
 }
 
 #[test]
@@ -203,21 +237,13 @@ fn after_healing_somebody_leads_where_nobody_is_bullied() {
 #[test]
 fn two_lead_for_two_message_delays_at_most() {
     let config = BullyConfig::default();
-    let bound = config.timings.delay_bound();
     let options = ChaosOptions {
-        faults: vec![
-            Fault::Crash,
-            Fault::Restart,
-            Fault::Campaign,
-            Fault::StepDown,
-            Fault::Duplication,
-            Fault::Reordering,
-        ],
+        faults: BullyScenario::BOUNDED.to_vec(),
         ..options()
     };
     let mut contested = Duration::ZERO;
     for seed in seeds(3000, 100) {
-        let mut scenario = BullyScenario::new(config.clone()).contested_for(bound * 2);
+        let mut scenario = BullyScenario::new(config.clone()).as_bounded();
         let report = chaos(seed, 5, &options, &mut scenario);
         if let Some(violation) = report.violation {
             panic!("{violation}");
@@ -228,6 +254,23 @@ fn two_lead_for_two_message_delays_at_most() {
         contested > Duration::ZERO,
         "two never led at once: nothing was tried"
     );
+}
+
+/// The check sees what it is there for.
+#[test]
+fn two_do_lead_for_half_a_message_delay() {
+    let config = BullyConfig::default();
+    let shorter = config.timings.delay_bound() / 2;
+    let options = ChaosOptions {
+        faults: BullyScenario::BOUNDED.to_vec(),
+        ..options()
+    };
+    let broken = seeds(3000, 100).find_map(|seed| {
+        let mut scenario = BullyScenario::new(config.clone()).contested_for(shorter);
+        chaos(seed, 5, &options, &mut scenario).violation
+    });
+    let broken = broken.map(|violation| violation.what).unwrap_or_default();
+    assert!(broken.contains(" lead since "), "{broken}");
 }
 
 #[test]

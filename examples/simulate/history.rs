@@ -36,6 +36,12 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
+    /// Whether its promises are stronger while messages keep within the delay bound, and a history
+    /// has to be told so. The reorganization knows it by its seed.
+    pub(crate) const fn has_bounds(self) -> bool {
+        matches!(self, Self::Bully | Self::Strict)
+    }
+
     /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
@@ -59,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) faults: Vec<Fault>,
     pub(crate) seconds: u32,
     pub(crate) timings: Preset,
+    /// Whether it keeps messages within the delay bound, and is held to what that promises.
+    pub(crate) bounded: bool,
 }
 
 /// By which timings the quorum election runs.
@@ -115,11 +123,8 @@ impl Plan {
     /// A majority needs somebody.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
-            Protocol::Bully => Ok(self.run_in(trace, &mut BullyScenario::default())),
-            Protocol::Strict => {
-                let mut scenario = BullyScenario::new(BullyConfig::strict());
-                Ok(self.run_in(trace, &mut scenario))
-            }
+            Protocol::Bully => Ok(self.run_bully(trace, BullyConfig::default())),
+            Protocol::Strict => Ok(self.run_bully(trace, BullyConfig::strict())),
             Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => {
                 let (seed, nodes) = (self.seed, self.nodes);
@@ -146,9 +151,7 @@ impl Plan {
                 if self.seed.is_multiple_of(2) {
                     return Ok(self.run_in(trace, &mut { scenario }));
                 }
-                let allowed = |fault: &Fault| ReorganizationScenario::ALLOWED.contains(fault);
-                let mut plan = self.clone();
-                plan.faults.retain(allowed);
+                let plan = self.only(&ReorganizationScenario::ALLOWED);
                 Ok(plan.run_in(trace, &mut scenario.as_assumed()))
             }
             Protocol::Invitation => {
@@ -156,6 +159,22 @@ impl Plan {
                 Ok(self.run_in(trace, &mut scenario))
             }
         }
+    }
+
+    fn run_bully(&self, trace: Trace, config: BullyConfig) -> Outcome {
+        let scenario = BullyScenario::new(config);
+        if self.bounded {
+            let plan = self.only(&BullyScenario::BOUNDED);
+            return plan.run_in(trace, &mut scenario.as_bounded());
+        }
+        self.run_in(trace, &mut { scenario })
+    }
+
+    /// The same with none but these faults.
+    fn only(&self, allowed: &[Fault]) -> Self {
+        let mut plan = self.clone();
+        plan.faults.retain(|fault| allowed.contains(fault));
+        plan
     }
 
     fn run_in<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
@@ -201,6 +220,9 @@ impl fmt::Display for Plan {
              --nodes {nodes} --seconds {seconds} --faults {}",
             names(&self.faults)
         )?;
+        if self.bounded {
+            f.write_str(" --bounded")?;
+        }
         match self.timings.to_possible_value() {
             Some(timings) if self.timings != Preset::Drawn => {
                 write!(f, " --timings {}", timings.get_name())

@@ -64,8 +64,9 @@ fn many(args: &Args, seeds: &std::ops::Range<u64>) -> bool {
     let run = many::run(args, seeds);
     screen::summary(args, seeds, &run);
     let summary = &run.summary;
-    let missing = summary.missing(&args.faults.0);
-    let unmet = summary.unmet(args.protocol, &args.faults.0);
+    let faults = args.faults();
+    let missing = summary.missing(&faults);
+    let unmet = summary.unmet(args.protocol, &faults);
     summary.violations == 0 && missing.is_empty() && unmet.is_empty()
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
         println!("{}", summary_as_json(args, seeds, run));
         return;
     }
-    let (summary, faults) = (&run.summary, &args.faults.0);
+    let (summary, faults) = (&run.summary, &args.faults());
     let group = args.nodes.map_or_else(
         || String::from("1, 2, 3, 5 or 7 agents"),
         |nodes| format!("{nodes} agents"),

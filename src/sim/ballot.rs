@@ -8,7 +8,11 @@
 //! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within a life) |
 //! | `RisingReign` | the ballots that an agent leads by strictly rise, over restarts too |
 //! | `DiskFirst` | whom it stands with, and whom it trusts, is durable |
-//! | `MajorityHeard` | who leads heard a majority in its last round |
+//! | `MajorityHeard` | who begins to lead was answered by a majority in its last round, and who leads heard one |
+//!
+//! An agent may trust the same ballot again after it trusted nobody: who heard too few for a while,
+//! or crashed, comes back to a leader that kept its seat meanwhile. A leadership that has ended
+//! never begins again by the same ballot: that is `RisingReign`.
 //!
 //! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
 //! may be elected; else none. Who it is, is up to the ballots.
@@ -36,16 +40,21 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
+    /// What the agents go by: the same, but for a rule that is broken on purpose.
+    theirs: Arc<BallotConfig>,
     /// Whose each ballot is: which life's, with which score.
     taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
     led: BTreeMap<AgentId, Led>,
     elections: u64,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 /// The last ballot that an agent led by.
 #[derive(Clone, Debug)]
 struct Led {
+    life: Incarnation,
     n: u64,
     goes_on: bool,
 }
@@ -54,11 +63,13 @@ impl BallotScenario {
     /// These voters; everybody else observes.
     pub fn new(config: BallotConfig) -> Self {
         Self {
+            theirs: Arc::new(config.clone()),
             config: Arc::new(config),
             taken: BTreeMap::new(),
             trusted: BTreeMap::new(),
             led: BTreeMap::new(),
             elections: 0,
+            checked: None,
         }
     }
 
@@ -79,6 +90,18 @@ impl BallotScenario {
         Ok(Self::new(config))
     }
 
+    /// The agents break a rule on purpose; they are judged by the sound ones.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::ballot::Defect) -> Self {
+        let theirs = BallotConfig::clone(&self.config).planted(defect);
+        Self {
+            theirs: Arc::new(theirs),
+            ..self
+        }
+    }
+
     /// The rules' parameters.
     pub const fn config(&self) -> &Arc<BallotConfig> {
         &self.config
@@ -91,15 +114,12 @@ impl BallotScenario {
 
     fn check_agent(&mut self, world: &World<Ballot>, id: &AgentId) -> Result<(), String> {
         let Some(machine) = world.machine(id) else {
-            if let Some(led) = self.led.get_mut(id) {
-                led.goes_on = false;
-            }
             return Ok(());
         };
         let life = world.incarnation(id).unwrap_or_default();
         self.check_own(world, id, machine, life)?;
         self.check_trust(world, id, machine, life)?;
-        self.check_reign(id, machine)
+        self.check_reign(id, machine, life)
     }
 
     /// `UniqueBallot`, and `DiskFirst` of the own ballot.
@@ -152,7 +172,12 @@ impl BallotScenario {
     }
 
     /// `RisingReign`, `MajorityHeard`.
-    fn check_reign(&mut self, id: &AgentId, machine: &Ballot) -> Result<(), String> {
+    fn check_reign(
+        &mut self,
+        id: &AgentId,
+        machine: &Ballot,
+        life: Incarnation,
+    ) -> Result<(), String> {
         let reign = machine.trusted().filter(|ballot| ballot.id == *id);
         let Some(ballot) = reign else {
             if let Some(led) = self.led.get_mut(id) {
@@ -164,7 +189,7 @@ impl BallotScenario {
             return Err(format!("MajorityHeard: {id} leads by {ballot}"));
         }
         match self.led.get(id) {
-            Some(led) if led.goes_on && led.n == ballot.n => return Ok(()),
+            Some(led) if led.goes_on && (led.life, led.n) == (life, ballot.n) => return Ok(()),
             Some(led) if led.n >= ballot.n => {
                 return Err(format!(
                     "RisingReign: {id} leads by {ballot} after {}",
@@ -173,9 +198,15 @@ impl BallotScenario {
             }
             Some(_) | None => {}
         }
+        let heard = machine.heard();
+        if heard < self.config.majority() {
+            return Err(format!(
+                "MajorityHeard: {id} leads by {ballot} with {heard}"
+            ));
+        }
         self.elections += 1;
         let (n, goes_on) = (ballot.n, true);
-        self.led.insert(id.clone(), Led { n, goes_on });
+        self.led.insert(id.clone(), Led { life, n, goes_on });
         Ok(())
     }
 }
@@ -185,7 +216,7 @@ impl Scenario for BallotScenario {
 
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
-        let config = Arc::clone(&self.config);
+        let config = Arc::clone(&self.theirs);
         if !config.is_voter(&id) {
             return Participant::observer(id, config);
         }
@@ -211,7 +242,13 @@ impl Scenario for BallotScenario {
     }
 
     fn decisive(&self) -> &[&'static str] {
-        &["heartbeat_request", "heartbeat_reply", "resign", "leads"]
+        &[
+            "heartbeat_request",
+            "heartbeat_reply",
+            "resign",
+            "leads",
+            "nack",
+        ]
     }
 
     fn expected(&self, world: &World<Ballot>) -> Expected {
@@ -227,10 +264,14 @@ impl Scenario for BallotScenario {
         }
     }
 
+    /// All of them: news moves several in one step, and so does what happens between two steps.
     fn check(&mut self, world: &World<Ballot>) -> Result<(), String> {
-        match world.last_moved().cloned() {
-            Some(id) => self.check_agent(world, &id),
-            None => Ok(()),
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
         }
+        world
+            .agents()
+            .try_for_each(|id| self.check_agent(world, id))
     }
 }

@@ -158,6 +158,7 @@ impl<E: Election> WorldBuilder<E> {
             registry,
             detection: self.detection,
             apart: BTreeSet::new(),
+            forgotten: BTreeSet::new(),
             invariant: None,
             violation: None,
             reproduce: self.reproduce,

@@ -1,10 +1,15 @@
-//! The bully under chaos: what the available mode owes once all is healed.
+//! The bully under chaos: what the available mode and the plain ASTRA rules owe.
+//!
+//! Decided here: what is owed. In every history: once all is healed, the most important agent that
+//! may be elected leads, and all follow it. In histories in which messages keep within the delay
+//! bound and nobody hangs ([`BullyScenario::BOUNDED`]) also, after every step: one leads, or two for
+//! no longer than two delays.
 
 use std::{sync::Arc, time::Duration};
 
 use super::{
     Participant, TermOrder, World,
-    chaos::{Expected, Scenario},
+    chaos::{Expected, Fault, Scenario},
 };
 use crate::{
     elections::bully::{Bully, BullyConfig, Preemption, Profile},
@@ -34,6 +39,23 @@ impl Default for BullyScenario {
 }
 
 impl BullyScenario {
+    /// The faults that leave messages within the delay bound and agents awake: crashes and returns
+    /// at any time, duplicates, any order, hand-overs, members who leave, and importance that
+    /// changes.
+    ///
+    /// Not among them: a newcomer. Until all know of it, it is heard by some and not by others.
+    pub const BOUNDED: [Fault; 9] = [
+        Fault::Duplication,
+        Fault::Reordering,
+        Fault::Crash,
+        Fault::Restart,
+        Fault::ScoreChange,
+        Fault::Leave,
+        Fault::CrashAfterSend,
+        Fault::Campaign,
+        Fault::StepDown,
+    ];
+
     /// With these rules; the times for draining and resting are cut to half a second, so that a
     /// history need not wait for them.
     pub fn new(config: BullyConfig) -> Self {
@@ -48,6 +70,15 @@ impl BullyScenario {
             contested_for: None,
             since: None,
         }
+    }
+
+    /// The history keeps messages within the delay bound d, and agents awake: two lead at one time
+    /// for 2 d at most, which is checked after every step. Only with faults that are
+    /// [`BOUNDED`](Self::BOUNDED).
+    #[must_use]
+    pub fn as_bounded(self) -> Self {
+        let longest = self.delay_bound() * 2;
+        self.contested_for(longest)
     }
 
     /// Two may lead at one time for so long and no longer. Only where no fault separates agents,

@@ -108,6 +108,7 @@ impl<E: Election> World<E> {
         if is_news || rescored {
             self.enter(|members| members.up(&id, life) | members.set_score(&id, score));
         }
+        self.forgotten.retain(|(reader, _)| *reader != at); // a new life forgets nobody
         let known = self.snapshot_for(at);
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;

@@ -1,8 +1,8 @@
 //! The invitation election under chaos: what it promises of each group, whatever happens.
 //!
 //! Decided here: what is owed. After every step, with every fault there is: voters that name the same
-//! group have the same coordinator, those who work in it the same task, and no number names two
-//! groups. Once all is healed: one group, and the most important agent coordinates it.
+//! group have the same coordinator, those who work in it the same task, no number names two groups,
+//! and the number of one's own is durable. Once all is healed: one group, and the most important agent coordinates it.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
         ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
     },
     faults::SplitMix64,
-    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Timings},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Timings},
 };
 
 /// Groups that invite each other.
@@ -32,6 +32,8 @@ pub struct InvitationScenario {
     /// Which life formed a group of that number, and the task of those who work in it.
     formed: BTreeMap<ElectionId, Incarnation>,
     tasks: BTreeMap<ElectionId, Task>,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 impl InvitationScenario {
@@ -50,6 +52,7 @@ impl InvitationScenario {
             config: builder.build()?,
             formed: BTreeMap::new(),
             tasks: BTreeMap::new(),
+            checked: None,
         })
     }
 
@@ -67,10 +70,20 @@ impl InvitationScenario {
         Self::new(&InvitationConfig::builder().timings(timings).build()?)
     }
 
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(mut self, defect: crate::elections::invitation::Defect) -> Self {
+        self.config = self.config.planted(defect);
+        self
+    }
+
     fn look_at(
         &mut self,
         id: &AgentId,
         life: Incarnation,
+        durable: Option<Term>,
         machine: &InvitationElection,
     ) -> Result<(), String> {
         let (Some(group), Some(coordinator)) = (machine.group(), machine.coordinator()) else {
@@ -78,6 +91,9 @@ impl InvitationScenario {
         };
         if group.id != *coordinator {
             return Err(format!("{id} is in {group} under {coordinator}"));
+        }
+        if durable < Some(group.count) {
+            return Err(format!("DiskFirst: {id} is in {group}"));
         }
         if coordinator == id {
             let former = *self.formed.entry(group.clone()).or_insert(life);
@@ -164,17 +180,22 @@ impl Scenario for InvitationScenario {
             .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
     }
 
-    /// The agent that moved, and all others: whatever they know of a group, it is the same.
+    /// All of them: whatever two voters know of a group, it is the same. News moves several in one
+    /// step, and so does what happens between two steps. An observer is told last.
     fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
-        let Some(id) = world.last_moved() else {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
             return Ok(());
-        };
-        let known = world.known(id).and_then(|members| members.get(id));
-        let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
-            return Ok(());
-        };
-        if known.is_some_and(Member::is_voter) {
-            self.look_at(id, life, machine)?;
+        }
+        for id in world.agents() {
+            let known = world.known(id).and_then(|members| members.get(id));
+            let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
+                continue;
+            };
+            if known.is_some_and(Member::is_voter) {
+                let durable = world.durable(id).map(|record| record.count);
+                self.look_at(id, life, durable, machine)?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,8 @@
 //! to messages; a network that says nothing about a cut is [`Detection::Silent`].
 //!
 //! News is looked up when it arrives, not when it is sent: whoever hears late hears the truth of
-//! that moment. That a former life has ended is never left out.
+//! that moment. That a former life has ended is never left out; but whoever has forgotten a member
+//! hears nothing of it until it is on the list again, and then how it is.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::{
     wire::Directory,
     world::Due,
 };
-use crate::protocol::{After, Election, Incarnation, Input, Member, Members};
+use crate::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
 
 /// How agents learn that others crash, vanish and return. Joining and leaving is always told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub(super) enum Report {
     Score,
     /// Whether it is a member.
     Membership,
+    /// Who had forgotten it has it on the list again.
+    Return,
 }
 
 impl Known {
@@ -89,6 +92,46 @@ impl Known {
             places: places.collect(),
             members: Arc::new(members),
         }
+    }
+}
+
+/// What is done to lists of members.
+impl<E: Election> World<E> {
+    /// An agent's list of members loses one that lives; nothing is said of an end. That is what
+    /// becomes of a member whose host a bridge gives up. Its letters are a stranger's there until
+    /// [`meet_again`](Self::meet_again).
+    pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
+        let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
+        let Some((at, about)) = pair.filter(|(at, about)| at != about) else {
+            return false;
+        };
+        let is_news = self.forgotten.insert((at, about));
+        if is_news {
+            let (agent, member) = (agent.as_ref(), member.as_ref());
+            self.wire
+                .trace
+                .mark(self.now, || format!("{agent} forgets {member}"));
+            self.tell_now(at, about, Report::Membership);
+        }
+        is_news
+    }
+
+    /// Whoever was forgotten is on all lists again, if it is a member still, and as it is now.
+    pub fn meet_again(&mut self) {
+        for (at, about) in std::mem::take(&mut self.forgotten) {
+            let directory = &self.wire.directory;
+            self.wire.trace.mark(self.now, || {
+                let name = |at| directory.name(at).map_or("", AgentId::as_str);
+                format!("{} meets {} again", name(at), name(about))
+            });
+            self.tell_now(at, about, Report::Return);
+        }
+    }
+
+    /// Tells an agent at once, as far as it does not hang.
+    fn tell_now(&mut self, to: Place, about: Place, what: Report) {
+        let to = Audience::One(to);
+        self.spread(News { about, to, what });
     }
 }
 
@@ -237,7 +280,8 @@ impl<E: Election> World<E> {
                 let Some(after) = self.told(&old, at, news) else {
                     return;
                 };
-                let shared = matches!(news.to, Audience::All) && self.apart.is_empty();
+                let shared = matches!(news.to, Audience::All);
+                let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after
             }
@@ -267,11 +311,24 @@ impl<E: Election> World<E> {
             Report::Sight => reader != news.about && self.look(reader, news.about, members),
             Report::Down(life) => members.down(id, life),
             Report::Score => members.set_score(id, about.score),
-            Report::Membership if !about.is_member => members.leave(id),
-            Report::Membership if known(members) => false,
+            Report::Membership | Report::Return
+                if !about.is_member || self.forgotten.contains(&(reader, news.about)) =>
+            {
+                members.leave(id)
+            }
+            Report::Membership | Report::Return if known(members) => false,
             Report::Membership => {
                 let (kind, score) = (about.kind, about.score);
                 members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
+                true
+            }
+            Report::Return => {
+                let (kind, score) = (about.kind, about.score);
+                members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
+                if !about.is_alive() && matches!(self.detection, Detection::Certain(_)) {
+                    members.down(id, about.incarnation);
+                }
+                self.look(reader, news.about, members);
                 true
             }
         })

@@ -1,8 +1,9 @@
 //! The reorganization under chaos: what the paper promises, where it promises it.
 //!
 //! Decided here: what is owed. In every history: once all is healed, the most important agent that
-//! may be elected coordinates, and all work under it (GM2). In histories that keep the paper's
-//! assumptions also, after every step, that two at work agree (GM1).
+//! may be elected coordinates, and all work under it (GM2); and after every step, that the count by
+//! which a voter works is durable. In histories that keep the paper's assumptions also, after every
+//! step, that two at work agree (GM1).
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,6 +32,8 @@ use crate::{
 pub struct ReorganizationScenario {
     config: ReorganizationConfig,
     assumptions: Assumptions,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
 }
 
 /// Whether the paper's assumptions hold in a history.
@@ -71,6 +74,7 @@ impl ReorganizationScenario {
         Ok(Self {
             config: builder.build()?,
             assumptions: Assumptions::Broken,
+            checked: None,
         })
     }
 
@@ -92,6 +96,15 @@ impl ReorganizationScenario {
         };
         let config = ReorganizationConfig::builder();
         Self::new(&config.timings(timings).zeal(zeal).build()?)
+    }
+
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(mut self, defect: crate::elections::reorganization::Defect) -> Self {
+        self.config = self.config.planted(defect);
+        self
     }
 
     /// The history keeps the paper's assumptions: GM1 is checked after every step. Only with
@@ -165,8 +178,15 @@ impl Scenario for ReorganizationScenario {
             .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
     }
 
-    /// GM1, for all voters who live, hanging ones included. An observer is told last.
+    /// `DiskFirst`, and GM1, for all voters who live, hanging ones included. An observer is told last.
     fn check(&mut self, world: &World<Reorganization>) -> Result<(), String> {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        for id in world.agents() {
+            disk_first(world, id)?;
+        }
         if self.assumptions == Assumptions::Broken {
             return Ok(());
         }
@@ -192,6 +212,22 @@ impl Scenario for ReorganizationScenario {
             }
         }
         Ok(())
+    }
+}
+
+/// No voter works by a count that its next life would not know.
+fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String> {
+    let voter = world.known(id).and_then(|members| members.get(id));
+    let leader = world.view(id).and_then(|view| view.leader);
+    let Some(leader) = leader.filter(|_| voter.is_some_and(Member::is_voter)) else {
+        return Ok(());
+    };
+    match world.durable(id) {
+        Some(record) if record.count >= leader.term => Ok(()),
+        Some(_) | None => Err(format!(
+            "DiskFirst: {id} works under {} by {}",
+            leader.id, leader.term
+        )),
     }
 }
 

@@ -57,6 +57,18 @@ impl RingScenario {
         }
     }
 
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::ring::Defect) -> Self {
+        let config = RingConfig::clone(&self.config).planted(defect);
+        Self {
+            config: Arc::new(config),
+            ..self
+        }
+    }
+
     /// How many elections gave way to a stronger one so far.
     pub fn suppressed(&self) -> u64 {
         self.suppressed

@@ -279,7 +279,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    fn alive(&self, name: &str) -> Option<Place> {
+    pub(super) fn alive(&self, name: &str) -> Option<Place> {
         let at = self.wire.directory.find(name)?;
         self.nodes.get(at.0).filter(|n| n.is_alive()).map(|_| at)
     }

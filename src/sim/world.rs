@@ -57,6 +57,8 @@ pub struct World<E: Election> {
     pub(super) detection: Detection,
     /// Pairs of agents of which the first has lost the second from sight.
     pub(super) apart: std::collections::BTreeSet<(Place, Place)>,
+    /// Pairs of agents of which the first has lost the second from its list of members.
+    pub(super) forgotten: std::collections::BTreeSet<(Place, Place)>,
     /// How many have yet to start.
     pub(super) to_start: usize,
     pub(super) invariant: Option<Invariant<E>>,

@@ -16,20 +16,6 @@ use crate::{
     partition::{ask, divided},
 };
 
-/// Whatever keeps messages within the delay bound, and agents awake. A newcomer is not among them:
-/// until all know of it, it is heard by some and not by others.
-const BOUNDED: [Fault; 9] = [
-    Fault::Crash,
-    Fault::CrashAfterSend,
-    Fault::Restart,
-    Fault::ScoreChange,
-    Fault::Campaign,
-    Fault::StepDown,
-    Fault::Leave,
-    Fault::Duplication,
-    Fault::Reordering,
-];
-
 fn options(mode: Mode, faults: &[Fault]) -> ChaosOptions {
     ChaosOptions {
         faults_for: Duration::from_secs(if mode == Mode::Strict { 20 } else { 4 }),
@@ -72,7 +58,7 @@ fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>
 
 fn two_for_at_most_two_delays(mode: Mode, seeds: u64) {
     let bound = mode.timings().delay_bound();
-    let two = contested(mode, seeds, &BOUNDED, Some(bound * 2));
+    let two = contested(mode, seeds, &BullyScenario::BOUNDED, Some(bound * 2));
     assert!(two.times > 0, "two never lead: the promise is too weak");
     let newcomers = [Fault::Campaign, Fault::Join, Fault::Leave];
     let two = contested(mode, seeds / 3, &newcomers, None);
@@ -93,7 +79,7 @@ pub(crate) fn strict_within_the_delay_bound() {
 pub(crate) fn quorum_within_the_delay_bound() {
     for seed in 0..150 {
         let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
-        let options = options(Mode::Quorum, &BOUNDED);
+        let options = options(Mode::Quorum, &BullyScenario::BOUNDED);
         let report = chaos(seed, size(seed), &options, &mut scenario);
         assert_eq!((report.violation, report.contested.times), (None, 0));
     }

@@ -1,7 +1,7 @@
 //! L3: who leads, by what the last round showed; and taking a ballot when nobody does.
 
 use super::{
-    Ballot, BallotNumber, Out,
+    Ballot, BallotNumber, Defect, Out,
     state::{Followed, Heard, Reign, Seen, Trust},
 };
 use crate::protocol::{LostReason, Time};
@@ -10,7 +10,12 @@ impl Ballot {
     /// L3, after a round in which a majority answered; `before` is what the round before had shown.
     pub(super) fn check(&mut self, now: Time, before: Seen, out: &mut Out) {
         match self.top(before) {
-            Some(top) if top.ballot() >= self.record.max.as_ref() => self.elect(top, out),
+            Some(top)
+                if top.ballot() >= self.record.max.as_ref()
+                    || self.config.has(Defect::ElectsBelowMax) =>
+            {
+                self.elect(top, out);
+            }
             Some(_) | None => self.miss(now, out),
         }
     }
@@ -43,7 +48,7 @@ impl Ballot {
     }
 
     fn elect(&mut self, top: Trust, out: &mut Out) {
-        if top.ballot() != self.record.max.as_ref() {
+        if top.ballot() != self.record.max.as_ref() && !self.config.has(Defect::MaxNeverRaised) {
             self.record.max = top.ballot().cloned();
             out.persist(self.record.clone());
         }
@@ -101,7 +106,7 @@ impl Ballot {
         others.any(|h| h.standing.stands && self.is_recent(h))
     }
 
-    fn is_recent(&self, heard: &Heard) -> bool {
+    pub(super) fn is_recent(&self, heard: &Heard) -> bool {
         heard.answered >= self.ended.max(1)
     }
 
@@ -113,6 +118,8 @@ impl Ballot {
         let id = self.me.id.clone();
         self.record.n = n;
         self.own = Some(BallotNumber { n, score, id });
-        out.persist(self.record.clone());
+        if !self.config.has(Defect::VolatileNumber) {
+            out.persist(self.record.clone());
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::Defect;
 use crate::protocol::{AgentId, MemberKind, Misfit, Timings};
 
 /// What a ballot election needs to know; the same at every member.
@@ -26,6 +27,7 @@ pub struct BallotConfig {
     cap: Duration,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 impl BallotConfig {
@@ -66,6 +68,9 @@ impl BallotConfig {
 
     /// How many voters, oneself included, have to be heard: more than half of them.
     pub fn majority(&self) -> usize {
+        if self.has(Defect::HalfIsAMajority) {
+            return self.voters.len().div_ceil(2);
+        }
         (self.voters.len() / 2).saturating_add(1)
     }
 
@@ -129,6 +134,20 @@ impl BallotConfig {
     pub fn messages_per_round(&self) -> usize {
         let n = self.voters.len();
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)
+    }
+
+    /// The same rules with one of them broken.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn planted(mut self, defect: Defect) -> Self {
+        self.defect = Some(defect);
+        self
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    pub(super) fn has(&self, defect: Defect) -> bool {
+        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
     }
 }
 
@@ -211,6 +230,7 @@ impl BallotConfigBuilder {
             cap,
             drain: self.drain,
             rest: self.rest,
+            defect: None,
         })
     }
 }

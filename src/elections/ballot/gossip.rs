@@ -1,7 +1,7 @@
 //! L4 and L5: what another voter asks, and what it answers.
 
 use super::{
-    Ballot, BallotNumber, HeartbeatReply, HeartbeatRequest, Out, Standing,
+    Ballot, BallotNumber, Defect, HeartbeatReply, HeartbeatRequest, Out, Standing,
     state::{Heard, Seen},
 };
 use crate::protocol::{AgentId, Incarnation, Time};
@@ -92,7 +92,7 @@ impl Ballot {
 
     /// bmax never falls, and is durable before anybody hears of it.
     pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) {
-        if !self.is_above_max(&max) {
+        if !self.is_above_max(&max) || self.config.has(Defect::MaxNeverRaised) {
             return;
         }
         if !self.is_sound(&max) {

@@ -87,6 +87,7 @@
 mod check;
 mod command;
 mod config;
+mod defect;
 mod gossip;
 mod membership;
 mod message;
@@ -105,6 +106,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::debug;
 
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
+#[doc(hidden)]
+pub use defect::Defect;
 pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing};
 pub use number::{BallotNumber, BallotRecord};
 pub use round::BallotTimer;
@@ -256,6 +259,12 @@ impl Ballot {
     /// Whether it heard a majority in its last round.
     pub fn is_connected(&self) -> bool {
         self.seen != Seen::Minority
+    }
+
+    /// How many voters, itself included, have answered in its last round that is over, or since.
+    pub fn heard(&self) -> usize {
+        let answered = self.heard.values().filter(|h| self.is_recent(h));
+        answered.count().saturating_add(1)
     }
 
     /// How long its rounds are at present.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Ballot, BallotNumber, HeartbeatRequest, Leads, Out,
+    Ballot, BallotNumber, Defect, HeartbeatRequest, Leads, Out,
     state::{Seen, Trust},
 };
 use crate::protocol::{AgentId, LostReason, Round, Time, To};
@@ -60,6 +60,7 @@ impl Ballot {
         };
         match &self.trust {
             Trust::Other(followed) if still_leads(&followed.ballot) => {}
+            Trust::Me(_) if self.config.has(Defect::BelievesAlone) => {}
             Trust::Other(_) | Trust::Me(_) | Trust::Nobody => {
                 self.set_trust(Trust::Nobody, LostReason::Isolated, out);
             }

@@ -6,13 +6,16 @@
 
 use std::sync::Arc;
 
-use super::{Ballot, BallotRecord, Out};
+use super::{Ballot, BallotRecord, Defect, Out};
 use crate::protocol::{Members, Time};
 
 impl Ballot {
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.meet(members);
         self.round = 1;
+        if self.config.has(Defect::NumberForgotten) {
+            self.record.n = 0;
+        }
         if !self.is_voter() {
             return; // it waits to be told
         }

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use super::{Ballot, BallotNumber, BallotTimer, Out, Standing};
+use super::{Ballot, BallotNumber, BallotTimer, Defect, Out, Standing};
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 /// Whom a voter or an observer trusts.
@@ -97,7 +97,8 @@ impl Ballot {
             let term = reign.ballot.term();
             out.cancel_timer(BallotTimer::Drain);
             out.notify(Event::Lost { term, reason });
-            self.own.take_if(|own| *own == reign.ballot); // each leadership has its own
+            let keeps = self.config.has(Defect::LeadsAgain);
+            self.own.take_if(|own| *own == reign.ballot && !keeps); // each leadership has its own
         }
         match &self.trust {
             Trust::Me(reign) => {

@@ -37,6 +37,7 @@ impl InvitationConfig {
             task: Task::default(),
             drain: Duration::from_secs(5),
             rest: Duration::from_secs(60),
+            defect: None,
         }
     }
 
@@ -47,6 +48,7 @@ impl InvitationConfig {
             task: self.task,
             drain: self.drain,
             rest: self.rest,
+            defect: self.defect,
         }
     }
 
@@ -148,6 +150,7 @@ pub struct InvitationConfigBuilder {
     task: Task,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 impl InvitationConfigBuilder {
@@ -193,7 +196,7 @@ impl InvitationConfigBuilder {
             task: self.task,
             drain: self.drain,
             rest: self.rest,
-            defect: None,
+            defect: self.defect,
         })
     }
 }

@@ -5,8 +5,8 @@
 //! begins one as well.
 
 use super::{
-    AreYouNormal, AreYouThere, ElectionId, Normal, NotNormal, Out, Ready, Reorganization, Task,
-    There, Timer, Zeal,
+    AreYouNormal, AreYouThere, Defect, ElectionId, Normal, NotNormal, Out, Ready, Reorganization,
+    Task, There, Timer, Zeal,
     state::{Cause, Halter, Phase, Reign, State, Watch},
 };
 use crate::protocol::{AgentId, Incarnation, LostReason, MemberKind, Time};
@@ -85,8 +85,9 @@ impl Reorganization {
     /// G8: somebody lives who does not work under this agent.
     pub(super) fn on_not_normal(&mut self, now: Time, answer: &NotNormal, out: &mut Out) {
         self.hear(answer.seen);
+        let cares = !self.config.has(Defect::AllIsWell);
         match &self.state {
-            State::Leader(r) if r.election == answer.election && r.draining.is_none() => {
+            State::Leader(r) if cares && r.election == answer.election && r.draining.is_none() => {
                 self.elect(now, LostReason::Reorganized, out);
             }
             State::Leader(_) => self.ignore("an earlier check, or it leaves anyway"),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::Task;
+use super::{Defect, Task};
 use crate::protocol::{Detector, Timings};
 
 /// What a reorganization needs to know beside who takes part; the same at every member, but for
@@ -27,6 +27,7 @@ pub struct ReorganizationConfig {
     task: Task,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 /// What an agent does that is asked by somebody below whether it is there (G1).
@@ -48,6 +49,7 @@ impl ReorganizationConfig {
             task: Task::default(),
             drain: Duration::from_secs(5),
             rest: Duration::from_secs(60),
+            defect: None,
         }
     }
 
@@ -59,6 +61,7 @@ impl ReorganizationConfig {
             task: self.task,
             drain: self.drain,
             rest: self.rest,
+            defect: self.defect,
         }
     }
 
@@ -132,6 +135,20 @@ impl ReorganizationConfig {
             .saturating_add(t.deadline())
             .saturating_add(self.worst_case_election_with_losses())
     }
+
+    /// The same rules with one of them broken.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn planted(mut self, defect: Defect) -> Self {
+        self.defect = Some(defect);
+        self
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    pub(super) fn has(&self, defect: Defect) -> bool {
+        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+    }
 }
 
 /// Makes a [`ReorganizationConfig`].
@@ -143,6 +160,7 @@ pub struct ReorganizationConfigBuilder {
     task: Task,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 impl ReorganizationConfigBuilder {
@@ -197,6 +215,7 @@ impl ReorganizationConfigBuilder {
             task: self.task,
             drain: self.drain,
             rest: self.rest,
+            defect: self.defect,
         })
     }
 }

@@ -10,8 +10,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use tracing::debug;
 
 use super::{
-    Ack, AreYouThere, Call, Count, ElectionId, Halt, LAST_COUNT, Nack, NewCoordinator, Out, Ready,
-    Reorganization, ReorganizationMessage, There, Timer,
+    Ack, AreYouThere, Call, Count, Defect, ElectionId, Halt, LAST_COUNT, Nack, NewCoordinator, Out,
+    Ready, Reorganization, ReorganizationMessage, There, Timer,
     state::{Above, Candidacy, Cause, Phase, Reign, State, Wait},
 };
 use crate::protocol::{
@@ -93,7 +93,9 @@ impl Reorganization {
             let member = self.members.get(id);
             member.is_some_and(|m| m.presence != Presence::Down)
         };
-        if pending.iter().any(may_live) {
+        if self.config.has(Defect::Impatient) {
+            self.config.timings().delay_bound()
+        } else if pending.iter().any(may_live) {
             self.config.timings().deadline()
         } else {
             self.config.grace()
@@ -364,6 +366,9 @@ impl Reorganization {
         self.hear(count);
         if count > self.record.count {
             self.record = Count { count };
+            if self.config.has(Defect::VolatileCount) {
+                return;
+            }
             out.persist(self.record.clone());
         }
     }

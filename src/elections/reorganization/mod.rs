@@ -108,6 +108,7 @@
 mod check;
 mod command;
 mod config;
+mod defect;
 mod elect;
 mod membership;
 mod message;
@@ -122,6 +123,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use tracing::debug;
 
 pub use config::{ReorganizationConfig, ReorganizationConfigBuilder, ReorganizationError, Zeal};
+#[doc(hidden)]
+pub use defect::Defect;
 pub use message::{
     Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
     ReorganizationMessage, Resign, There,

@@ -5,8 +5,8 @@
 //! important acknowledges nobody below before it knows.
 
 use super::{
-    Ack, Call, ElectionId, Halt, Nack, NewCoordinator, NotNormal, Out, Ready, Reorganization,
-    Timer,
+    Ack, Call, Defect, ElectionId, Halt, Nack, NewCoordinator, NotNormal, Out, Ready,
+    Reorganization, Timer,
     state::{Above, Cause, Halter, Membership, Phase, Stage, State, Watch},
 };
 use crate::protocol::{
@@ -212,6 +212,11 @@ impl Reorganization {
             },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => None,
         };
+        let score = if self.config.has(Defect::AnyCoordinator) {
+            score.or_else(|| self.score_of(from))
+        } else {
+            score
+        };
         let Some(score) = score else {
             return self.nack(now, from, call, election, out);
         };
@@ -322,6 +327,9 @@ impl Reorganization {
     }
 
     fn nack(&self, now: Time, to: &AgentId, call: Call, election: &ElectionId, out: &mut Out) {
+        if self.config.has(Defect::IgnoredCallSucceeds) {
+            return self.ack(to, call, election, out);
+        }
         if self.me.kind == MemberKind::Voter {
             let (election, seen) = (election.clone(), self.seen);
             let score = self.standing(now);

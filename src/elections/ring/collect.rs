@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    AgentId, Bounded, Collect, ElectionId, Entrant, Lap, Nominate, Out, Ring, Timer,
+    AgentId, Bounded, Collect, Defect, ElectionId, Entrant, Lap, Nominate, Out, Ring, Timer,
     hop::Way,
     state::{Contest, Seat, Stage, Turn, Why},
 };
@@ -64,7 +64,7 @@ impl Ring {
         let names_me = |e: &Entrant| e.id == self.me.id && e.incarnation == self.me.incarnation;
         let circle = m.entrants.as_slice().iter().any(names_me);
         match &self.contest {
-            Some(contest) if contest.id > *id => {
+            Some(contest) if contest.id > *id && !self.config.has(Defect::WeakerCounts) => {
                 return self.ignore("a stronger election is under way");
             }
             Some(contest) if contest.id == *id => {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::Defect;
 use crate::protocol::{Detector, Timings};
 
 /// What a ring election needs to know beside who takes part; the same at every member.
@@ -29,6 +30,7 @@ pub struct RingConfig {
     challenge_after: Duration,
     drain: Duration,
     rest: Duration,
+    defect: Option<Defect>,
 }
 
 impl Default for RingConfig {
@@ -57,6 +59,7 @@ impl RingConfig {
             challenge_after: asked.challenge_after,
             drain: asked.drain,
             rest: asked.rest,
+            defect: None,
             timings,
             detector,
         }
@@ -175,6 +178,20 @@ impl RingConfig {
         collects
             .saturating_add(n.saturating_mul(2))
             .saturating_mul(2)
+    }
+
+    /// The same rules with one of them broken.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn planted(mut self, defect: Defect) -> Self {
+        self.defect = Some(defect);
+        self
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    pub(super) fn has(&self, defect: Defect) -> bool {
+        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
     }
 }
 

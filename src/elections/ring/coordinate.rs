@@ -4,7 +4,7 @@
 //! announcements the term decides, then the rank; an older one is stale.
 
 use super::{
-    AgentId, Coordinator, ElectionId, Lap, Out, Ring, Timer,
+    AgentId, Coordinator, Defect, ElectionId, Lap, Out, Ring, Timer,
     hop::Way,
     state::{Followed, Passed, Patience, Reign, Seat, Stage},
 };
@@ -164,7 +164,7 @@ impl Ring {
             return self.ignore("not from a leader that is there");
         }
         self.seen = self.seen.max(m.term);
-        if self.is_stale(&m) {
+        if self.is_stale(&m) && !self.config.has(Defect::StaleIsNews) {
             if !self.is_voter() {
                 // Nobody waits for this acknowledgement, but the leader has to learn the term.
                 let named = (Lap::Coordinator, m.term, &m.leader, m.beat);

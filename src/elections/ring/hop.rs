@@ -6,7 +6,8 @@
 //! for an acknowledgement: a newer one takes the place of an older one, and of its waiting time.
 
 use super::{
-    AgentId, Collect, Coordinator, HopAck, Lap, Nominate, Out, Ring, RingMessage, Term, Timer,
+    AgentId, Collect, Coordinator, Defect, HopAck, Lap, Nominate, Out, Ring, RingMessage, Term,
+    Timer,
     state::{Hop, Patience},
 };
 use crate::protocol::{Incarnation, Member, Presence, Time};
@@ -83,8 +84,9 @@ impl Ring {
     }
 
     fn is_in_ring(&self, member: &Member) -> bool {
+        let writes = self.config.has(Defect::WritesToTheDead);
         member.is_voter()
-            && matches!(member.presence, Presence::Up | Presence::Unseen)
+            && (writes || matches!(member.presence, Presence::Up | Presence::Unseen))
             && !self.suspects.contains_key(&member.id)
     }
 
@@ -116,6 +118,9 @@ impl Ring {
 
     /// Whoever is not in the ring any more waits for nothing: the next member does.
     pub(super) fn pass_over_absent(&mut self, now: Time, out: &mut Out) {
+        if self.config.has(Defect::WaitsForTheDead) {
+            return;
+        }
         let there = |id: &AgentId| self.members.get(id).is_some_and(|m| self.is_in_ring(m));
         let absent = self.hops.iter().filter(|(_, hop)| !there(&hop.to));
         let laps: Vec<Lap> = absent.map(|(lap, _)| *lap).collect();

@@ -115,6 +115,7 @@ mod collect;
 mod command;
 mod config;
 mod coordinate;
+mod defect;
 mod hop;
 mod membership;
 mod message;
@@ -131,6 +132,8 @@ use tracing::debug;
 
 pub use bounded::{Bounded, MOST};
 pub use config::{RingConfig, RingConfigBuilder, RingError};
+#[doc(hidden)]
+pub use defect::Defect;
 pub use message::{
     Answer, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, Nominate, Probe,
     RingMessage,

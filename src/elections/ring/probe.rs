@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Answer, Out, Probe, Ring, Term, Timer,
+    AgentId, Answer, Defect, Out, Probe, Ring, Term, Timer,
     message::Following,
     state::{Contest, Seat, Why},
 };
@@ -23,7 +23,7 @@ impl Ring {
             .filter(|m| self.is_passed_over(m))
             .map(|m| m.id.clone())
             .collect();
-        if asked.is_empty() {
+        if asked.is_empty() || self.config.has(Defect::NeverProbes) {
             return self.ignore("nobody is passed over");
         }
         let known = self.closed;

@@ -58,11 +58,13 @@ pub enum Fault {
     OldLife,
     /// A message arrives from a stranger, or from another epoch.
     Forgery,
+    /// Some lose a member that lives from their lists, and later it is there again in the same life.
+    Forgotten,
 }
 
 impl Fault {
-    /// Every kind.
-    pub const ALL: [Self; 25] = [
+    /// Every kind. New ones come last, so that histories with faults by name stay as they are.
+    pub const ALL: [Self; 26] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -88,6 +90,7 @@ impl Fault {
         Self::Replay,
         Self::OldLife,
         Self::Forgery,
+        Self::Forgotten,
     ];
 
     /// Its name as one word, as it is read: `one-way-cut`.
@@ -125,6 +128,7 @@ impl fmt::Display for Fault {
             Self::Replay => "replay",
             Self::OldLife => "old life",
             Self::Forgery => "forgery",
+            Self::Forgotten => "forgotten",
         })
     }
 }

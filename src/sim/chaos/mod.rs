@@ -167,6 +167,7 @@ impl<S: Scenario> Run<'_, S> {
         let bound = self.scenario.delay_bound();
         self.world.disarm();
         self.world.recover();
+        self.world.meet_again();
         self.world.set_conditions(calm(bound));
         self.world
             .set_lateness(After::jittered(Duration::ZERO, bound / 4));

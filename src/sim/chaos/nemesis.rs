@@ -127,6 +127,7 @@ impl Nemesis {
             Fault::OldLife => met_at(world, random, World::replay_from_the_dead),
             Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
             Fault::Forgery => met_at(world, random, World::forge_epoch),
+            Fault::Forgotten => forget(world, random),
         };
         if let Some(situation) = met {
             self.coverage.hit(fault, situation);
@@ -206,6 +207,7 @@ impl Nemesis {
         match random.below(4) {
             0 => {
                 world.heal();
+                world.meet_again();
                 self.end_cut(world);
             }
             1 => world.set_conditions(super::calm(bound)),
@@ -341,6 +343,21 @@ fn strikes<E: Election>(
     let whom = somebody(world, random)?;
     let situation = world.situation(&whom);
     situation.filter(|_| does(world, &whom))
+}
+
+/// Some lose somebody from their lists, be it one or all others; those who were forgotten before are
+/// there again. What who is forgotten was doing.
+fn forget<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
+    world.meet_again();
+    let mut others: Vec<AgentId> = world.agents().cloned().collect();
+    random.shuffle(&mut others);
+    let most = random.below(u64::try_from(others.len()).unwrap_or(0));
+    let most = usize::try_from(most).unwrap_or(0).saturating_add(1);
+    strikes(world, random, |world, member| {
+        let some = others.iter().filter(|agent| *agent != member);
+        let forgets = |agent: &AgentId| world.forget(agent, member);
+        some.take(most).map(forgets).filter(|does| *does).count() > 0
+    })
 }
 
 /// Slips some letter in; what its receiver is doing.

@@ -156,3 +156,61 @@ fn those_who_start_later_are_unseen_until_then() {
     assert!(world.now() <= Time::from_millis(50));
     assert_eq!(presence(&world, "a", "b"), Presence::Up);
 }
+
+#[test]
+fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
+    let mut world = started(Detection::Certain(MS(0).into()));
+    assert!(world.forget("a", "c") && !world.forget("a", "c"));
+    assert!(!world.forget("a", "a") && !world.forget("a", "x"));
+    let is_known = |world: &World<Toy>, by: &str| world.known(by).unwrap().get(&id("c")).cloned();
+    assert_eq!(is_known(&world, "a"), None);
+    assert!(is_known(&world, "b").unwrap().is_up());
+    let strangers = world.dropped().stranger;
+    world.run_for(MS(30));
+    assert_eq!(world.agreed(), None, "a follows nobody");
+    assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
+    world.set_score("c", Some(5.into()));
+    world.run_for(MS(0));
+    assert_eq!(is_known(&world, "a"), None, "news of c is none of its");
+    world.meet_again();
+    let member = is_known(&world, "a").unwrap();
+    assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));
+    assert_eq!(member.score, Some(Score::from(5)));
+    world.run_for(MS(10));
+    assert_eq!(world.agreed().unwrap().id, id("c"));
+}
+
+#[test]
+fn what_became_of_the_forgotten_is_known_when_they_would_meet_again() {
+    let mut world = started(Detection::Certain(MS(0).into()));
+    for agent in ["a", "b"] {
+        world.forget(agent, "c");
+    }
+    world.crash("c");
+    world.crash("b");
+    world.restart("b");
+    world.run_for(MS(1));
+    assert!(world.known("a").unwrap().get(&id("c")).is_none());
+    assert_eq!(presence(&world, "b", "c"), Presence::Down, "a new life");
+    world.meet_again();
+    assert_eq!(presence(&world, "a", "c"), Presence::Down);
+    world.restart("c");
+    world.forget("a", "c");
+    world.leave("c");
+    world.run_for(MS(1));
+    world.meet_again();
+    assert!(world.known("a").unwrap().get(&id("c")).is_none(), "it left");
+}
+
+#[test]
+fn who_hangs_forgets_when_it_goes_on() {
+    let mut world = started(Detection::Silent(MS(0).into()));
+    world.pause("a");
+    assert!(world.forget("a", "b"));
+    assert!(world.known("a").unwrap().get(&id("b")).is_some());
+    world.resume("a");
+    world.run_for(MS(0));
+    assert!(world.known("a").unwrap().get(&id("b")).is_none());
+    world.meet_again();
+    assert_eq!(presence(&world, "a", "b"), Presence::Up);
+}
