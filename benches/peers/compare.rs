@@ -4,8 +4,8 @@
 //! $ cargo run --release --manifest-path benches/peers/Cargo.toml --bin compare -- --case crash
 //! ```
 //!
-//! The same network, faults and measures, and the same driver. Raft's own random election
-//! timeouts follow no seed, so its figures differ a little from run to run.
+//! The same network, faults and measures, and the same driver. The tables of the README's section
+//! "Every election, side by side" are printed by this program.
 
 #[path = "../../examples/compare/cases.rs"]
 mod cases;
@@ -31,7 +31,7 @@ use contenders::{ALL, Entrant};
 use raft_election::Raft;
 
 fn main() -> ExitCode {
-    let raft = Entrant::of::<Raft>("raft", "one leader per term");
+    let raft = Entrant::of::<Raft>("raft", "raft 0.7", "one leader per term");
     let all: Vec<Entrant> = ALL.iter().copied().chain([raft]).collect();
     run::run(&all)
 }

@@ -3,12 +3,18 @@
 //! As it is run in production: with its pre-vote and its check of the quorum, which ends a
 //! leadership that a majority does not confirm. Heartbeats and time-outs are those of our default
 //! timings: 180 ms and 900 ms. Nothing is proposed; the log holds what its elections put there.
+//!
+//! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here
+//! they are drawn anew from the seed of the world, so that a seed is one history.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use actix_bully::protocol::{
-    AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    PeerMessage, Role, Term, Time, View,
+use actix_bully::{
+    faults::SplitMix64,
+    protocol::{
+        AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
+        LostReason, PeerMessage, Role, Term, Time, View,
+    },
 };
 use protobuf::Message as _;
 use raft::{
@@ -26,13 +32,24 @@ pub(crate) struct Raft;
 impl Contender for Raft {
     type Election = RaftElection;
 
-    fn config(voters: &[AgentId]) -> Arc<[AgentId]> {
-        voters.into()
+    fn config(voters: &[AgentId], seed: u64) -> Arc<Voters> {
+        Arc::new(Voters {
+            names: voters.to_vec(),
+            seed,
+        })
     }
 
     fn size(message: &RaftMessage) -> usize {
         usize::try_from(message.0.compute_size()).unwrap_or(0)
     }
+}
+
+/// Who takes part.
+#[derive(Debug)]
+pub(crate) struct Voters {
+    names: Vec<AgentId>,
+    /// What their time-outs are drawn from.
+    seed: u64,
 }
 
 const TICK: Duration = Duration::from_millis(20);
@@ -42,8 +59,11 @@ const ELECTION_TICKS: usize = 45;
 /// One node.
 pub(crate) struct RaftElection {
     node: RawNode<MemStorage>,
-    voters: Arc<[AgentId]>,
+    voters: Arc<Voters>,
     me: Identity,
+    random: SplitMix64,
+    /// The time-out in ticks, and since when it holds.
+    patience: (usize, Option<(u64, StateRole)>),
     /// The last life heard of each node.
     lives: BTreeMap<u64, Incarnation>,
     leading: Option<Term>,
@@ -105,13 +125,13 @@ impl fmt::Debug for RaftElection {
 
 impl RaftElection {
     fn number(&self, id: &AgentId) -> Option<u64> {
-        let place = self.voters.iter().position(|voter| voter == id)?;
+        let place = self.voters.names.iter().position(|voter| voter == id)?;
         u64::try_from(place + 1).ok()
     }
 
     fn name(&self, number: u64) -> Option<&AgentId> {
         let place = usize::try_from(number).ok()?.checked_sub(1)?;
-        self.voters.get(place)
+        self.voters.names.get(place)
     }
 
     /// Does what the node wants done.
@@ -149,6 +169,18 @@ impl RaftElection {
                 out.send(to, RaftMessage(message));
             }
         }
+    }
+
+    /// Draws a time-out where the crate does: with each new term and role.
+    fn be_patient(&mut self) {
+        let since = Some((self.node.raft.term, self.node.raft.state));
+        if self.patience.1 != since {
+            let more = self.random.below(ELECTION_TICKS as u64);
+            let ticks = ELECTION_TICKS + usize::try_from(more).unwrap_or(0);
+            self.patience = (ticks, since);
+        }
+        let raft = &mut self.node.raft;
+        raft.set_randomized_election_timeout(self.patience.0);
     }
 
     /// Tells the application what is new.
@@ -203,10 +235,10 @@ impl Election for RaftElection {
     type Message = RaftMessage;
     type Timer = Tick;
     type Durable = Kept;
-    type Config = Arc<[AgentId]>;
+    type Config = Arc<Voters>;
 
-    fn new(me: Identity, voters: &Arc<[AgentId]>, kept: Option<Kept>) -> Self {
-        let numbers = (1..).take(voters.len()).collect::<Vec<u64>>();
+    fn new(me: Identity, voters: &Arc<Voters>, kept: Option<Kept>) -> Self {
+        let numbers = (1..).take(voters.names.len()).collect::<Vec<u64>>();
         let store = MemStorage::new_with_conf_state((numbers, vec![]));
         if let Some(kept) = kept {
             let mut store = store.wl();
@@ -215,9 +247,10 @@ impl Election for RaftElection {
                 .expect("entries follow each other");
             store.set_hardstate(kept.hard);
         }
-        let id = voters.iter().position(|voter| *voter == me.id);
+        let id = voters.names.iter().position(|voter| *voter == me.id);
+        let id = id.map_or(0, |place| place as u64 + 1);
         let config = Config {
-            id: id.map_or(0, |place| place as u64 + 1),
+            id,
             election_tick: ELECTION_TICKS,
             heartbeat_tick: HEARTBEAT_TICKS,
             pre_vote: true,
@@ -225,14 +258,20 @@ impl Election for RaftElection {
             ..Config::default()
         };
         let logger = slog::Logger::root(slog::Discard, slog::o!());
-        Self {
+        let mut random = SplitMix64::new(voters.seed ^ (id << 32 | me.incarnation.0));
+        random.next_u64();
+        let mut election = Self {
             node: RawNode::new(&config, store, &logger).expect("a valid configuration"),
             voters: Arc::clone(voters),
             me,
+            random,
+            patience: (ELECTION_TICKS, None),
             lives: BTreeMap::new(),
             leading: None,
             following: None,
-        }
+        };
+        election.be_patient();
+        election
     }
 
     fn handle(&mut self, _now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
@@ -257,7 +296,12 @@ impl Election for RaftElection {
                 let _refused = self.node.campaign();
             }
             Input::StepDown { to } => {
-                let best = || self.voters.iter().rfind(|voter| **voter != self.me.id);
+                let best = || {
+                    self.voters
+                        .names
+                        .iter()
+                        .rfind(|voter| **voter != self.me.id)
+                };
                 let to = to.as_ref().or_else(best).and_then(|id| self.number(id));
                 if let Some(number) = to {
                     self.node.transfer_leader(number);
@@ -265,6 +309,7 @@ impl Election for RaftElection {
             }
             Input::Members(_) | Input::SetScore(_) | Input::Drained => {}
         }
+        self.be_patient();
         self.obey(out);
         self.tell(out);
     }

@@ -20,6 +20,8 @@ pub(crate) enum Case {
     Loss,
     Split,
     Deaf,
+    Mute,
+    DeafFollower,
     Chain,
     Star,
     Shattered,
@@ -38,7 +40,7 @@ pub(crate) enum Look {
 const LASTS: Duration = Duration::from_secs(20);
 
 impl Case {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Start,
         Self::Crash,
         Self::TwoCrash,
@@ -48,6 +50,8 @@ impl Case {
         Self::Loss,
         Self::Split,
         Self::Deaf,
+        Self::Mute,
+        Self::DeafFollower,
         Self::Chain,
         Self::Star,
         Self::Shattered,
@@ -66,6 +70,8 @@ impl Case {
             Self::Loss => "loss",
             Self::Split => "split",
             Self::Deaf => "deaf",
+            Self::Mute => "mute",
+            Self::DeafFollower => "deaf-follower",
             Self::Chain => "chain",
             Self::Star => "star",
             Self::Shattered => "shattered",
@@ -73,7 +79,7 @@ impl Case {
         }
     }
 
-    /// What happens.
+    /// What happens, without how long it lasts.
     pub(crate) const fn what(self) -> &'static str {
         match self {
             Self::Start => "five agents start",
@@ -81,14 +87,16 @@ impl Case {
             Self::TwoCrash => "the leader and the next in line crash",
             Self::Recovery => "a crashed leader comes back",
             Self::HandOver => "the leader steps down",
-            Self::Flapping => "the leader is cut off for 0.3 s every second, for 20 s",
-            Self::Loss => "15 % of all messages are lost, for 20 s",
-            Self::Split => "full partition: the leader and one more | three, for 20 s",
-            Self::Deaf => "one-way: the leader is heard and hears nobody, for 20 s",
-            Self::Chain => "chain: each reaches its neighbours only, for 20 s",
-            Self::Star => "star: all reach only the least important, for 20 s",
-            Self::Shattered => "quorum loss: two | two | one, for 20 s",
-            Self::Random => "random crashes and cuts, for 20 s",
+            Self::Flapping => "the leader is cut off for 0.3 s every second",
+            Self::Loss => "15 % of all messages are lost",
+            Self::Split => "full partition: the leader and one more, against three",
+            Self::Deaf => "one-way: the leader is heard, and hears nobody",
+            Self::Mute => "one-way: the leader hears all, and nobody hears it",
+            Self::DeafFollower => "one-way: the next in line is heard, and hears nobody",
+            Self::Chain => "each reaches its neighbours only",
+            Self::Star => "all reach only the least important",
+            Self::Shattered => "quorum loss: two, two and one",
+            Self::Random => "random crashes and cuts",
         }
     }
 
@@ -101,6 +109,8 @@ impl Case {
             | Self::Loss
             | Self::Split
             | Self::Deaf
+            | Self::Mute
+            | Self::DeafFollower
             | Self::Chain
             | Self::Star
             | Self::Shattered
@@ -140,6 +150,18 @@ impl Case {
             Self::Deaf => {
                 for other in others() {
                     world.cut_one_way(other, leader);
+                }
+            }
+            Self::Mute => {
+                for other in others() {
+                    world.cut_one_way(leader, other);
+                }
+            }
+            Self::DeafFollower => {
+                if let Some(next) = others().max() {
+                    for other in agents.iter().filter(|other| *other != next) {
+                        world.cut_one_way(other, next);
+                    }
                 }
             }
             Self::Chain => cut_unless(world, &agents, |one, other| one.abs_diff(other) == 1),

@@ -1,114 +1,141 @@
-//! The most telling figures as a picture: bars, a panel for each question.
+//! All cases as a picture: a panel for each, in it a bar for each election.
+//!
+//! What is over at once has bars of the time until all agree. What lasts has bars of that time, in
+//! which two or more led, one, or nobody.
 
 use std::fmt::Write;
 
-use crate::report::Row;
+use crate::{
+    report::Row,
+    table::{agreed, meanwhile, title},
+};
 
-/// A question, and the rows and figures that answer it.
-struct Panel {
-    title: &'static str,
-    case: &'static str,
-    unit: &'static str,
-    figure: fn(&Row) -> Option<f64>,
-}
+const ACROSS: usize = 3;
+const WIDTH: f64 = 465.0;
+const BAR: f64 = 16.0;
+const LINE: f64 = 21.0;
+const NAMES: f64 = 152.0;
+const LONGEST: f64 = 140.0;
+const TOP: f64 = 46.0;
+/// The space above the first bar of a panel.
+const HEAD: f64 = 34.0;
+const ONE: Color = Color("#4e79a7", "one leads; or: until all agree");
+const TWO: Color = Color("#e15759", "two or more lead");
+const NONE: Color = Color("#cfcfcf", "nobody leads");
 
-const PANELS: [Panel; 6] = [
-    Panel {
-        title: "The leader crashes: until all agree",
-        case: "crash",
-        unit: "ms",
-        figure: |row| row.agreed_ms,
-    },
-    Panel {
-        title: "Five start: messages until all agree",
-        case: "start",
-        unit: "",
-        figure: |row| Some(row.messages),
-    },
-    Panel {
-        title: "15 % loss for 20 s: leaderships",
-        case: "loss",
-        unit: "",
-        figure: |row| Some(row.elections),
-    },
-    Panel {
-        title: "Full partition for 20 s: two lead for",
-        case: "split",
-        unit: "ms",
-        figure: |row| Some(row.contested_ms),
-    },
-    Panel {
-        title: "A leader that hears nobody: nobody else, or two, for",
-        case: "deaf",
-        unit: "ms",
-        figure: |row| Some(row.contested_ms),
-    },
-    Panel {
-        title: "A flapping leader for 20 s: leaderships",
-        case: "flapping",
-        unit: "",
-        figure: |row| Some(row.elections),
-    },
-];
+/// How it is filled, and what that means.
+struct Color(&'static str, &'static str);
 
-const WIDTH: f64 = 420.0;
-const BAR: f64 = 18.0;
-const NAMES: f64 = 110.0;
-const COLORS: [&str; 8] = [
-    "#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#9c755f", "#bab0ac",
-];
-
-/// Two panels side by side, as many rows of them as it takes.
+/// The panels in lines of three, as many as it takes.
 pub(crate) fn svg(rows: &[Row]) -> String {
-    let panels: Vec<(&Panel, Vec<(&Row, f64)>)> = PANELS
-        .iter()
-        .filter_map(|panel| {
-            let of_case = rows.iter().filter(|row| row.case == panel.case);
-            let bars: Vec<_> = of_case
-                .filter_map(|row| Some((row, (panel.figure)(row)?)))
-                .collect();
-            (!bars.is_empty()).then_some((panel, bars))
-        })
-        .collect();
-    let most = panels.iter().map(|(_, bars)| bars.len()).max().unwrap_or(0);
-    let height = 44.0 + count(most) * (BAR + 6.0);
-    let lines = count(panels.len().div_ceil(2));
-    let (wide, high) = (2.0 * WIDTH + 20.0, lines * height + 10.0);
+    let panels: Vec<&[Row]> = rows.chunk_by(|one, other| one.case == other.case).collect();
+    let most = panels.iter().map(|bars| bars.len()).max().unwrap_or(0);
+    let height = HEAD + count(most) * LINE + 14.0;
+    let lines = count(panels.len().div_ceil(ACROSS));
+    let (wide, high) = (count(ACROSS) * WIDTH + 20.0, TOP + lines * height);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{wide}\" height=\"{high}\" fill=\"white\"/>\n"
     );
-    for (at, (panel, bars)) in panels.iter().enumerate() {
-        let (left, top) = (
-            count(at % 2) * (WIDTH + 10.0) + 10.0,
-            count(at / 2) * height,
-        );
-        draw(&mut out, panel, bars, left, top);
+    legend(&mut out);
+    for (at, bars) in panels.into_iter().enumerate() {
+        let left = count(at % ACROSS) * WIDTH + 20.0;
+        panel(&mut out, bars, left, TOP + count(at / ACROSS) * height);
     }
     out + "</svg>\n"
 }
 
-fn draw(out: &mut String, panel: &Panel, bars: &[(&Row, f64)], left: f64, top: f64) {
-    let most = bars.iter().map(|(_, figure)| *figure).fold(1.0, f64::max);
-    let (title, y) = (panel.title, top + 26.0);
+fn legend(out: &mut String) {
     let _infallible = writeln!(
         out,
-        "<text x=\"{left}\" y=\"{y}\" font-weight=\"bold\">{title}</text>"
+        "<text x=\"660\" y=\"28\">In words: the most at once; how long two or more led, or nobody.\
+         </text>"
     );
-    for (at, (row, figure)) in bars.iter().enumerate() {
-        let y = top + 38.0 + count(at) * (BAR + 6.0);
-        let (from, long) = (left + NAMES, (WIDTH - NAMES - 80.0) * figure / most);
-        let color = COLORS.get(at % COLORS.len()).copied().unwrap_or("#888888");
-        let (base, end) = (y + 13.0, from + long + 6.0);
-        let (name, unit) = (row.protocol, panel.unit);
+    for (at, Color(fill, meaning)) in [ONE, TWO, NONE].into_iter().enumerate() {
+        let left = 20.0 + count(at) * 210.0;
+        let text = left + 20.0;
         let _infallible = writeln!(
             out,
-            "<text x=\"{left}\" y=\"{base}\">{name}</text>\
-             <rect x=\"{from}\" y=\"{y}\" width=\"{long:.1}\" height=\"{BAR}\" fill=\"{color}\"/>\
-             <text x=\"{end:.1}\" y=\"{base}\">{figure:.0} {unit}</text>"
+            "<rect x=\"{left}\" y=\"16\" width=\"14\" height=\"14\" fill=\"{fill}\"/>\
+             <text x=\"{text}\" y=\"28\">{meaning}</text>"
         );
     }
+}
+
+fn panel(out: &mut String, bars: &[Row], left: f64, top: f64) {
+    let Some(first) = bars.first() else { return };
+    let (case, what, y) = (escaped(first.case), escaped(&title(first)), top + 20.0);
+    let _infallible = writeln!(
+        out,
+        "<g class=\"panel\"><text x=\"{left}\" y=\"{y}\">\
+         <tspan font-weight=\"bold\">{case}</tspan> {what}</text>"
+    );
+    let times = bars.iter().filter_map(|row| row.agreed_ms);
+    let most = times.fold(1.0, f64::max);
+    for (at, row) in bars.iter().enumerate() {
+        bar(out, row, most, left, top + HEAD + count(at) * LINE);
+    }
+    *out += "</g>\n";
+}
+
+/// A line of a panel: who, the bar, and what it says in words.
+fn bar(out: &mut String, row: &Row, most: f64, left: f64, top: f64) {
+    let name = escaped(&format!("{} ({})", row.protocol, row.source));
+    let base = top + 12.5;
+    let _infallible = write!(
+        out,
+        "<g class=\"bar\"><text x=\"{left}\" y=\"{base}\">{name}</text>"
+    );
+    let mut from = left + NAMES;
+    for (share, Color(fill, _)) in shares(row, most) {
+        let long = share * LONGEST;
+        let _infallible = write!(
+            out,
+            "<rect x=\"{from:.1}\" y=\"{top}\" width=\"{long:.1}\" height=\"{BAR}\" fill=\"{fill}\"/>"
+        );
+        from += long;
+    }
+    let (end, said) = (from + 6.0, escaped(&words(row)));
+    let _infallible = writeln!(out, "<text x=\"{end:.1}\" y=\"{base}\">{said}</text></g>");
+}
+
+/// The parts of a bar, as shares of the longest possible.
+fn shares(row: &Row, most: f64) -> Vec<(f64, Color)> {
+    let Some(lasts) = row.lasts_s else {
+        return vec![(row.agreed_ms.unwrap_or(0.0) / most, ONE)];
+    };
+    let share = |ms: f64| (ms / 1e3 / seconds(lasts)).clamp(0.0, 1.0);
+    // Medians of their own: together they may exceed the whole by a little.
+    let two = share(row.contested_ms);
+    let none = share(row.vacant_ms).min(1.0 - two);
+    vec![(two, TWO), (1.0 - two - none, ONE), (none, NONE)]
+}
+
+fn words(row: &Row) -> String {
+    if row.lasts_s.is_some() {
+        meanwhile(row)
+    } else {
+        format!("{}, {:.0} messages", agreed(row), row.messages)
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn seconds(whole: u64) -> f64 {
+    f64::from(u32::try_from(whole).unwrap_or(u32::MAX)).max(1.0)
 }
 
 fn count(number: usize) -> f64 {

@@ -25,11 +25,17 @@ pub(crate) trait Contender {
     /// The machine.
     type Election: Election;
 
-    /// Its parameters for these voters.
-    fn config(voters: &[AgentId]) -> <Self::Election as Election>::Config;
+    /// Its parameters for these voters. The seed is for who draws by itself.
+    fn config(voters: &[AgentId], seed: u64) -> <Self::Election as Election>::Config;
 
     /// How many bytes a message takes on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
+
+    /// What a message that is repeated anyway says, but for its number. If that is not what was
+    /// said to the same agent before, it is news, and may lead to something; `None`: it never does.
+    fn news(_message: &<Self::Election as Election>::Message) -> Option<String> {
+        None
+    }
 
     /// Whether somebody must start it, because it has no failure detector of its own.
     const ASKED: bool = false;
@@ -39,30 +45,41 @@ pub(crate) trait Contender {
 #[derive(Clone, Copy)]
 pub(crate) struct Entrant {
     pub(crate) name: &'static str,
+    /// Whose rules it follows.
+    pub(crate) source: &'static str,
     /// What it promises, in a word or two.
     pub(crate) promise: &'static str,
     pub(crate) run: fn(Case, u64) -> Measure,
 }
 
 impl Entrant {
-    pub(crate) const fn of<C: Contender>(name: &'static str, promise: &'static str) -> Self {
+    pub(crate) const fn of<C: Contender>(
+        name: &'static str,
+        source: &'static str,
+        promise: &'static str,
+    ) -> Self {
         Self {
             name,
+            source,
             promise,
             run: watch::run::<C>,
         }
     }
 }
 
-/// All of them, the oldest rules first.
+/// All of them, the plainest rules first.
 pub(crate) const ALL: &[Entrant] = &[
-    Entrant::of::<Strict>("strict", "ASTRA's rules"),
-    Entrant::of::<Available>("bully", "always a leader"),
-    Entrant::of::<Quorum>("quorum", "never two leaders"),
-    Entrant::of::<Halting>("reorganization", "1982, no network faults"),
-    Entrant::of::<Inviting>("invitation", "a leader of each group"),
-    Entrant::of::<Token>("ring", "a leader of each ring"),
-    Entrant::of::<Gossip>("ballot", "in the end one leader"),
+    Entrant::of::<Strict>("strict", "ASTRA", "one, if no message is late"),
+    Entrant::of::<Available>("bully", "Go", "always a leader"),
+    Entrant::of::<Quorum>("quorum", "leases", "never two leaders"),
+    Entrant::of::<Halting>(
+        "reorganization",
+        "1982, III",
+        "one, if nothing is late or lost",
+    ),
+    Entrant::of::<Inviting>("invitation", "1982, IV", "a leader of each group"),
+    Entrant::of::<Token>("ring", "Le Lann", "a leader of each ring"),
+    Entrant::of::<Gossip>("ballot", "BLE", "in the end one leader"),
 ];
 
 /// The plain ASTRA rules.
@@ -72,7 +89,7 @@ impl Contender for Strict {
     type Election = Bully;
     const ASKED: bool = true;
 
-    fn config(_: &[AgentId]) -> Arc<BullyConfig> {
+    fn config(_: &[AgentId], _: u64) -> Arc<BullyConfig> {
         Arc::new(BullyConfig::strict())
     }
 
@@ -87,7 +104,7 @@ struct Available;
 impl Contender for Available {
     type Election = Bully;
 
-    fn config(_: &[AgentId]) -> Arc<BullyConfig> {
+    fn config(_: &[AgentId], _: u64) -> Arc<BullyConfig> {
         Arc::default()
     }
 
@@ -102,7 +119,7 @@ struct Quorum;
 impl Contender for Quorum {
     type Election = QuorumBully;
 
-    fn config(voters: &[AgentId]) -> Arc<QuorumConfig> {
+    fn config(voters: &[AgentId], _: u64) -> Arc<QuorumConfig> {
         let config = QuorumConfig::builder(voters.iter().cloned())
             .preemption(Preemption::After(std::time::Duration::from_secs(2)))
             .build();
@@ -124,7 +141,7 @@ struct Halting;
 impl Contender for Halting {
     type Election = Reorganization;
 
-    fn config(_: &[AgentId]) -> Arc<ReorganizationConfig> {
+    fn config(_: &[AgentId], _: u64) -> Arc<ReorganizationConfig> {
         let config = ReorganizationConfig::builder().build();
         #[expect(clippy::expect_used, reason = "the defaults are valid")]
         Arc::new(config.expect("valid"))
@@ -141,7 +158,7 @@ struct Inviting;
 impl Contender for Inviting {
     type Election = InvitationElection;
 
-    fn config(_: &[AgentId]) -> Arc<InvitationConfig> {
+    fn config(_: &[AgentId], _: u64) -> Arc<InvitationConfig> {
         let config = InvitationConfig::builder().build();
         #[expect(clippy::expect_used, reason = "the defaults are valid")]
         Arc::new(config.expect("valid"))
@@ -158,7 +175,7 @@ struct Token;
 impl Contender for Token {
     type Election = Ring;
 
-    fn config(_: &[AgentId]) -> Arc<RingConfig> {
+    fn config(_: &[AgentId], _: u64) -> Arc<RingConfig> {
         Arc::default()
     }
 
@@ -173,7 +190,7 @@ struct Gossip;
 impl Contender for Gossip {
     type Election = Ballot;
 
-    fn config(voters: &[AgentId]) -> Arc<BallotConfig> {
+    fn config(voters: &[AgentId], _: u64) -> Arc<BallotConfig> {
         let config = BallotConfig::builder(voters.iter().cloned()).build();
         #[expect(
             clippy::expect_used,
@@ -184,6 +201,17 @@ impl Contender for Gossip {
 
     fn size(message: &BallotMessage) -> usize {
         packed(message)
+    }
+
+    /// All its messages are gossip; an agent that changed its mind says so in the next one.
+    fn news(message: &BallotMessage) -> Option<String> {
+        if let BallotMessage::HeartbeatRequest(asked) = message {
+            Some(format!("{:?} {:?}", asked.max, asked.standing))
+        } else if let BallotMessage::HeartbeatReply(reply) = message {
+            Some(format!("{:?}", reply.standing))
+        } else {
+            None
+        }
     }
 }
 

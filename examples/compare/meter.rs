@@ -2,9 +2,11 @@
 //!
 //! Every message is stamped with its size, and with how many messages led to it, one after the
 //! other, since the clock of the comparison was started: the message delays that an election
-//! takes. Messages that are repeated anyway (heartbeats) lead to nothing.
+//! takes. Messages that are repeated anyway (heartbeats) lead to nothing; where an election has no
+//! others, because it gossips, those count that say something new.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc,
@@ -14,7 +16,8 @@ use std::{
 
 use actix_bully::{
     protocol::{
-        Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, PeerMessage, Time, View,
+        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, PeerMessage, Time,
+        To, View,
     },
     trace::Mail,
 };
@@ -25,6 +28,8 @@ pub(crate) struct Metering<C, M> {
     pub(crate) config: C,
     /// How many bytes a message takes.
     pub(crate) size: fn(&M) -> usize,
+    /// What a repeated message says, if it may lead to something.
+    pub(crate) news: fn(&M) -> Option<String>,
     pub(crate) meter: Meter,
 }
 
@@ -52,7 +57,8 @@ pub(crate) struct Stamped<M> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) bytes: usize,
-    /// How many messages led to it, itself included; 0 for one that is repeated anyway.
+    /// How many messages led to it, itself included; 0 for one that is repeated anyway
+    /// and says nothing new.
     pub(crate) depth: u32,
     epoch: u64,
 }
@@ -97,6 +103,8 @@ pub(crate) struct Metered<E: Election> {
     /// The deepest message heard since the meter was restarted.
     depth: u32,
     epoch: u64,
+    /// The last news of each kind for each of the others.
+    told: BTreeMap<(Vec<AgentId>, &'static str), String>,
     said: EffectsOf<E>,
 }
 
@@ -132,12 +140,13 @@ impl<E: Election> Metered<E> {
         }
     }
 
-    fn stamp(&self, inner: E::Message) -> Stamped<E::Message> {
+    fn stamp(&mut self, to: &To, inner: E::Message) -> Stamped<E::Message> {
         let bytes = (self.metering.size)(&inner);
-        let depth = if inner.is_repeated() {
-            0
-        } else {
+        let counts = !inner.is_repeated() || self.is_news(to, &inner);
+        let depth = if counts {
             self.depth.saturating_add(1)
+        } else {
+            0
         };
         let epoch = self.epoch;
         Stamped {
@@ -148,6 +157,23 @@ impl<E: Election> Metered<E> {
                 epoch,
             },
         }
+    }
+}
+
+impl<E: Election> Metered<E> {
+    /// Whether they have not been told the same before.
+    fn is_news(&mut self, to: &To, message: &E::Message) -> bool {
+        let Some(says) = (self.metering.news)(message) else {
+            return false;
+        };
+        let receivers = match to {
+            To::One(one) => vec![one.clone()],
+            To::Set(some) => some.to_vec(),
+            To::All => Vec::new(),
+        };
+        let key = (receivers, message.kind());
+        let before = self.told.insert(key, says.clone());
+        before.is_none_or(|before| before != says)
     }
 }
 
@@ -163,6 +189,7 @@ impl<E: Election> Election for Metered<E> {
             metering: config.clone(),
             depth: 0,
             epoch: 0,
+            told: BTreeMap::new(),
             said: Effects::new(),
         }
     }
@@ -174,7 +201,10 @@ impl<E: Election> Election for Metered<E> {
         for effect in said.drain() {
             match effect {
                 Effect::Persist(record) => out.persist(record),
-                Effect::Send { to, message } => out.send_to(to, self.stamp(message)),
+                Effect::Send { to, message } => {
+                    let stamped = self.stamp(&to, message);
+                    out.send_to(to, stamped);
+                }
                 Effect::SetTimer { timer, after } => out.set_timer(timer, after),
                 Effect::CancelTimer(timer) => out.cancel_timer(timer),
                 Effect::Notify(event) => out.notify(event),

@@ -15,16 +15,22 @@ use crate::{
 pub(crate) struct Row {
     pub(crate) case: &'static str,
     pub(crate) what: &'static str,
-    /// Whether it is measured while the case lasts, and the agreement after its end.
-    pub(crate) lasting: bool,
+    /// For how many seconds the case lasts. Then the row is measured meanwhile, and the agreement
+    /// after its end; `None`: it is over at once.
+    pub(crate) lasts_s: Option<u64>,
     pub(crate) protocol: &'static str,
+    pub(crate) source: &'static str,
     pub(crate) promise: &'static str,
+    /// Of how many seeds this is the median.
+    pub(crate) seeds: usize,
     /// How long until all agreed; `None` if they did not, in any seed.
     pub(crate) agreed_ms: Option<f64>,
     /// The longest of all seeds.
     pub(crate) agreed_ms_most: Option<f64>,
     /// In how many of a hundred seeds they agreed.
     pub(crate) agreed_percent: f64,
+    /// In how many they agreed on the most important one.
+    pub(crate) highest_percent: f64,
     /// Messages until then; while it lasts, a second.
     pub(crate) messages: f64,
     pub(crate) bytes: f64,
@@ -45,14 +51,21 @@ impl Row {
             .iter()
             .filter_map(|measure| measure.agreed.map(ms))
             .collect();
+        let highest = measures.iter().filter(|measure| measure.highest).count();
         let most = times.iter().copied().reduce(f64::max);
         Self {
             case: case.name(),
             what: case.what(),
-            lasting: case.look() != Look::Agreement,
+            lasts_s: match case.look() {
+                Look::Agreement => None,
+                Look::While(span) => Some(span.as_secs()),
+            },
             protocol: entrant.name,
+            source: entrant.source,
             promise: entrant.promise,
+            seeds: measures.len(),
             agreed_percent: 100.0 * share(times.len(), measures.len()),
+            highest_percent: 100.0 * share(highest, measures.len()),
             agreed_ms: most.map(|_| middle(times)),
             agreed_ms_most: most,
             messages: median(|measure| measure.messages),

@@ -21,7 +21,7 @@ use crate::{
 /// Every election over the same faults.
 #[derive(Debug, Parser)]
 #[command(name = "compare")]
-struct Args {
+pub(crate) struct Args {
     /// How many seeds each line is the median of
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
@@ -32,19 +32,25 @@ struct Args {
     #[arg(long = "protocol", value_name = "NAME")]
     protocols: Vec<String>,
     /// Prints Markdown
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "overview"])]
     markdown: bool,
+    /// Prints a line for each case, as Markdown
+    #[arg(long, conflicts_with = "json")]
+    overview: bool,
     /// Prints JSON
     #[arg(long)]
     json: bool,
-    /// Draws the most telling figures into FILE as well
+    /// Draws all cases into FILE as well
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
 /// Compares these, as the command line says.
 pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
-    match compare(&Args::parse(), entrants) {
+    let args = Args::parse();
+    let told = compare(&args, entrants)
+        .and_then(|text| write!(stdout().lock(), "{text}").map_err(Box::from));
+    match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
             // Nobody is left to be told if even this fails.
@@ -54,27 +60,38 @@ pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     }
 }
 
-fn compare(args: &Args, entrants: &[Entrant]) -> Result<(), Box<dyn Error>> {
+/// What is printed; draws what is asked for.
+///
+/// # Errors
+/// An election that does not take part, or a file that cannot be written.
+pub(crate) fn compare(args: &Args, entrants: &[Entrant]) -> Result<String, Box<dyn Error>> {
     let takes_part = |name: &&String| entrants.iter().any(|entrant| entrant.name == **name);
     if let Some(unknown) = args.protocols.iter().find(|name| !takes_part(name)) {
         let names: Vec<_> = entrants.iter().map(|entrant| entrant.name).collect();
         return Err(format!("there is no {unknown}; there is {}", names.join(", ")).into());
     }
-    let rows = rows(args, entrants);
-    let text = match (args.markdown, args.json) {
-        (true, _) => table::markdown(&rows),
-        (_, true) => report::json(&rows)?,
-        _ => table::text(&rows),
-    };
-    if let Some(file) = &args.svg {
-        let drawn = fs::write(file, chart::svg(&rows));
-        drawn.map_err(|wrong| format!("{}: {wrong}", file.display()))?;
-    }
-    write!(stdout().lock(), "{text}")?;
-    Ok(())
+    told(args, &rows(args, entrants))
 }
 
-fn rows(args: &Args, entrants: &[Entrant]) -> Vec<Row> {
+/// What these rows look like.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn told(args: &Args, rows: &[Row]) -> Result<String, Box<dyn Error>> {
+    if let Some(file) = &args.svg {
+        let drawn = fs::write(file, chart::svg(rows));
+        drawn.map_err(|wrong| format!("{}: {wrong}", file.display()))?;
+    }
+    Ok(match args {
+        Args { markdown: true, .. } => table::markdown(rows),
+        Args { overview: true, .. } => table::overview(rows),
+        Args { json: true, .. } => report::json(rows)?,
+        _ => table::text(rows),
+    })
+}
+
+/// Every case that is asked for with every election that is.
+pub(crate) fn rows(args: &Args, entrants: &[Entrant]) -> Vec<Row> {
     let chosen = |one: &&Case| args.cases.is_empty() || args.cases.contains(*one);
     let named = |entrant: &Entrant| args.protocols.iter().any(|name| name == entrant.name);
     let takes_part = |one: &&Entrant| args.protocols.is_empty() || named(one);

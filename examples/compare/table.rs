@@ -1,11 +1,12 @@
-//! The rows as text for a terminal, and as Markdown.
+//! The rows as text for a terminal, and as Markdown: in full, or all cases at a glance.
 
 use std::fmt::Write;
 
 use crate::report::Row;
 
-const COLUMNS: [&str; 9] = [
-    "agreed", "longest", "messages", "bytes", "rounds", "leaders", "two for", "none for", "elected",
+const COLUMNS: [&str; 10] = [
+    "source", "agreed", "longest", "messages", "bytes", "rounds", "leaders", "two for", "none for",
+    "elected",
 ];
 
 /// A block for each case.
@@ -13,7 +14,8 @@ pub(crate) fn text(rows: &[Row]) -> String {
     let mut out = String::new();
     for block in blocks(rows) {
         let Some(first) = block.first() else { continue };
-        let _infallible = write!(out, "{}: {}\n  {:15}", first.case, first.what, "");
+        let title = title(first);
+        let _infallible = write!(out, "{}: {title}\n  {:15}", first.case, "");
         for column in COLUMNS {
             let _infallible = write!(out, "{column:>10}");
         }
@@ -35,7 +37,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     let mut out = String::new();
     for block in blocks(rows) {
         let Some(first) = block.first() else { continue };
-        let _infallible = writeln!(out, "**{}**: {}\n", first.case, first.what);
+        let _infallible = writeln!(out, "**{}**: {}\n", first.case, title(first));
         let _infallible = writeln!(out, "| | {} |", COLUMNS.join(" | "));
         let _infallible = writeln!(out, "|---|{}", "---|".repeat(COLUMNS.len()));
         for row in block {
@@ -46,28 +48,94 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     out + LEGEND
 }
 
+/// A line for each case, a column for each election, as Markdown: how long until all agree, and who
+/// leads meanwhile.
+pub(crate) fn overview(rows: &[Row]) -> String {
+    let seeds = rows.first().map_or(0, |row| row.seeds);
+    let mut out = format!("**Until all follow one leader** (median of {seeds} seeds)\n\n");
+    at_a_glance(
+        &mut out,
+        rows,
+        |row| format!("{}: {}", row.case, row.what),
+        agreed,
+    );
+    let lasting = rows.iter().filter(|row| row.lasts_s.is_some());
+    let lasting: Vec<Row> = lasting.cloned().collect();
+    if !lasting.is_empty() {
+        out +=
+            "**Leaders at once while it lasts**: the most; how long two or more led, or nobody\n\n";
+        at_a_glance(&mut out, &lasting, |row| String::from(row.case), meanwhile);
+    }
+    out + OVERVIEW
+}
+
+fn at_a_glance(out: &mut String, rows: &[Row], name: fn(&Row) -> String, cell: fn(&Row) -> String) {
+    let head = blocks(rows).next().unwrap_or_default();
+    let protocols: Vec<_> = head.iter().map(|row| row.protocol).collect();
+    let sources: Vec<_> = head.iter().map(|row| row.source).collect();
+    let _infallible = writeln!(out, "| | {} |", protocols.join(" | "));
+    let _infallible = writeln!(out, "|---|{}", "---|".repeat(head.len()));
+    let _infallible = writeln!(out, "| source | {} |", sources.join(" | "));
+    for block in blocks(rows) {
+        let Some(first) = block.first() else { continue };
+        let cells: Vec<_> = block.iter().map(cell).collect();
+        let _infallible = writeln!(out, "| {} | {} |", name(first), cells.join(" | "));
+    }
+    out.push('\n');
+}
+
+const OVERVIEW: &str = "\
+What has a line in the second table lasts 20 s; agreement is counted from its end. source: whose\n\
+rules.\n";
+
 const LEGEND: &str = "\
 agreed, longest: until all follow one leader (median, most); from its end if it lasts. messages,\n\
-bytes: until then; a second while it lasts. rounds: messages that led to each other. leaders: the\n\
-most at once. two for, none for: how long two or more led, or nobody. elected: leaderships that\n\
-began while it lasted.\n";
+bytes: until then; a second while it lasts. rounds: messages that led to each other; heartbeats lead\n\
+to nothing, gossip only if it says something new. leaders: the most at once. two for, none for: how\n\
+long two or more led, or nobody. elected: leaderships that began while it lasted. source: whose\n\
+rules.\n";
 
 fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     rows.chunk_by(|one, other| one.case == other.case)
 }
 
-fn cells(row: &Row) -> Vec<String> {
-    let agreed = match row.agreed_ms {
+/// What happens, and for how long.
+pub(crate) fn title(row: &Row) -> String {
+    match row.lasts_s {
+        Some(seconds) => format!("{}, for {seconds} s", row.what),
+        None => String::from(row.what),
+    }
+}
+
+/// How long until all agree, or how often they do.
+pub(crate) fn agreed(row: &Row) -> String {
+    match row.agreed_ms {
         Some(_) if row.agreed_percent < 100.0 => format!("{:.0} %", row.agreed_percent),
-        Some(ms) => time(ms),
+        Some(ms) => when(ms),
         None => String::from("never"),
-    };
-    let rounds = (!row.lasting && row.rounds > 0.0).then(|| format!("{:.0}", row.rounds));
-    let elected = row.lasting.then(|| format!("{:.0}", row.elections));
+    }
+}
+
+/// How many lead while it lasts.
+pub(crate) fn meanwhile(row: &Row) -> String {
+    let mut out = row.leaders_most.to_string();
+    for (ms, who) in [(row.contested_ms, "two"), (row.vacant_ms, "none")] {
+        if ms > 0.0 {
+            let _infallible = write!(out, ", {who} {}", time(ms));
+        }
+    }
+    out
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let lasts = row.lasts_s.is_some();
+    let rounds = (!lasts && row.rounds > 0.0).then(|| format!("{:.0}", row.rounds));
+    let elected = lasts.then(|| format!("{:.0}", row.elections));
     let none = || String::from("-");
     vec![
-        agreed,
-        row.agreed_ms_most.map_or_else(none, time),
+        String::from(row.source),
+        agreed(row),
+        row.agreed_ms_most.map_or_else(none, when),
         format!("{:.0}", row.messages),
         format!("{:.0}", row.bytes),
         rounds.unwrap_or_else(none),
@@ -78,10 +146,18 @@ fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
+/// For how long.
 fn time(ms: f64) -> String {
     if ms <= 0.0 {
         String::from("-")
-    } else if ms < 1_000.0 {
+    } else {
+        when(ms)
+    }
+}
+
+/// After how long; at once, perhaps.
+fn when(ms: f64) -> String {
+    if ms < 999.5 {
         format!("{ms:.0} ms")
     } else {
         format!("{:.1} s", ms / 1e3)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_bully::{
     faults::{Conditions, SplitMix64},
-    protocol::{After, AgentId, Event, Score, Time},
+    protocol::{After, AgentId, Election, Event, Score, Time},
     sim::{Detection, Participant, TermOrder, World},
     trace::{Trace, What},
 };
@@ -21,6 +21,8 @@ pub(crate) struct Measure {
     /// How long until all agreed, from the event or, if it lasts, from its healing; `None` if they
     /// never did.
     pub(crate) agreed: Option<Duration>,
+    /// Whether it is the most important one that they agreed on.
+    pub(crate) highest: bool,
     /// Messages until then; or, while it lasts, a second.
     pub(crate) messages: f64,
     /// The same in bytes.
@@ -70,7 +72,7 @@ pub(crate) fn run<C: Contender>(case: Case, seed: u64) -> Measure {
     match case.look() {
         Look::Agreement => {
             let (agreed, measure) = agreement::<C>(&mut world, Some(began));
-            measure.agreed(agreed.map(|(at, _)| at.since(began)))
+            measure.agreed(&world, agreed, began)
         }
         Look::While(span) => {
             let watched = endure::<C>(&mut world, case, &leader, span, &mut random);
@@ -82,14 +84,26 @@ pub(crate) fn run<C: Contender>(case: Case, seed: u64) -> Measure {
             ask::<C>(&mut world);
             let healed = world.now();
             let (agreed, _) = agreement::<C>(&mut world, None);
-            watched.agreed(agreed.map(|(at, _)| at.since(healed)))
+            watched.agreed(&world, agreed, healed)
         }
     }
 }
 
 impl Measure {
-    fn agreed(self, agreed: Option<Duration>) -> Self {
-        Self { agreed, ..self }
+    /// The same, and when they agreed since then.
+    fn agreed<E: Election>(
+        self,
+        world: &World<E>,
+        agreed: Option<(Time, AgentId)>,
+        since: Time,
+    ) -> Self {
+        let highest = world.highest().map(|rank| rank.id);
+        let (at, with) = agreed.unzip();
+        Self {
+            agreed: at.map(|at| at.since(since)),
+            highest: with.is_some() && with == highest,
+            ..self
+        }
     }
 }
 
@@ -99,8 +113,9 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .filter_map(|name| AgentId::new(name).ok())
         .collect();
     let metering = Metering {
-        config: C::config(&voters),
+        config: C::config(&voters, seed),
         size: C::size,
+        news: C::news,
         meter: meter.clone(),
     };
     let agents = voters.iter().zip(1_u32..).map(|(id, score)| {
@@ -148,7 +163,10 @@ fn agreement<C: Contender>(
 ) -> (Option<(Time, AgentId)>, Measure) {
     let mut watch = Watch::new(began.unwrap_or_else(|| world.now()));
     let end = world.now().after(PATIENCE);
-    let mut agreed: Option<(Time, AgentId, Measure)> = None;
+    // Perhaps nothing has to be mended.
+    let mut agreed = world
+        .agreed()
+        .map(|leader| (world.now(), leader.id, watch.measure));
     while world.next_at().is_some_and(|at| at <= end) && world.step() {
         watch.look::<C>(world);
         let now = world.agreed().map(|leader| leader.id);

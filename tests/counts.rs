@@ -1,0 +1,186 @@
+//! What the bully election costs where nothing goes wrong but what is asked: the exact number of
+//! messages, and of delays, for groups of two to nine.
+//!
+//! Every message takes the delay D, so a time is a number of messages that led to each other. Not
+//! here: the strict profile (`seeds/elections.rs`, scenarios 5 and 6), and large groups (`scale.rs`).
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::bully::{Bully, BullyConfig},
+    faults::Conditions,
+    protocol::{After, AgentId, Detector, Time},
+    sim::{Detection, Participant, World},
+    trace::{Checkpoint, Entry, Trace, What},
+};
+
+const D: Duration = Duration::from_millis(7);
+const SIZES: RangeInclusive<usize> = 2..=9;
+const AT_ONCE: After = After {
+    min: Duration::ZERO,
+    max: Duration::ZERO,
+};
+/// As in one process: all are there from the beginning, and an end is known for certain.
+const CLOSED: Detection = Detection::Certain(AT_ONCE);
+/// As across hosts: others may be about to come, and an end is a guess.
+const OPEN: Detection = Detection::Suspect(AT_ONCE);
+/// As across hosts whose connections tell nothing.
+const SILENT: Detection = Detection::Silent(AT_ONCE);
+
+/// Agents "1" to "n", each as important as its number; all start at 0.
+fn world(seed: u64, n: usize, detection: Detection) -> World<Bully> {
+    let config: Arc<BullyConfig> = Arc::default();
+    let agent = |number: usize| {
+        let score = i64::try_from(number).unwrap().into();
+        Participant::voter(name(number), Some(score), Arc::clone(&config))
+    };
+    World::builder(seed)
+        .agents((1..=n).map(agent))
+        .conditions(Conditions::delayed(D))
+        .detection(detection)
+        .trace(Trace::new().with_repeated())
+        .build()
+}
+
+/// The same, once "n" leads.
+fn led(seed: u64, n: usize, detection: Detection) -> World<Bully> {
+    let mut world = world(seed, n, detection);
+    settles(&mut world, n);
+    world
+}
+
+fn name(number: usize) -> AgentId {
+    AgentId::new(&number.to_string()).unwrap()
+}
+
+fn detector() -> Detector {
+    BullyConfig::default().timings.detector().unwrap()
+}
+
+fn settles(world: &mut World<Bully>, leader: usize) {
+    let settled = world.settle(Duration::from_secs(10));
+    assert_eq!(settled.unwrap(), name(leader));
+}
+
+/// How many messages of elections an event costs until `leader` is followed by all, and how long
+/// that takes.
+fn cost(
+    world: &mut World<Bully>,
+    leader: usize,
+    event: impl FnOnce(&mut World<Bully>),
+) -> (u64, Duration) {
+    let (sent, began) = (world.trace().checkpoint(), world.now());
+    event(world);
+    settles(world, leader);
+    let sent = world.trace().election_messages_since(sent);
+    (sent, world.now().since(began))
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap()
+}
+
+#[test]
+fn a_cold_start_of_a_closed_group_is_one_announcement() {
+    for n in SIZES {
+        let mut world = world(1, n, CLOSED);
+        settles(&mut world, n);
+        let sent = world.trace().election_messages_since(Checkpoint::default());
+        assert_eq!(sent, count(n - 1), "{}", world.trace().to_text());
+        assert_eq!(world.now().since(Time::ZERO), D);
+        assert_eq!(world.trace().count_of("elected").sent, sent);
+    }
+}
+
+/// A question, an answer and an announcement for each other.
+#[test]
+fn a_cold_start_across_hosts_is_a_question_to_all() {
+    for n in SIZES {
+        for detection in [OPEN, SILENT] {
+            let mut world = world(1, n, detection);
+            settles(&mut world, n);
+            for kind in ["elect", "yield", "elected"] {
+                let sent = world.trace().count_of(kind).sent;
+                assert_eq!(sent, count(n - 1), "{kind}, {n} agents");
+            }
+            let sent = world.trace().election_messages_since(Checkpoint::default());
+            assert_eq!(sent, count(3 * (n - 1)));
+            assert_eq!(world.now().since(Time::ZERO), D * 3);
+        }
+    }
+}
+
+/// The next in line asks nobody. One message is for the dead: the simulator counts what is sent.
+#[test]
+fn a_crash_that_is_told_is_one_announcement() {
+    for n in SIZES {
+        for detection in [CLOSED, OPEN] {
+            let mut world = led(1, n, detection);
+            let nobody = world.dropped();
+            let crash = |world: &mut World<Bully>| assert!(world.crash(name(n)));
+            let (sent, took) = cost(&mut world, n - 1, crash);
+            assert_eq!(sent, count(n - 1), "{}", world.trace().to_text());
+            assert_eq!(took, D);
+            assert_ne!(world.dropped(), nobody, "what was sent to {n}");
+        }
+    }
+}
+
+/// The same number where only silence tells: a step between two in line is longer than the jitter
+/// and a delay, so the first announces itself before the second has its turn.
+#[test]
+fn a_crash_that_nobody_tells_costs_no_more() {
+    let timings = BullyConfig::default().timings;
+    let Detector {
+        heartbeat,
+        detection,
+    } = detector();
+    assert!(timings.step() > timings.jitter() + D);
+    for n in SIZES {
+        for seed in 0..20 {
+            let mut world = led(seed, n, SILENT);
+            let crash = |world: &mut World<Bully>| assert!(world.crash(name(n)));
+            let (sent, took) = cost(&mut world, n - 1, crash);
+            assert_eq!(sent, count(n - 1), "{n} agents, seed {seed}");
+            // A heartbeat may have left just before the end, or an interval before it.
+            let soonest = detection.saturating_sub(heartbeat) + D;
+            let longest = detection + timings.jitter() + D * 2;
+            assert!((soonest..=longest).contains(&took), "{took:?}");
+        }
+    }
+}
+
+/// It asks the leader alone, who gives way; then it tells all.
+#[test]
+fn a_recovery_asks_the_leader_alone() {
+    for n in SIZES {
+        let mut world = led(1, n, CLOSED);
+        world.crash(name(n));
+        settles(&mut world, n - 1);
+        let restart = |world: &mut World<Bully>| assert!(world.restart(name(n)));
+        let (sent, took) = cost(&mut world, n, restart);
+        assert_eq!(sent, count(n + 1), "{}", world.trace().to_text());
+        assert_eq!(took, D * 3);
+    }
+}
+
+/// Each heartbeat tells every other one, and nothing else is said.
+#[test]
+fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
+    let interval = detector().heartbeat;
+    for n in SIZES {
+        for detection in [CLOSED, OPEN, SILENT] {
+            let mut world = led(1, n, detection);
+            for _ in 0..20 {
+                *world.trace_mut() = Trace::new().with_repeated();
+                world.run_for(interval);
+                assert_eq!(world.trace().count_of("heartbeat").sent, count(n - 1));
+                assert_eq!(world.trace().kinds().count(), 1, "nothing else is said");
+                let leader = name(n);
+                let others = |entry: &&Entry| matches!(&entry.what, What::Sent { mail, .. } if mail.from != leader);
+                assert_eq!(world.trace().entries().filter(others).count(), 0);
+            }
+        }
+    }
+}
