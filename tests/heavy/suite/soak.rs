@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     invitation,
-    others::{BEST, dies, reorganization, ring},
+    others::{BEST, ballot, dies, reorganization, returns, ring},
     quorum, threshold,
 };
 
@@ -81,6 +81,12 @@ fn bullies() -> Vec<Case> {
 
 fn others() -> Vec<Case> {
     vec![
+        Case::holds(
+            "ballots, three voters, the best returns, 2 rounds",
+            4_036_624,
+            51,
+            ballot(3, 2, Aim::Everything, |_, b| returns(b, 2, 1)),
+        ),
         Case::holds(
             "ring, D=3 Hop=7, all agree after 36 ticks",
             329_160,
