@@ -178,10 +178,19 @@ pub(super) fn ballot(
 
 /// All agree from the last tick on.
 pub(super) fn ring(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
+    rings_until(last, delay, Rings::new(hop, Some(last)), change)
+}
+
+/// At most one leads; heartbeats are beyond the last tick, and who returns waits for one.
+pub(super) fn ring_for_one(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
+    rings_until(last, delay, Rings::new(hop, None), change)
+}
+
+fn rings_until(last: u16, delay: u8, rules: Rings, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.delay, bounds.horizon) = (Some(delay), Some(last));
     change(&mut bounds);
-    search(Rings::new(hop, Some(last)), bounds)
+    search(rules, bounds)
 }
 
 /// With a longest delay, which the machines take for so many ticks, and a deadline.

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     invitation,
-    others::{BEST, ballot, dies, reorganization, returns, ring},
+    others::{BEST, ballot, dies, reorganization, returns, ring, ring_for_one},
     quorum, threshold,
 };
 
@@ -100,6 +100,15 @@ fn others() -> Vec<Case> {
             ring(1, 3, 30, |b| {
                 dies(b);
                 b.crash_within = 2..=10;
+            }),
+        ),
+        Case::holds(
+            "ring, ordered links, 16 ticks, at 2 to 6, back by 8",
+            5_651_009,
+            80,
+            ring_for_one(1, 3, 16, |b| {
+                (b.budget.crashes, b.order) = (1, Order::Fifo);
+                (b.crash_within, b.return_within) = (2..=6, Some(0..=8));
             }),
         ),
         Case::holds(
