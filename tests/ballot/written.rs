@@ -1,16 +1,20 @@
 //! The algorithm as written beside ours: each of its faults, and what became of it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
+    elections::ballot::{Ballot, BallotNumber, BallotTimer, HeartbeatReply, Standing},
     faults::Conditions,
-    protocol::{Election, Score},
+    protocol::{
+        Birth, Effects, Election, Identity, Incarnation, Input, InputOf, Member, MemberKind,
+        Members, Round, Score, Time,
+    },
     sim::{Detection, Participant, World},
 };
 
 use crate::{
-    ble::AsWritten,
-    kit::{CAP, Group, ROUND, ms, names, usual},
+    ble::{AsWritten, Ble},
+    kit::{CAP, Group, ROUND, config, id, ms, names, usual},
 };
 
 fn as_written(n: i32, seed: u64) -> World<AsWritten> {
@@ -136,4 +140,82 @@ fn the_ends_of_a_chain_alternate() {
     new.world.cut("a", "c");
     new.run(100 * ROUND);
     assert_eq!(new.world.events("b").len(), 1);
+}
+
+/// Replies are a set of pairs: who is asked twice by one repeated request, and has taken a higher
+/// ballot in between, counts twice. So two of five elect.
+#[test]
+fn who_replies_with_two_ballots_is_taken_for_two() {
+    let old = |replies: &[(&str, u64)]| {
+        let mut old = AsWritten::new(first_of_five(), &ms(ROUND), None);
+        feed(&mut old, Input::Start(five()));
+        feed(&mut old, Input::TimedOut(())); // the first round begins
+        for (voter, n) in replies {
+            let (round, ballot) = (1, (*n, id(voter)));
+            feed(&mut old, from(voter, Ble::Reply { round, ballot }));
+        }
+        feed(&mut old, Input::TimedOut(()));
+        old.view(Time::ZERO).leader.map(|leader| leader.id)
+    };
+    assert_eq!(old(&[("b", 2)]), None, "two are no majority");
+    assert_eq!(old(&[("b", 1), ("b", 2)]), Some(id("b")));
+
+    let new = |replies: &[(&str, u64)]| {
+        let mut new = Ballot::new(first_of_five(), &Arc::new(config(5)), None);
+        feed(&mut new, Input::Start(five())); // the first round begins
+        for (voter, n) in replies {
+            feed(&mut new, from(voter, reply(voter, *n).into()));
+        }
+        feed(&mut new, Input::TimedOut(BallotTimer::Round));
+        new.is_connected()
+    };
+    assert!(!new(&[("b", 1), ("b", 2)]));
+    assert!(new(&[("b", 1), ("c", 2)]));
+}
+
+fn reply(voter: &str, n: u64) -> HeartbeatReply {
+    let (id, score) = (id(voter), 2.into());
+    let round = Round {
+        incarnation: Incarnation(1),
+        counter: 1,
+    };
+    let standing = Standing {
+        ballot: Some(BallotNumber { n, score, id }),
+        stands: true,
+        connected: true,
+        hears: None,
+    };
+    HeartbeatReply { round, standing }
+}
+
+fn first_of_five() -> Identity {
+    Identity {
+        id: id("a"),
+        incarnation: Incarnation(1),
+        kind: MemberKind::Voter,
+        score: Some(1.into()),
+        birth: Birth::Started,
+    }
+}
+
+fn five() -> Arc<Members> {
+    let mut members = Members::new(false);
+    members.join((1..).zip(names(5)).map(|(score, id): (i32, _)| {
+        let (kind, score) = (MemberKind::Voter, Some(score.into()));
+        Member::up(id, kind, score, Incarnation(1))
+    }));
+    Arc::new(members)
+}
+
+fn feed<E: Election>(machine: &mut E, input: InputOf<E>) {
+    machine.handle(Time::ZERO, input, &mut Effects::new());
+}
+
+fn from<M, T>(voter: &str, message: M) -> Input<M, T> {
+    let (from, incarnation) = (id(voter), Incarnation(1));
+    Input::Received {
+        from,
+        incarnation,
+        message,
+    }
 }

@@ -1,6 +1,6 @@
 //! The ASTRA agent's rules exactly as the seed has them, faults and all: A1 to A5.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/traces.rs`). It cannot reach
+//! It exists so that each fault can be seen beside its repair (`tests/traces/`). It cannot reach
 //! a user of the crate: it is not in it.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
@@ -41,11 +41,21 @@ impl PeerMessage for Astra {
     }
 }
 
+/// What the belief `participants` was made to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Participants {
+    /// Every agent, itself included.
+    All,
+    /// Every other agent.
+    Others,
+}
+
 /// The agent's beliefs. `leaders` is a set: in ASTRA, beliefs accumulate.
 #[derive(Debug)]
 pub(crate) struct AsWritten {
     me: Identity,
     participants: Arc<Members>,
+    includes_me: bool,
     holding: bool,
     leaders: BTreeSet<AgentId>,
     failed: BTreeSet<AgentId>,
@@ -94,8 +104,10 @@ impl AsWritten {
     fn wake(&mut self, out: &mut EffectsOf<Self>) {
         if self.holding {
             out.send_all(Astra::Elected);
-            let me = self.me.id.clone();
-            self.believe(&me, self.me.incarnation, out); // it is a participant itself
+            if self.includes_me {
+                let me = self.me.id.clone();
+                self.believe(&me, self.me.incarnation, out); // it is a participant itself
+            }
         }
         self.failed.clear();
     }
@@ -121,14 +133,15 @@ impl Election for AsWritten {
     type Message = Astra;
     type Timer = u32;
     type Durable = ();
-    type Config = ();
+    type Config = Participants;
 
-    fn new(me: Identity, (): &(), _durable: Option<()>) -> Self {
+    fn new(me: Identity, config: &Participants, _durable: Option<()>) -> Self {
         let (leaders, failed) = (BTreeSet::new(), BTreeSet::new());
         let participants = Arc::new(Members::default());
         Self {
             me,
             participants,
+            includes_me: *config == Participants::All,
             holding: false,
             leaders,
             failed,

@@ -1,0 +1,317 @@
+//! The Go program's nodes exactly as written, faults and all: `handleMessage`, `StartElection`,
+//! `becomeLeader`, `sendHeartbeat`, `checkLeader`, `Crash` and `Recover`.
+//!
+//! It exists so that each fault can be seen beside its repair (`tests/programs/`). It cannot reach a
+//! user of the crate: it is not in it. Nodes are named by their numbers. What a node reads of
+//! another one, `IsAlive`, is what the world has told it. A crash is a flag there, so `Term` stays in
+//! memory. The program's locks, and the deadlock and the race between them, are not here: a machine
+//! shares nothing.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use actix_bully::protocol::{
+    AgentId, Birth, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
+    LostReason, Member, Members, PeerMessage, Role, Term, Time, To, View,
+};
+
+const HEARTBEAT: Duration = Duration::from_millis(500);
+const CHECK: Duration = Duration::from_secs(2);
+/// `time.Sleep(1 * time.Second)` in `StartElection`.
+const SLEEP: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(3);
+const RECOVERY: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessageType {
+    Election,
+    Ok,
+    Coordinator,
+    Heartbeat,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    r#type: MessageType,
+    term: u64,
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} term {}", self.kind(), self.term)
+    }
+}
+
+impl PeerMessage for Message {
+    fn kind(&self) -> &'static str {
+        match self.r#type {
+            MessageType::Election => "ELECTION",
+            MessageType::Ok => "OK",
+            MessageType::Coordinator => "COORDINATOR",
+            MessageType::Heartbeat => "HEARTBEAT",
+        }
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.r#type == MessageType::Heartbeat
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeState {
+    Follower,
+    Candidate,
+    Leader,
+}
+
+/// What may be built in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Optimizations {
+    /// "Election suppression": ignore duplicate elections during an ongoing one.
+    pub(crate) suppression: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Timer {
+    Heartbeat,
+    Check,
+    /// One call of `StartElection` each; nothing cancels a sleep.
+    Sleep(u32),
+    Recovery,
+}
+
+/// The fields of a `Node`.
+#[derive(Debug)]
+pub(crate) struct Node {
+    me: Identity,
+    peers: Arc<Members>,
+    state: NodeState,
+    /// -1 is `None`.
+    current_leader: Option<AgentId>,
+    term: u64,
+    heartbeat_received: Time,
+    sleeps: u32,
+    optimizations: Optimizations,
+}
+
+impl Node {
+    pub(crate) const fn state(&self) -> NodeState {
+        self.state
+    }
+
+    /// `CurrentLeader`, as the program prints it.
+    pub(crate) fn current_leader(&self) -> &str {
+        self.current_leader.as_ref().map_or("-1", AgentId::as_str)
+    }
+
+    pub(crate) const fn term(&self) -> u64 {
+        self.term
+    }
+
+    /// `n.ID > other`: the numbers are names of one digit.
+    fn is_higher_than(&self, other: &AgentId) -> bool {
+        self.me.id > *other
+    }
+
+    fn message(&self, r#type: MessageType) -> Message {
+        let term = self.term;
+        Message { r#type, term }
+    }
+
+    /// `sendTo` each of those who are alive.
+    fn broadcast(&self, r#type: MessageType, out: &mut EffectsOf<Self>) {
+        self.send_where(|_| true, r#type, out);
+    }
+
+    fn send_where(
+        &self,
+        wanted: impl Fn(&Member) -> bool,
+        r#type: MessageType,
+        out: &mut EffectsOf<Self>,
+    ) -> usize {
+        let alive = |m: &&Member| m.id != self.me.id && m.is_up() && wanted(m);
+        let peers = self.peers.iter().filter(alive);
+        let peers: Arc<[AgentId]> = peers.map(|m| m.id.clone()).collect();
+        let count = peers.len();
+        if count > 0 {
+            out.send_to(To::Set(peers), self.message(r#type));
+        }
+        count
+    }
+
+    fn start_election(&mut self, out: &mut EffectsOf<Self>) {
+        if self.state == NodeState::Candidate {
+            return;
+        }
+        self.be(NodeState::Candidate, out);
+        self.set_term(self.term + 1, out);
+        let higher = |m: &Member| !self.is_higher_than(&m.id);
+        if self.send_where(higher, MessageType::Election, out) == 0 {
+            return self.become_leader(out);
+        }
+        self.sleeps += 1;
+        out.set_timer(Timer::Sleep(self.sleeps), SLEEP);
+    }
+
+    fn become_leader(&mut self, out: &mut EffectsOf<Self>) {
+        self.state = NodeState::Leader;
+        self.current_leader = Some(self.me.id.clone());
+        out.notify(Event::Acquired {
+            term: Term(self.term),
+        });
+        self.broadcast(MessageType::Coordinator, out);
+    }
+
+    /// `checkLeader`, with its guard `CurrentLeader != -1`.
+    fn check_leader(&mut self, now: Time, out: &mut EffectsOf<Self>) {
+        let silent = now.since(self.heartbeat_received) > SILENCE;
+        if self.state != NodeState::Leader && silent && self.current_leader.is_some() {
+            self.start_election(out);
+        }
+    }
+
+    fn handle_message(
+        &mut self,
+        now: Time,
+        from: AgentId,
+        message: &Message,
+        out: &mut EffectsOf<Self>,
+    ) {
+        match message.r#type {
+            MessageType::Election if self.optimizations.suppression && self.is_candidate() => {}
+            MessageType::Election => {
+                if self.is_higher_than(&from) {
+                    out.send(&from, self.message(MessageType::Ok));
+                    self.start_election(out);
+                }
+            }
+            MessageType::Ok => self.be(NodeState::Follower, out),
+            MessageType::Coordinator => {
+                self.be(NodeState::Follower, out);
+                self.set_term(message.term, out);
+                self.heartbeat_received = now;
+                self.current_leader = Some(from);
+                if let Some(leader) = self.leader() {
+                    out.notify(Event::NewLeader(leader));
+                }
+            }
+            MessageType::Heartbeat => {
+                if self.current_leader == Some(from) {
+                    self.heartbeat_received = now;
+                }
+            }
+        }
+    }
+
+    fn is_candidate(&self) -> bool {
+        self.state == NodeState::Candidate
+    }
+
+    fn be(&mut self, state: NodeState, out: &mut EffectsOf<Self>) {
+        if let Some(term) = self.leads() {
+            let reason = LostReason::Superseded;
+            out.notify(Event::Lost { term, reason });
+        }
+        self.state = state;
+    }
+
+    fn set_term(&mut self, term: u64, out: &mut EffectsOf<Self>) {
+        self.term = term;
+        out.persist(term);
+    }
+
+    /// What `GetLeader` looks at.
+    fn leads(&self) -> Option<Term> {
+        (self.state == NodeState::Leader).then_some(Term(self.term))
+    }
+
+    /// `CurrentLeader`, unless it is known to be dead: the world's own checks accept no dead one.
+    fn leader(&self) -> Option<Leader> {
+        let id = self.current_leader.clone()?;
+        let incarnation = if id == self.me.id {
+            self.me.incarnation
+        } else {
+            let leader = self.peers.get(&id).filter(|m| m.is_up())?;
+            leader.incarnation.unwrap_or(Incarnation(1))
+        };
+        Some(Leader {
+            id,
+            incarnation,
+            term: Term(self.term),
+        })
+    }
+}
+
+/// How long until a ticker that began at 0 ticks next.
+fn until_next(tick: Duration, now: Time) -> Duration {
+    let past = now.since(Time::ZERO).as_nanos() % tick.as_nanos();
+    tick.saturating_sub(Duration::from_nanos(u64::try_from(past).unwrap_or(0)))
+}
+
+impl Election for Node {
+    type Message = Message;
+    type Timer = Timer;
+    /// `Term`: a crash is a flag, and memory stays.
+    type Durable = u64;
+    type Config = Optimizations;
+
+    fn new(me: Identity, optimizations: &Optimizations, term: Option<u64>) -> Self {
+        Self {
+            me,
+            peers: Arc::default(),
+            state: NodeState::Follower,
+            current_leader: None,
+            term: term.unwrap_or(0),
+            heartbeat_received: Time::ZERO,
+            sleeps: 0,
+            optimizations: *optimizations,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
+        match input {
+            Input::Start(peers) => {
+                self.peers = peers;
+                self.heartbeat_received = now;
+                out.set_timer(Timer::Heartbeat, until_next(HEARTBEAT, now));
+                out.set_timer(Timer::Check, until_next(CHECK, now));
+                if self.me.birth == Birth::Restarted {
+                    out.set_timer(Timer::Recovery, RECOVERY);
+                }
+            }
+            Input::Received { from, message, .. } => self.handle_message(now, from, &message, out),
+            Input::TimedOut(Timer::Heartbeat) => {
+                if self.state == NodeState::Leader {
+                    self.broadcast(MessageType::Heartbeat, out);
+                }
+                out.set_timer(Timer::Heartbeat, HEARTBEAT);
+            }
+            Input::TimedOut(Timer::Check) => {
+                self.check_leader(now, out);
+                out.set_timer(Timer::Check, CHECK);
+            }
+            // "If still candidate": of whichever election.
+            Input::TimedOut(Timer::Sleep(_)) => {
+                if self.is_candidate() {
+                    self.become_leader(out);
+                }
+            }
+            Input::TimedOut(Timer::Recovery) | Input::Campaign => self.start_election(out),
+            Input::Members(peers) => self.peers = peers,
+            Input::SetScore(_) | Input::StepDown { .. } | Input::Drained => {}
+        }
+    }
+
+    fn view(&self, _now: Time) -> View {
+        View {
+            role: match self.state {
+                NodeState::Follower => Role::Follower,
+                NodeState::Candidate => Role::Candidate,
+                NodeState::Leader => Role::Leader,
+            },
+            term: Term(self.term),
+            leader: self.leader(),
+            leading: self.leads(),
+            valid_until: Time::MAX,
+        }
+    }
+}
