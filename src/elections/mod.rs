@@ -33,6 +33,7 @@ pub mod any;
 pub mod ballot;
 pub mod bully;
 pub mod invitation;
+pub(crate) mod line;
 pub mod message;
 pub mod numbered;
 pub mod policy;

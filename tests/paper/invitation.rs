@@ -10,7 +10,7 @@ use actix_bully::{
         ElectionId, InvitationConfig, InvitationElection, Standing, Status, Task,
     },
     faults::{Conditions, SplitMix64},
-    protocol::{AgentId, Timings},
+    protocol::{AgentId, Event, Timings},
     sim::{Detection, Participant, World},
     trace::{Checkpoint, Trace, What},
 };
@@ -26,6 +26,16 @@ fn config() -> InvitationConfig {
 /// Agents "1" to "n", each as important as its number, each with a task of its own. Nobody is told
 /// of a crash but by silence.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
+    world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
+}
+
+/// The same, by that detection.
+fn world_that_tells(
+    detection: Detection,
+    seed: u64,
+    n: usize,
+    network: Conditions,
+) -> World<InvitationElection> {
     let agent = |number: usize| {
         let task = Task(u64::try_from(number).unwrap());
         let config = config().to_builder().task(task).build().unwrap();
@@ -35,7 +45,7 @@ fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> 
     World::builder(seed)
         .agents((1..=n).map(agent))
         .conditions(network)
-        .detection(Detection::Silent(Duration::ZERO.into()))
+        .detection(detection)
         .trace(Trace::new())
         .build()
 }
@@ -244,6 +254,37 @@ fn a_merge_costs_3_messages_for_each_member() {
             let longest = config().detector().heartbeat * 2 + lower_first;
             assert!(took <= longest + config().worst_case_merge(), "{took:?}");
         }
+    }
+}
+
+/// Nobody works while a group is formed, so nobody waits for the dead: a coordinator brings those of
+/// its members that may live.
+#[test]
+fn a_merge_waits_for_nobody_who_is_known_to_be_dead() {
+    for seed in 0..20 {
+        let certain = Detection::Certain(Duration::ZERO.into());
+        let mut world = world_that_tells(certain, seed, 4, on_time());
+        world.settle(MS(1_000)).unwrap();
+        let all: Vec<AgentId> = (1..=4).map(name).collect();
+        let (low, high) = all.split_at(3);
+        world.partition([low, high]);
+        world.run_for(MS(1_000));
+        world.crash("1");
+        world.heal();
+        assert!(world.run_until(one_group, MS(1_000)));
+        let (acquired, lost) = match world.events("4") {
+            [
+                ..,
+                (lost, Event::Lost { .. }),
+                (acquired, Event::Acquired { .. }),
+            ] => (*acquired, *lost),
+            events => unreachable!("{events:?}"),
+        };
+        let calls = config().timings().delay_bound() * 4;
+        assert!(
+            acquired.since(lost) <= calls,
+            "seed {seed}: {lost} to {acquired}"
+        );
     }
 }
 

@@ -22,6 +22,7 @@ mod crashes;
 mod elections;
 mod kit;
 mod networks;
+mod observers;
 mod rings;
 mod scores;
 mod seed;

@@ -246,13 +246,13 @@ impl Bully {
         successor: Option<&AgentId>,
         out: &mut Out,
     ) {
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
-            return;
-        };
         let path = if self.is_strict() {
             Path::Ask
         } else {
             Path::Announce
+        };
+        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+            return self.take_turn(now, path, Some(gone), out);
         };
         match successor.and_then(|id| self.members.get(id)) {
             Some(next) if next.is_up() => {

@@ -2,8 +2,8 @@
 //!
 //! Decided here: when a vacant seat is whose turn, whom a candidate asks, when it has won. The
 //! *fast path*: who followed a leader and learns of its end announces unasked if it is the first
-//! in line in its own snapshot; the k-th waits min(k, 8) steps. Nobody announces unasked at boot or
-//! after a restart, except in a closed group, where the snapshot knows everybody.
+//! in line in its own snapshot; the k-th waits min(k, 8) steps, and who rests 8 more. Nobody announces
+//! unasked at boot or after a restart, except in a closed group, where the snapshot knows everybody.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,12 +17,10 @@ use super::{
     Bully, Elect, Elected, Out, Timer,
     state::{Asked, Candidacy, Followed, Path, Patience, Reign, Seat, State, Turn, Wait},
 };
+use crate::elections::line;
 use crate::protocol::{
     After, AgentId, Birth, Event, Leader, LostReason, Member, Members, Presence, Round, Time, To,
 };
-
-/// The k-th in line waits no longer than this many steps.
-const LAST_STEP: usize = 8;
 
 impl Bully {
     /// Boot, or recovery: the same (C1). In the strict profile somebody must start, unless this
@@ -72,34 +70,51 @@ impl Bully {
         gone: Option<&AgentId>,
         out: &mut Out,
     ) {
-        let deserted = gone.is_some() && self.is_resting(now) && !self.has_company(gone);
-        if deserted {
-            self.stop_resting(out);
-        }
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return;
         };
-        let behind = if deserted || self.is_resting(now) {
-            LAST_STEP
-        } else {
-            self.members.ahead_of(&rank, gone, LAST_STEP)
-        };
+        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
+        let behind = line::place(ahead, self.is_resting(now));
         match (behind, path) {
             (0, Path::Announce) => self.lead(now, out),
             (0, Path::Ask) => self.campaign(now, out),
             _ => {
                 self.leave_state(out);
-                let path = if behind < LAST_STEP { path } else { Path::Ask };
+                let path = if behind < line::LAST { path } else { Path::Ask };
                 self.set_turn(now, behind, path, out);
             }
         }
     }
 
     pub(super) fn set_turn(&mut self, now: Time, behind: usize, path: Path, out: &mut Out) {
-        let steps = u32::try_from(behind).unwrap_or(u32::MAX);
-        let wait = self.config.timings.step().saturating_mul(steps);
+        self.set_turn_after(now, Duration::ZERO, (behind, path), out);
+    }
+
+    /// The turn of who has just left the seat to somebody else. That one need not have heard so: then
+    /// it misses the heartbeats first.
+    pub(super) fn await_successor(&mut self, now: Time, out: &mut Out) {
+        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
+            return self.ignore("it does not stand for election");
+        };
+        let timings = &self.config.timings;
+        let missed = timings.detector().map_or(Duration::ZERO, |detector| {
+            detector.detection.saturating_add(timings.jitter())
+        });
+        let ahead = self.members.ahead_of(&rank, None, line::LAST);
+        let behind = line::place(ahead, self.is_resting(now));
+        self.set_turn_after(now, missed, (behind, Path::Ask), out);
+    }
+
+    fn set_turn_after(
+        &mut self,
+        now: Time,
+        start: Duration,
+        (behind, path): (usize, Path),
+        out: &mut Out,
+    ) {
+        let wait = line::wait(self.config.timings.step(), behind).saturating_add(start);
         let turn = Turn {
             due: now.after(wait),
             behind,
@@ -185,7 +200,8 @@ impl Bully {
         self.leave_state(out);
         let Some(score) = self.me.score.filter(|_| self.stands(now)) else {
             self.state = State::Follower(Seat::Vacant(None));
-            return self.ignore("it does not stand for election");
+            self.ignore("it does not stand for election");
+            return self.take_turn(now, Path::Ask, None, out); // who rests has the last one
         };
         let pending: BTreeSet<AgentId> = self
             .members

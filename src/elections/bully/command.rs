@@ -2,8 +2,8 @@
 //!
 //! Leaving is polite: `Draining` first, then the work ends, then the belief, then `Resign`; the
 //! successor announces itself without waiting for any time-out. Who stepped down does not stand
-//! again until its score is set, it is told to, a policy time has passed, or nobody else is there:
-//! otherwise the hand-over would bounce straight back.
+//! again until its score is set, it is told to, a policy time has passed, or all others had their
+//! turns: otherwise the hand-over would bounce straight back.
 
 use super::{
     Bully, Elected, Heartbeat, Out, Resign, Timer,
@@ -187,8 +187,13 @@ impl Bully {
         self.floor = self.floor.max(term.next().unwrap_or(term));
         self.rest = Some(now.after(self.config.rest));
         out.set_timer(Timer::Rest, self.config.rest);
+        let is_left = successor.is_some();
         out.send_all(Resign { term, successor });
-        self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
+        if is_left {
+            self.await_successor(now, out);
+        } else {
+            self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
+        }
     }
 
     fn may_follow_me(&self, id: &AgentId) -> bool {
@@ -215,15 +220,12 @@ impl Bully {
     /// The rest after stepping down is over.
     pub(super) fn stand_again(&mut self, now: Time, out: &mut Out) {
         match &self.state {
-            State::Follower(Seat::Vacant(None)) => self.take_turn(now, Path::Ask, None, out),
+            State::Follower(Seat::Vacant(_)) => self.take_turn(now, Path::Ask, None, out),
             State::Follower(Seat::Taken(f)) => {
                 let followed = f.clone();
                 self.claim_seat(now, followed, out);
             }
-            State::Follower(Seat::Vacant(Some(_)))
-            | State::Candidate(_)
-            | State::Waiting(_)
-            | State::Leader(_) => {}
+            State::Candidate(_) | State::Waiting(_) | State::Leader(_) => {}
         }
     }
 }

@@ -19,8 +19,13 @@ pub struct BullyConfig {
     pub margin: Option<Score>,
     /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down does not stand for election, unless its score is
-    /// set, it is told to, or nobody else is there. Default: 60 s.
+    /// For how long an agent that stepped down lets others go first, unless its score is set or it
+    /// is told to campaign. Default: 60 s.
+    ///
+    /// Who rests has a turn all the same, eight places further back in line, and asks first: nobody
+    /// else may be there, or all who are may rest. So a rest delays the next leader by at most
+    /// 8 S + T + 2 d, whoever is left; see
+    /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.
     pub rest: Duration,
 }
 

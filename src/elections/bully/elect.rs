@@ -70,10 +70,10 @@ impl Bully {
     }
 
     fn answer_without_leader(&mut self, now: Time, from: &AgentId, elect: &Elect, out: &mut Out) {
-        if !self.stands(now) {
+        if !self.may_stand() {
             return self.answer_yield(from, elect, out);
         }
-        if !self.outranks(elect.score, from) {
+        if self.is_resting(now) || !self.outranks(elect.score, from) {
             self.answer_yield(from, elect, out);
             return self.wait_for(now, from, out);
         }

@@ -67,12 +67,10 @@ impl Bully {
 
     /// Fewer may be ahead of this agent than when its turn was set.
     fn move_up(&mut self, now: Time, turn: Option<Turn>, out: &mut Out) {
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
-            return;
-        };
+        let Some(rank) = self.rank() else { return };
         match turn {
             None => self.take_turn(now, Path::Ask, None, out),
-            Some(turn) if !self.is_resting(now) => {
+            Some(turn) if self.stands(now) => {
                 let behind = self.members.ahead_of(&rank, None, turn.behind);
                 if behind < turn.behind {
                     self.take_turn(now, turn.path, None, out);

@@ -23,7 +23,7 @@
 //! | B7 | the leader's life has ended: the *fast path*, or in the strict profile an election | `membership.rs` |
 //! | B8 | a changed score: ask again | `command.rs` |
 //! | – | a patient leader: who asked waits, and is then handed the seat | `preempt.rs` |
-//! | C9 | polite leaving: `Draining`, `Drained`, `Resign`; the successor announces at once | `command.rs` |
+//! | C9 | polite leaving: `Draining`, `Drained`, `Resign`; the successor announces at once, who left rests | `command.rs` |
 //!
 //! # Role × input
 //! What happens in the default profile, where leaders give way at once. "answer" is B3; − is a
@@ -47,9 +47,10 @@
 //! | `SetScore` | above the leader: ask it | own turn | new round; `None`: follow on, or no turn | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
 //!
-//! Who does not stand (an observer, a voter without a score, one that rests after stepping down)
-//! follows whoever announces itself and has no turn; the two latter answer `Yield`, or `Ok` while
-//! they follow. A leader also renews above any higher term that an answer tells of. Before `Start`
+//! Who does not stand (an observer, a voter without a score) follows whoever announces itself and
+//! has no turn; such a voter answers `Yield`, or `Ok` while it follows. So does a voter that rests
+//! after stepping down, and it waits for whom it yields to; but it has a turn, the last of all, and
+//! stands from then on: all who are left may rest. A leader also renews above any higher term that an answer tells of. Before `Start`
 //! nothing happens; a message from who is not a member, or whose life is over, is not heard.
 //!
 //! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
@@ -250,24 +251,19 @@ impl Bully {
         self.me.kind == crate::protocol::MemberKind::Voter
     }
 
-    /// Whether this agent stands for election at `now`: eligible, and not resting unless nobody
-    /// else is there.
+    /// Whether this agent stands for election at `now`: eligible, and not resting. Who rests has a
+    /// turn all the same, the last of all, and stands from then on.
     fn stands(&self, now: Time) -> bool {
-        self.me.score.is_some()
-            && self.is_voter()
-            && (!self.is_resting(now) || !self.has_company(None))
-            && self.seen.next().is_some()
+        self.may_stand() && !self.is_resting(now)
+    }
+
+    /// Whether it may be elected, and there is a term left to lead in.
+    fn may_stand(&self) -> bool {
+        self.me.score.is_some() && self.is_voter() && self.seen.next().is_some()
     }
 
     fn is_resting(&self, now: Time) -> bool {
         self.rest.is_some_and(|until| now < until)
-    }
-
-    /// Whether anybody else is up and may be elected, `but` one not counted.
-    fn has_company(&self, but: Option<&AgentId>) -> bool {
-        self.members
-            .standing()
-            .any(|m| m.id != self.me.id && Some(&m.id) != but)
     }
 
     /// Whether this agent may be elected and is more important than that one.

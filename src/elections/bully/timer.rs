@@ -91,6 +91,7 @@ impl Bully {
         }
         let patience = self.config.timings.delay_bound();
         let late = now.since(turn.due) > patience.saturating_add(self.config.timings.jitter());
+        self.stop_resting(out); // all who do not rest had their turns
         match turn.path {
             Path::Announce if !late => self.lead(now, out),
             Path::Announce | Path::Ask => self.campaign(now, out), // it slept: others may lead

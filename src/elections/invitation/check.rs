@@ -126,7 +126,7 @@ impl InvitationElection {
             State::Free { .. } => Standing::Free,
             State::Candidate(_) => Standing::Merging,
             State::Leader(reign) => Standing::Coordinator {
-                members: u32::try_from(reign.up.len()).unwrap_or(u32::MAX),
+                members: u32::try_from(self.led(reign).count()).unwrap_or(u32::MAX),
             },
             State::Member(membership) => {
                 let group = membership.group.clone();
@@ -136,6 +136,11 @@ impl InvitationElection {
                 }
             }
         }
+    }
+
+    /// Whom it would pass an invitation on to: the members of its group, but for who is dead.
+    pub(super) fn led<'a>(&'a self, reign: &'a Reign) -> impl Iterator<Item = &'a AgentId> {
+        reign.up.iter().filter(|id| self.may_live(id))
     }
 
     /// I2: notes who is outside of the group; who has missed the task gets it again.

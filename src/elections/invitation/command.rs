@@ -117,9 +117,7 @@ impl InvitationElection {
         self.rest = Some(now.after(rest));
         out.set_timer(Timer::Rest, rest);
         out.send_all(Resign { group, successor });
-        if self.standing(now).is_some() {
-            self.take_turn(now, LostReason::Reorganized, None, out); // nobody else is there
-        }
+        self.take_turn(now, LostReason::Reorganized, None, out); // the last, or nobody else is there
     }
 
     /// The coordinator has left: its successor forms a group at once, the others in order of rank.
@@ -132,7 +130,8 @@ impl InvitationElection {
         if !is_mine {
             return self.ignore("not the group that it is in");
         }
-        if resign.successor.as_ref() == Some(&self.me.id) {
+        let is_named = resign.successor.as_ref() == Some(&self.me.id);
+        if is_named && self.standing(now).is_some() {
             self.form(now, LostReason::Reorganized, out);
         } else {
             self.take_turn(now, LostReason::Reorganized, Some(from), out);
@@ -155,7 +154,7 @@ impl InvitationElection {
             Some(until) if now < until => out.set_timer(Timer::Rest, until.since(now)),
             Some(_) => {
                 self.rest = None;
-                if matches!(self.state, State::Free { turn: None }) {
+                if matches!(self.state, State::Free { .. }) {
                     self.take_turn(now, LostReason::Reorganized, None, out);
                 }
             }

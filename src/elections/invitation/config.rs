@@ -70,7 +70,7 @@ impl InvitationConfig {
         self.drain
     }
 
-    /// For how long an agent that stepped down does not stand for election.
+    /// For how long an agent that stepped down lets others go first.
     pub const fn rest(&self) -> Duration {
         self.rest
     }
@@ -110,7 +110,8 @@ impl InvitationConfig {
     /// The longest from the silent death of a coordinator until all members of its group work in
     /// another one, while `ahead` of them outrank the next coordinator and are dead as well:
     /// d + L + J until it is missed, T until it has not answered, 4 d and a step for each of those
-    /// if there are any, J, and a merge with losses.
+    /// if there are any, J, and a merge with losses. Where somebody
+    /// [rests](InvitationConfigBuilder::rest), later by at most what is stated there.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector.detection);
@@ -169,8 +170,12 @@ impl InvitationConfigBuilder {
         self
     }
 
-    /// For how long an agent that stepped down does not stand for election, unless its score is
-    /// set, it is told to, or nobody else is there. Default: 60 s.
+    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
+    /// told to campaign, or nobody else is there. Default: 60 s.
+    ///
+    /// Who rests has a turn all the same, the last of all: it waits for an invitation for 2.5 T and
+    /// for its place in line, eight places further back, and then forms a group, since all who are
+    /// left may rest. So a rest delays the next leader by at most 2.5 T + 8 S, whoever is left.
     pub const fn rest(mut self, rest: Duration) -> Self {
         self.rest = rest;
         self

@@ -45,12 +45,10 @@ impl InvitationElection {
             Verdict::Declines => self.decline(now, &group.id, group, out),
             Verdict::Accepts => {
                 let mine = match &self.state {
-                    State::Leader(reign) => reign
-                        .up
-                        .iter()
-                        .filter(|id| **id != group.id)
-                        .cloned()
-                        .collect(),
+                    State::Leader(reign) => {
+                        let led = self.led(reign).filter(|id| **id != group.id);
+                        led.cloned().collect()
+                    }
                     State::Free { .. } | State::Candidate(_) | State::Member(_) => Vec::new(),
                 };
                 self.leave(LostReason::Outranked, out);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    InvitationElection, Out, Timer,
+    InvitationElection, Out,
     state::{Stage, State},
 };
 use crate::protocol::{LostReason, Member, MemberKind, Members, Presence, Time};
@@ -14,21 +14,14 @@ impl InvitationElection {
         self.hear(members.term());
         self.members = members;
         match &self.state {
-            State::Free { turn: None } if self.standing(now).is_some() => {
-                self.take_turn(now, LostReason::Reorganized, None, out);
-            }
-            State::Free { .. } | State::Leader(_) => {}
-            State::Candidate(merge) => {
-                let due = now.after(self.config.gathering());
-                let answers = merge.brought > 0 || self.may_answer(merge.pending.keys());
-                if let State::Candidate(merge) = &mut self.state
-                    && !answers
-                    && due < merge.due
-                {
-                    merge.due = due;
-                    out.set_timer(Timer::Accepts, due.since(now));
+            State::Free { turn } => {
+                let is_idle = turn.is_none() || self.rest.is_some();
+                if is_idle && self.standing(now).is_some() {
+                    self.take_turn(now, LostReason::Reorganized, None, out);
                 }
             }
+            State::Leader(_) => {}
+            State::Candidate(_) => self.hurry(now, out),
             State::Member(membership) => {
                 let known = self.members.get(&membership.coordinator.id);
                 let (gone, doubtful) = match &membership.stage {

@@ -15,12 +15,10 @@ use super::{
     Ready, Timer,
     state::{Found, Merge, Phase, Reign, State},
 };
+use crate::elections::line;
 use crate::protocol::{
     After, AgentId, Event, LostReason, Member, Members, Presence, Score, Term, Time, To,
 };
-
-/// The k-th in line waits no longer than this many steps.
-const LAST_STEP: usize = 8;
 
 impl InvitationElection {
     /// I1. The first start is a recovery.
@@ -31,7 +29,7 @@ impl InvitationElection {
     }
 
     /// I1, in order of rank: it is free, and forms a group of its own unless it is invited before,
-    /// for which whoever goes first has the time.
+    /// for which whoever goes first has the time. Who rests lets all others go first.
     /// `gone` is a member that looks up in the snapshot and is known not to be.
     pub(super) fn take_turn(
         &mut self,
@@ -41,17 +39,26 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         self.leave(reason, out);
-        let Some(rank) = self.rank(now) else {
+        let Some(rank) = self.rank() else {
             return self.ignore("it does not stand for election");
         };
-        let ahead = self.members.ahead_of(&rank, gone, LAST_STEP);
-        if ahead == 0 {
+        let rests = self.lets_others_go_first(now, gone);
+        if !rests {
+            self.stop_resting(out);
+        }
+        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
+        let place = line::place(ahead, rests);
+        if place == 0 {
             return self.form(now, reason, out);
         }
         let t = self.config.timings();
-        let steps = u32::try_from(ahead).unwrap_or(u32::MAX);
-        let wait = t.step().saturating_mul(steps);
-        let wait = After::jittered(wait.saturating_add(self.config.head_start()), t.jitter());
+        let head_start = if rests {
+            self.config.takeover()
+        } else {
+            self.config.head_start()
+        };
+        let wait = line::wait(t.step(), place).saturating_add(head_start);
+        let wait = After::jittered(wait, t.jitter());
         let turn = Some(now.after(wait.min));
         self.state = State::Free { turn };
         out.set_timer(Timer::Turn, wait);
@@ -130,10 +137,13 @@ impl InvitationElection {
     }
 
     pub(super) fn may_answer<'a>(&self, mut ids: impl Iterator<Item = &'a AgentId>) -> bool {
-        ids.any(|id| {
-            let member = self.members.get(id);
-            member.is_some_and(|m| m.presence != Presence::Down)
-        })
+        ids.any(|id| self.may_live(id))
+    }
+
+    /// Whether that is a member whose end is not certain.
+    pub(super) fn may_live(&self, id: &AgentId) -> bool {
+        let member = self.members.get(id);
+        member.is_some_and(|m| m.presence != Presence::Down)
     }
 
     /// I5.
@@ -188,11 +198,28 @@ impl InvitationElection {
     }
 
     fn close_early(&mut self, now: Time, out: &mut Out) {
-        if let State::Candidate(merge) = &self.state
-            && merge.pending.is_empty()
-            && merge.brought == 0
+        match &self.state {
+            State::Candidate(merge) if merge.pending.is_empty() && merge.brought == 0 => {
+                self.close(now, out);
+            }
+            State::Candidate(_) => self.hurry(now, out),
+            State::Free { .. } | State::Member(_) | State::Leader(_) => {}
+        }
+    }
+
+    /// Those who are awaited still may all be known to be down.
+    pub(super) fn hurry(&mut self, now: Time, out: &mut Out) {
+        let due = now.after(self.config.gathering());
+        let State::Candidate(merge) = &self.state else {
+            return;
+        };
+        let answers = merge.brought > 0 || self.may_answer(merge.pending.keys());
+        if let State::Candidate(merge) = &mut self.state
+            && !answers
+            && due < merge.due
         {
-            self.close(now, out);
+            merge.due = due;
+            out.set_timer(Timer::Accepts, due.since(now));
         }
     }
 
@@ -303,7 +330,10 @@ impl InvitationElection {
             State::Free { turn: Some(turn) } if now < turn => {
                 out.set_timer(Timer::Turn, turn.since(now));
             }
-            State::Free { turn: Some(_) } => self.form(now, LostReason::Reorganized, out),
+            State::Free { turn: Some(_) } => {
+                self.stop_resting(out); // all who do not rest had their turns
+                self.form(now, LostReason::Reorganized, out);
+            }
             State::Free { turn: None }
             | State::Candidate(_)
             | State::Member(_)

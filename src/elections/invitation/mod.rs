@@ -24,7 +24,7 @@
 //! | I1 | Recovery | a new number, and a group of one, at work | `merge.rs` |
 //! | I2 | Check | each H a coordinator asks all where they stand; who finds others above waits, S for each | `check.rs` |
 //! | I3 | Merge | a new number; invites its own members and who was found below; then `Ready` | `merge.rs` |
-//! | I4 | `Invitation` | join, accept, and pass it on to those it has coordinated | `join.rs` |
+//! | I4 | `Invitation` | join, accept, and pass it on to those it has coordinated, but for the dead | `join.rs` |
 //! | I5 | `Accept` | by the number of the group: in Up | `merge.rs` |
 //! | I6 | `Ready` | by the number of the group: the task; at work | `join.rs` |
 //! | I7 | Timeout | nothing heard for L: `AreYouThere`; "no", or silence for T: I1 | `check.rs` |
@@ -45,14 +45,15 @@
 //! | `AreYouThere` | no | yes, if of the old or the new group | no | yes, if in Up |
 //! | `There` | − | − | asked: watch on, or I1 | − |
 //! | `Resign` | − | − | of its group: I1 | − |
-//! | an end in `Members` | − | nobody is awaited: wait less | of the coordinator: I1; a guess: ask | − |
+//! | an end in `Members` | it rests, and nobody else is there: I1 | nobody is awaited: wait less | of the coordinator: I1; a guess: ask | − |
 //! | `TimedOut` | `Turn`, `Rest`: I1 | `Accepts`: I3 ends | `Watch`: ask, then I1 | `Check`, `Drain` |
 //! | `Campaign` | I1 | − | I1 | check |
 //! | `SetScore` | own turn | own turn | above the coordinator: I1 | check; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | drain; resign |
 //!
-//! Who does not stand (an observer, a voter without a score, one that rests after stepping down)
-//! forms no group. Such a voter is free, and joins whoever invites it. An observer takes the word of
+//! Who does not stand (an observer, a voter without a score) forms no group. Such a voter is free, and
+//! joins whoever invites it. So is one that rests after stepping down, for 2.5 T and its place in line,
+//! eight places further back; then its rest is over. An observer takes the word of
 //! the latest group's coordinator, and tells one only which count to exceed. Before `Start` an agent
 //! is *Down*.
 //!
@@ -68,6 +69,7 @@
 //! | I7: yes also while its coordinator forms a new group | a merge would drive all old members out |
 //! | importance may change: who ranks above its coordinator forms a group, and invites it | in the paper it is a fixed number |
 //! | `Resign`, a rest after it | in the paper nobody leaves politely |
+//! | who rests waits to be invited, and not for ever; who is silent is nobody to wait for | all who are left may rest, and nobody would begin |
 //!
 //! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that the
 //! paper's own specification for this algorithm can be satisfied by never agreeing. So nothing is
@@ -361,21 +363,24 @@ impl InvitationElection {
         self.me.kind == MemberKind::Voter
     }
 
-    /// This agent's importance if it stands for election: eligible, and not resting unless nobody
-    /// else is there.
+    /// This agent's importance if it stands for election: eligible, and it does not let others go
+    /// first.
     fn standing(&self, now: Time) -> Option<Score> {
-        let rests = self.rest.is_some_and(|until| now < until);
-        let stands = self.is_voter() && (!rests || !self.has_company());
-        self.me.score.filter(|_| stands)
+        let score = self.me.score.filter(|_| self.is_voter());
+        score.filter(|_| !self.lets_others_go_first(now, None))
     }
 
-    fn rank(&self, now: Time) -> Option<Rank> {
+    /// This agent's rank, if it may be elected at all.
+    fn rank(&self) -> Option<Rank> {
+        let score = self.me.score.filter(|_| self.is_voter())?;
         let id = self.me.id.clone();
-        self.standing(now).map(|score| Rank { score, id })
+        Some(Rank { score, id })
     }
 
-    fn has_company(&self) -> bool {
-        self.members.standing().any(|m| m.id != self.me.id)
+    /// Whether it rests, and somebody else is there to lead; `gone` is known not to be.
+    fn lets_others_go_first(&self, now: Time, gone: Option<&AgentId>) -> bool {
+        let company = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
+        self.rest.is_some_and(|until| now < until) && self.members.standing().any(company)
     }
 
     /// Whether that is another member whose life is not known to be over.

@@ -139,7 +139,7 @@ impl QuorumConfig {
         self.drain.unwrap_or_else(within)
     }
 
-    /// For how long an agent that stepped down at its user's wish stands back.
+    /// For how long an agent that stepped down at its user's wish lets others go first.
     pub const fn rest(&self) -> Duration {
         self.rest
     }
@@ -229,6 +229,10 @@ impl QuorumConfigBuilder {
 
     /// For how long an agent that stepped down at its user's wish lets others go first, unless its
     /// score is set or it is told to campaign. Default: 60 s.
+    ///
+    /// Who rests has a turn all the same, eight places further back in line: nobody else may be
+    /// there, or all who are may rest. So a rest delays the next leader by at most 8 S (8 d after a
+    /// certain end), whoever is left.
     pub const fn rest(mut self, rest: Duration) -> Self {
         self.rest = rest;
         self

@@ -46,11 +46,12 @@ impl QuorumBully {
         Verdict::Consent
     }
 
-    /// Only who could stand at once objects.
+    /// Only who could stand at once objects, and who rests only if its turn has come.
     fn objects_to(&self, now: Time, from: &AgentId, elect: &Elect) -> bool {
+        let stands = matches!(self.state, State::Probing(_) | State::Claiming(_));
         self.outranks(elect.score, from)
             && !matches!(self.state, State::Leader(_))
-            && now >= self.rest.challenge
+            && (stands || now >= self.rest.challenge)
             && self.barred(now).is_zero()
             && !self.objected.contains(from)
     }

@@ -24,8 +24,8 @@
 //! |---|---|---|
 //! | S1 | a voter whose record is not empty abstains for P at the beginning of a life | `turn.rs` |
 //! | E0 | who becomes eligible takes a turn | `command.rs` |
-//! | E1 | a turn comes after S per more important voter; it begins by asking | `campaign.rs` |
-//! | E2 | `Elect`: not while bound to another; `Ok` from who outranks the asker, once; else `Yield` | `elect.rs` |
+//! | E1 | a turn comes after S per more important voter, and 8 S more for who rests after stepping down; it begins by asking | `campaign.rs` |
+//! | E2 | `Elect`: not while bound to another; `Ok` from who outranks the asker, once, and if it rests only while it asks itself; else `Yield` | `elect.rs` |
 //! | E3 | enough consent, and all who outrank this agent have spoken or are late: claim | `campaign.rs` |
 //! | C1, C2, C3 | `Claim`: one durable vote per voter and term, never against a promise | `campaign.rs`, `vote.rs` |
 //! | A1 | elected: announce, and do not believe yet | `campaign.rs` |

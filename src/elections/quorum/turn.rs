@@ -9,6 +9,7 @@ use super::{
     Defect, Leadership, Out, QuorumBully, Timer, Vote,
     state::{Belief, Certainty, Gone, Posture, Promise, Seat, State, Vacancy},
 };
+use crate::elections::line;
 use crate::protocol::{After, AgentId, Event, LostReason, Members, Presence, Score, Term, Time};
 
 impl QuorumBully {
@@ -125,7 +126,7 @@ impl QuorumBully {
             .filter(|id| self.goes_first(score, id, last));
         let first = u32::try_from(first.count()).unwrap_or(u32::MAX);
         if now < self.rest.challenge {
-            first.saturating_add(8)
+            first.saturating_add(u32::try_from(line::LAST).unwrap_or(u32::MAX))
         } else {
             first
         }

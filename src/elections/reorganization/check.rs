@@ -7,7 +7,7 @@
 use super::{
     AreYouNormal, AreYouThere, ElectionId, Normal, NotNormal, Out, Ready, Reorganization, Task,
     There, Timer, Zeal,
-    state::{Cause, Phase, Reign, State, Watch},
+    state::{Cause, Halter, Phase, Reign, State, Watch},
 };
 use crate::protocol::{AgentId, Incarnation, LostReason, MemberKind, Time};
 
@@ -157,7 +157,10 @@ impl Reorganization {
         }
         match membership.watch {
             Watch::Hears if self.me.kind == MemberKind::Voter => self.ask_leader(now, out),
-            Watch::Hears | Watch::Asks => self.elect(now, LostReason::Reorganized, out),
+            Watch::Hears | Watch::Asks => {
+                let silent = membership.leader.id.clone();
+                self.elect_without(now, &silent, out);
+            }
         }
     }
 
@@ -201,7 +204,17 @@ impl Reorganization {
             State::Waiting(wait) if now < wait.due => {
                 out.set_timer(Timer::Takeover, wait.due.since(now));
             }
-            State::Waiting(_) => self.elect(now, LostReason::Reorganized, out),
+            State::Waiting(wait) => match &wait.cause {
+                Cause::Superior(by) | Cause::Halted(Halter { by, .. }) => {
+                    let silent = by.id.clone();
+                    self.elect_without(now, &silent, out);
+                }
+                Cause::Pause => self.elect(now, LostReason::Reorganized, out),
+                Cause::Rest => {
+                    self.stop_resting(out); // all who do not rest had their turns
+                    self.elect(now, LostReason::Reorganized, out);
+                }
+            },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => {
                 self.ignore("it stands back for nobody");
             }

@@ -1,16 +1,15 @@
 //! What the application asks for: an election, another score, a hand-over.
 //!
 //! The paper's importance is fixed and its coordinators do not leave. Here both happen: who ranks
-//! above its coordinator holds an election, and who steps down says so and stands back for a while.
+//! above its coordinator holds an election, and who steps down says so and lets all others go first for
+//! a while.
 
 use super::{
     Out, Reorganization, Resign, Timer,
     state::{Cause, Drain, State},
 };
+use crate::elections::line;
 use crate::protocol::{After, AgentId, Event, LostReason, Member, Score, Time};
-
-/// The k-th in line waits no longer than this many steps.
-const LAST_STEP: usize = 8;
 
 impl Reorganization {
     /// Holds an election; a coordinator checks its members at once.
@@ -123,9 +122,7 @@ impl Reorganization {
             election,
             successor,
         });
-        if self.standing(now).is_some() {
-            self.take_turn(now, out); // nobody else is there
-        }
+        self.take_turn(now, out); // the last one, or at once if nobody else is there
     }
 
     /// The coordinator has left: its successor begins at once, the others in order of rank.
@@ -140,23 +137,29 @@ impl Reorganization {
         }
         self.learn(from, None);
         self.leave(LostReason::Reorganized, out);
-        if self.standing(now).is_none() {
-            return;
-        }
         if resign.successor.as_ref() == Some(&self.me.id) {
-            self.elect(now, LostReason::Reorganized, out);
+            self.elect_without(now, from, out);
         } else {
             self.take_turn(now, out);
         }
     }
 
-    fn take_turn(&mut self, now: Time, out: &mut Out) {
-        let Some(rank) = self.rank(now) else { return };
-        let behind = self.members.ahead_of(&rank, None, LAST_STEP);
-        let behind = u32::try_from(behind).unwrap_or(u32::MAX);
+    /// Holds an election in order of rank, unless somebody else halts it before. Who rests lets all
+    /// others go first, and gives them the time to.
+    pub(super) fn take_turn(&mut self, now: Time, out: &mut Out) {
+        let Some(rank) = self.rank() else {
+            return self.ignore("it does not stand for election");
+        };
+        let rests = self.lets_others_go_first(now, None);
+        let ahead = self.members.ahead_of(&rank, None, line::LAST);
         let t = self.config.timings();
-        let wait = After::jittered(t.step().saturating_mul(behind), t.jitter());
-        self.stand_back(now, Cause::Pause, wait, out);
+        let turn = line::wait(t.step(), line::place(ahead, rests));
+        let (cause, wait) = if rests {
+            (Cause::Rest, self.config.takeover().saturating_add(turn))
+        } else {
+            (Cause::Pause, turn)
+        };
+        self.stand_back(now, cause, After::jittered(wait, t.jitter()), out);
     }
 
     /// The one that was named if it may lead, else the most important one that is up.
@@ -175,7 +178,12 @@ impl Reorganization {
             Some(until) if now < until => out.set_timer(Timer::Rest, until.since(now)),
             Some(_) => {
                 self.rest = None;
-                if matches!(self.state, State::Idle) {
+                let is_idle = match &self.state {
+                    State::Idle => true,
+                    State::Waiting(wait) => wait.cause == Cause::Rest,
+                    State::Candidate(_) | State::Member(_) | State::Leader(_) => false,
+                };
+                if is_idle {
                     self.elect(now, LostReason::Reorganized, out);
                 }
             }

@@ -87,7 +87,7 @@ impl ReorganizationConfig {
         self.drain
     }
 
-    /// For how long an agent that stepped down does not stand for election.
+    /// For how long an agent that stepped down lets others go first.
     pub const fn rest(&self) -> Duration {
         self.rest
     }
@@ -122,7 +122,8 @@ impl ReorganizationConfig {
 
     /// The longest from the silent death of a coordinator until all who live work under the next,
     /// if everybody who is dead has been so before: d + L + J until it is missed, T until it has
-    /// not answered, and an election with losses.
+    /// not answered, and an election with losses. Where somebody
+    /// [rests](ReorganizationConfigBuilder::rest), later by at most what is stated there.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector.detection);
@@ -172,8 +173,12 @@ impl ReorganizationConfigBuilder {
         self
     }
 
-    /// For how long an agent that stepped down does not stand for election, unless its score is
-    /// set, it is told to, or nobody else is there. Default: 60 s.
+    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
+    /// told to campaign, or nobody else is there. Default: 60 s.
+    ///
+    /// Who rests has a turn all the same, the last of all: it stands back for 2.5 T and for its place
+    /// in line, eight places further back, and then holds an election, since all who are left may
+    /// rest. So a rest delays the next leader by at most 2.5 T + 16 S + J, whoever is left.
     pub const fn rest(mut self, rest: Duration) -> Self {
         self.rest = rest;
         self

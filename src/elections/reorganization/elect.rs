@@ -30,7 +30,7 @@ impl Reorganization {
     pub(super) fn elect(&mut self, now: Time, reason: LostReason, out: &mut Out) {
         self.leave(reason, out);
         let Some(score) = self.standing(now) else {
-            return self.ignore("it does not stand for election");
+            return self.take_turn(now, out); // who rests has the last one
         };
         let Some(count) = self.seen.next().filter(|count| *count <= LAST_COUNT) else {
             return self.ignore("the counts have come to their end");
@@ -57,6 +57,15 @@ impl Reorganization {
             score: Some(score),
         };
         self.call(now, candidacy, question, out);
+    }
+
+    /// The same where `gone` looks up in the snapshot and is known not to be: who rests need not let
+    /// that one go first.
+    pub(super) fn elect_without(&mut self, now: Time, gone: &AgentId, out: &mut Out) {
+        if !self.lets_others_go_first(now, Some(gone)) {
+            self.stop_resting(out);
+        }
+        self.elect(now, LostReason::Reorganized, out);
     }
 
     /// Calls those who are pending, and waits for their answers.

@@ -21,10 +21,12 @@ impl Reorganization {
             member.is_none_or(|m| m.presence == Presence::Down)
         };
         match &self.state {
-            State::Idle if self.standing(now).is_some() => {
-                self.elect(now, LostReason::Reorganized, out);
+            State::Idle => {
+                if self.standing(now).is_some() {
+                    self.elect(now, LostReason::Reorganized, out);
+                }
             }
-            State::Idle | State::Leader(_) => {}
+            State::Leader(_) => {}
             State::Candidate(_) => self.reconsider(now, out),
             State::Waiting(wait) => match &wait.cause {
                 Cause::Superior(above) | Cause::Halted(Halter { by: above, .. })
@@ -32,7 +34,10 @@ impl Reorganization {
                 {
                     self.elect(now, LostReason::Reorganized, out);
                 }
-                Cause::Superior(_) | Cause::Halted(_) | Cause::Pause => {}
+                Cause::Rest if self.standing(now).is_some() => {
+                    self.elect(now, LostReason::Reorganized, out);
+                }
+                Cause::Superior(_) | Cause::Halted(_) | Cause::Pause | Cause::Rest => {}
             },
             State::Member(membership) => {
                 let leader = membership.leader.clone();

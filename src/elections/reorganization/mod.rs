@@ -53,14 +53,15 @@
 //! | `AreYouNormal` | no | no | no | no | no | of the coordinator: yes, or G1 if it ranks below | no |
 //! | `NotNormal` | − | − | − | − | − | − | G1: `Reorganized` |
 //! | `Resign` | − | − | − | − | − | of the coordinator: G1, or own turn | − |
-//! | an end in `Members` | − | of who is asked: wait less | the same | of who is called: G1 | of who it waits for: G1 | of the coordinator: G1; a guess: ask | − |
-//! | `TimedOut` | `Rest`: G1 | `Answer`: halt, or stand back | `Answer`: reorganize | `Answer`: G1 | `Takeover`: G1 | `Watch`: ask, then G1 | `Check`, `Drain` |
+//! | an end in `Members` | − | of who is asked: wait less | the same | of who is called: G1 | of who it waits for: G1; it rests, and nobody else is there: G1 | of the coordinator: G1; a guess: ask | − |
+//! | `TimedOut` | − | `Answer`: halt, or stand back | `Answer`: reorganize | `Answer`: G1 | `Takeover`: G1; it rests, and `Rest`: G1 | `Watch`: ask, then G1 | `Check`, `Drain` |
 //! | `Campaign` | G1 | − | − | − | G1 | G1 | check |
 //! | `SetScore` | G1 | G1 | G1 | G1 | higher: G1 | above the coordinator: G1 | check; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | − | − | drain; resign |
 //!
-//! G1 by who does not stand (an observer, a voter without a score, one that rests after stepping
-//! down) is to be idle. An idle voter answers, obeys and works like any other; an observer takes the
+//! G1 by who does not stand (an observer, a voter without a score) is to be idle. By a voter that rests
+//! after stepping down it is to stand back for all others, 2.5 T and its place in line, eight places
+//! further back; then its rest is over. An idle voter answers, obeys and works like any other; an observer takes the
 //! coordinator's word, and tells one only which count to exceed. Before `Start` an agent is *Down*.
 //!
 //! # Amendments
@@ -80,6 +81,7 @@
 //! | – who slept for longer than L gives up a leadership, and starts again | "a node never pauses" cannot be promised; noticing it can |
 //! | – importance may change: who ranks above its coordinator is G1 | in the paper it is a fixed number |
 //! | – `Resign`, a rest after it | in the paper nobody leaves politely |
+//! | – who rests stands back, and not for ever; who is silent is nobody to stand back for | all who are left may rest, and nobody would begin |
 //!
 //! The notes known as *Bully* that circulate with the 1982 protocol have faults of their own: they
 //! end at *Reorganization* (no `Ready`, nobody is ever *Normal*), have no Check, Timeout or
@@ -386,21 +388,24 @@ impl Reorganization {
         self.me.kind == MemberKind::Voter
     }
 
-    /// This agent's importance if it stands for election: eligible, and not resting unless nobody
-    /// else is there.
+    /// This agent's importance if it stands for election: eligible, and it does not let others go
+    /// first.
     fn standing(&self, now: Time) -> Option<Score> {
-        let rests = self.rest.is_some_and(|until| now < until);
-        let stands = self.is_voter() && (!rests || !self.has_company());
-        self.me.score.filter(|_| stands)
+        let score = self.me.score.filter(|_| self.is_voter());
+        score.filter(|_| !self.lets_others_go_first(now, None))
     }
 
-    fn rank(&self, now: Time) -> Option<Rank> {
+    /// This agent's rank, if it may be elected at all.
+    fn rank(&self) -> Option<Rank> {
+        let score = self.me.score.filter(|_| self.is_voter())?;
         let id = self.me.id.clone();
-        self.standing(now).map(|score| Rank { score, id })
+        Some(Rank { score, id })
     }
 
-    fn has_company(&self) -> bool {
-        self.members.standing().any(|m| m.id != self.me.id)
+    /// Whether it rests, and somebody else is there to lead; `gone` is known not to be.
+    fn lets_others_go_first(&self, now: Time, gone: Option<&AgentId>) -> bool {
+        let company = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
+        self.rest.is_some_and(|until| now < until) && self.members.standing().any(company)
     }
 
     /// Whether this agent stands, and is more important than that one.

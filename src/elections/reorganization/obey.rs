@@ -159,7 +159,7 @@ impl Reorganization {
             State::Waiting(wait) => match &wait.cause {
                 Cause::Superior(above) => outranks(above),
                 Cause::Halted(halter) => outranks(&halter.by),
-                Cause::Pause => false,
+                Cause::Pause | Cause::Rest => false,
             },
             State::Idle | State::Member(_) | State::Leader(_) => false,
         }
@@ -179,7 +179,7 @@ impl Reorganization {
         match &self.state {
             State::Waiting(wait) => match &wait.cause {
                 Cause::Halted(halter) => halter.election == *election,
-                Cause::Superior(_) | Cause::Pause => false,
+                Cause::Superior(_) | Cause::Pause | Cause::Rest => false,
             },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => false,
         }
@@ -208,7 +208,7 @@ impl Reorganization {
         let score = match &self.state {
             State::Waiting(wait) => match &wait.cause {
                 Cause::Halted(halter) if halter.election == *election => Some(halter.by.score),
-                Cause::Halted(_) | Cause::Superior(_) | Cause::Pause => None,
+                Cause::Halted(_) | Cause::Superior(_) | Cause::Pause | Cause::Rest => None,
             },
             State::Idle | State::Candidate(_) | State::Member(_) | State::Leader(_) => None,
         };

@@ -69,7 +69,10 @@ impl State {
                 | Phase::Reorganizing
                 | Phase::Readying => Role::Candidate,
             },
-            Self::Waiting(_) => Role::Waiting,
+            Self::Waiting(wait) => match wait.cause {
+                Cause::Rest => Role::Follower, // nobody has told it to wait
+                Cause::Superior(_) | Cause::Halted(_) | Cause::Pause => Role::Waiting,
+            },
             Self::Member(membership) => match membership.stage {
                 Stage::Joining => Role::Waiting,
                 Stage::Following { .. } => Role::Follower,
@@ -156,6 +159,8 @@ pub(super) enum Cause {
     Halted(Halter),
     /// Its own election failed, or it is not its turn.
     Pause,
+    /// It rests after stepping down: all others go first, and may halt it.
+    Rest,
 }
 
 /// A coordinator and what is agreed with it.

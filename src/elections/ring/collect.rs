@@ -7,6 +7,7 @@ use super::{
     hop::Way,
     state::{Contest, Seat, Stage, Turn, Why},
 };
+use crate::elections::line;
 use crate::protocol::{After, Member, Time};
 
 impl Ring {
@@ -162,34 +163,34 @@ impl Ring {
 
     /// Takes a turn if there is a reason for an election, and none is under way.
     pub(super) fn reconsider(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_some() || !self.stands(now) {
+        if self.contest.is_some() {
             return;
         }
         match &self.seat {
             Seat::Vacant => self.take_turn(now, None, out),
-            Seat::Taken(followed) => {
+            Seat::Taken(followed) if self.stands(now) => {
                 let (score, id) = (followed.score, followed.leader.id.clone());
                 if self.outranks(score, &id) {
                     self.challenge(now, &id, out);
                 }
             }
-            Seat::Mine(_) => {}
+            Seat::Taken(_) | Seat::Mine(_) => {}
         }
     }
 
     /// A vacant seat: the most important member begins at once, each further one a step later, so
-    /// that one token goes round and not many. `gone` is known not to be there.
+    /// that one token goes round and not many; who rests goes last. `gone` is known not to be there.
     pub(super) fn take_turn(&mut self, now: Time, gone: Option<&AgentId>, out: &mut Out) {
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
             return;
         };
-        let behind = self.members.ahead_of(&rank, gone, MOST_BEHIND);
-        let behind = u32::try_from(behind).unwrap_or(0);
-        if behind == 0 {
+        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
+        let place = line::place(ahead, self.lets_others_go_first(now, gone));
+        if place == 0 {
             return self.begin(now, out);
         }
-        let step = self.config.timings().step();
-        self.set_turn(now, step.saturating_mul(behind), Why::Rank, out);
+        let wait = line::wait(self.config.timings().step(), place);
+        self.set_turn(now, wait, Why::Rank, out);
     }
 
     /// A leader that this agent outranks is left alone for a while first.
@@ -221,7 +222,7 @@ impl Ring {
         self.turn = None;
         let reason = match (&self.seat, why) {
             (_, Why::Merge) => true,
-            (Seat::Vacant, Why::Rank) => self.stands(now),
+            (Seat::Vacant, Why::Rank) => self.may_stand(),
             (Seat::Taken(f), Why::Rank) => self.outranks(f.score, &f.leader.id) && self.stands(now),
             (Seat::Mine(_), Why::Rank) => false,
         };
@@ -230,6 +231,3 @@ impl Ring {
         }
     }
 }
-
-/// Ranks further down wait no longer than this one.
-const MOST_BEHIND: usize = 8;

@@ -1,9 +1,9 @@
 //! What the application asks for: an election, another score, a hand-over.
 //!
 //! Leaving is polite: `Draining` first, then the work ends, then the belief; then the successor is
-//! nominated as if it had won an election, and announces itself. Who stepped down is chosen again
-//! only if there is nobody else, until its score is set, it is told to campaign, or a time has
-//! passed: otherwise the hand-over would bounce straight back.
+//! nominated as if it had won an election, and announces itself. Who stepped down begins last, and
+//! is chosen again only if there is nobody else, until its score is set, it is told to campaign, or a
+//! time has passed: otherwise the hand-over would bounce straight back.
 
 use super::{
     AgentId, Bounded, ElectionId, Nominate, Out, Ring, Timer,
@@ -137,11 +137,7 @@ impl Ring {
     }
 
     fn best_successor(&self) -> Option<AgentId> {
-        let mut fit = self
-            .members
-            .standing()
-            .filter(|m| m.id != self.me.id && !self.suspects.contains_key(&m.id));
-        fit.next().map(|m| m.id.clone())
+        self.others_that_stand().next().map(|m| m.id.clone())
     }
 
     /// Says whether it rested.

@@ -140,7 +140,8 @@ impl RingConfig {
     /// the winner.
     ///
     /// One lap n d + `dead` · Hop for the last heartbeat, Lost + J, min(`dead` - 1, 8) turns of
-    /// S + J, and the election.
+    /// S + J, and the election. Where somebody
+    /// [rests](RingConfigBuilder::rest), later by at most what is stated there.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t
@@ -247,6 +248,9 @@ impl RingConfigBuilder {
 
     /// For how long an agent that stepped down lets others go first, unless its score is set, it
     /// is told to campaign, or nobody else is there. Default: 60 s.
+    ///
+    /// Who rests has a turn all the same, eight places further back in line, and is chosen if all
+    /// who are left rest. So a rest delays the next leader by at most 8 S, whoever is left.
     pub const fn rest(mut self, rest: Duration) -> Self {
         self.rest = rest;
         self

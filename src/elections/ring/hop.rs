@@ -197,7 +197,7 @@ impl Ring {
     // ---- suspicion --------------------------------------------------------------------------
 
     pub(super) fn suspect(&mut self, now: Time, id: &AgentId, out: &mut Out) {
-        if let Some(member) = self.members.get(id) {
+        if let Some(member) = self.members.get(id).filter(|_| self.is_voter()) {
             self.suspects.insert(id.clone(), member.incarnation);
             self.watch_for_return(now, out);
         }

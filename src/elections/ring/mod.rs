@@ -65,8 +65,10 @@
 //!   [`challenge_after`](RingConfigBuilder::challenge_after).
 //! - *A hand-over is a nomination*: who steps down nominates its successor in a new term, and is
 //!   itself chosen again only if there is nobody else.
+//! - *Who rests takes the last turn*, eight places further back in line: all who are left may rest, and
+//!   nobody would begin. Who is gone or passed over is nobody to go first.
 //! - *An ineligible voter passes on*, and is on the list without a score; an observer is not in the
-//!   ring, and the leader tells it.
+//!   ring, and the leader tells it. It passes nobody over, and probes nobody.
 //!
 //! # The source's faults
 //! The Go seed's ring sends nothing: it follows pointers, reads and writes other nodes' fields, so
@@ -332,14 +334,26 @@ impl Ring {
         })
     }
 
-    /// Whether this agent may begin an election for its own sake: it is eligible, and does not
-    /// rest unless nobody else is there.
+    /// Whether this agent may begin an election for its own sake: it is eligible, and there is a
+    /// term left to lead in.
+    fn may_stand(&self) -> bool {
+        self.me.score.is_some() && self.is_voter() && self.seen.next().is_some()
+    }
+
+    /// The same, unless it lets others go first.
     fn stands(&self, now: Time) -> bool {
-        let company = || self.members.standing().any(|m| m.id != self.me.id);
-        self.me.score.is_some()
-            && self.is_voter()
-            && (!self.is_resting(now) || !company())
-            && self.seen.next().is_some()
+        self.may_stand() && !self.lets_others_go_first(now, None)
+    }
+
+    /// Whether it rests, and somebody else is there to lead; `gone` is known not to be.
+    fn lets_others_go_first(&self, now: Time, gone: Option<&AgentId>) -> bool {
+        self.is_resting(now) && self.others_that_stand().any(|m| Some(&m.id) != gone)
+    }
+
+    /// Who else may be elected and is thought to be there, the most important one first.
+    fn others_that_stand(&self) -> impl Iterator<Item = &Member> {
+        let standing = self.members.standing();
+        standing.filter(|m| m.id != self.me.id && !self.suspects.contains_key(&m.id))
     }
 
     fn is_resting(&self, now: Time) -> bool {

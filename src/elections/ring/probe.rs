@@ -44,10 +44,15 @@ impl Ring {
         out.set_timer(Timer::Probe, span);
     }
 
-    /// Somebody is passed over whose life may go on.
+    /// Somebody is passed over whose life may go on. An observer passes nothing on, and nobody would
+    /// answer it.
     pub(super) fn is_passed_over(&self, m: &Member) -> bool {
         let doubtful = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
-        m.is_voter() && m.id != self.me.id && m.presence != Presence::Down && doubtful
+        self.is_voter()
+            && m.is_voter()
+            && m.id != self.me.id
+            && m.presence != Presence::Down
+            && doubtful
     }
 
     pub(super) fn on_probe(&mut self, now: Time, from: &AgentId, probe: &Probe, out: &mut Out) {
@@ -102,7 +107,7 @@ impl Ring {
 
     /// There is a leader, as it seems: its heartbeat comes, or this agent's turn.
     pub(super) fn await_leader(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_none() && self.stands(now) && self.turn.is_none() {
+        if self.contest.is_none() && self.may_stand() && self.turn.is_none() {
             let lost = self.config.lost(self.size());
             self.set_turn(now, lost, Why::Rank, out);
         }

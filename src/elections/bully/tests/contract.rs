@@ -58,7 +58,7 @@ impl Contract {
         }
         self.agrees_with_the_view(bully, now, effects);
         let running: BTreeSet<Timer> = self.armed.keys().copied().collect();
-        assert_eq!(running, needed(bully, now), "timers of {:?}", bully.state);
+        assert_eq!(running, needed(bully), "timers of {:?}", bully.state);
     }
 
     /// The timers that are running, and when each fires at the earliest.
@@ -152,14 +152,14 @@ impl Contract {
 }
 
 /// Exactly the timers that move this machine on.
-fn needed(bully: &Bully, now: Time) -> BTreeSet<Timer> {
+fn needed(bully: &Bully) -> BTreeSet<Timer> {
     let watches = bully.config.timings.detector().is_some();
     let mut timers = BTreeSet::new();
     match &bully.state {
         State::Follower(Seat::Taken(_)) => timers.extend(watches.then_some(Timer::Detect)),
         State::Follower(Seat::Vacant(Some(_))) => timers.extend([Timer::Campaign]),
         State::Follower(Seat::Vacant(None)) => {
-            let stands = bully.has_begun() && bully.stands(now) && bully.rest.is_none();
+            let stands = bully.has_begun() && bully.may_stand(); // who rests has the last turn
             assert!(
                 bully.is_strict() || !stands,
                 "it stands, and nothing will move it"

@@ -135,11 +135,19 @@ fn a_witness_that_follows_a_leader_answers_ok() {
 }
 
 #[test]
-fn who_rests_yields_to_everybody() {
-    let mut me = Kit::resting();
+fn who_rests_yields_to_everybody_and_waits() {
     for (name, score) in [(LOW, 1), (HIGH, 9)] {
+        let mut me = Kit::resting();
         me.hear(name, elect(score))
             .sent(name, yields_after(MINE))
+            .set(Timer::Victory, VICTORY)
+            .nothing_else_happened();
+        me.hear(LOW, elect(1))
+            .sent(LOW, yields_after(MINE))
+            .nothing_else_happened();
+        me.later(VICTORY)
+            .fire(Timer::Victory)
+            .set(Timer::Campaign, if name == LOW { 9 * S } else { 8 * S })
             .nothing_else_happened();
     }
 }

@@ -151,30 +151,38 @@ fn who_cannot_be_elected_only_sees_the_leader_go() {
 }
 
 #[test]
-fn who_rests_comes_back_last_in_line_when_nobody_else_is_there() {
-    let mut me = Kit::resting();
+fn who_rests_takes_the_last_turn_whoever_else_is_there() {
+    let mut me = Kit::resting(); // its turn is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
-    me.told(|m| suspect(m, LOW))
-        .set(Timer::Campaign, 8 * S)
+    me.told(|m| suspect(m, LOW)).nothing_else_happened();
+    me.later(L + J + 9 * S - 1)
+        .fire(Timer::Campaign)
+        .set(Timer::Campaign, 1)
         .nothing_else_happened();
     let elect = Elect {
         round: round(2),
         seen: Term(MINE),
         ..elect(5)
     };
-    me.later(8 * S)
+    me.later(1)
         .fire(Timer::Campaign)
         .asked(&[LOW], elect)
         .set(Timer::Deadline, T)
         .nothing_else_happened();
+    assert!(me.bully.rest.is_none(), "it has let all others go first");
 }
 
 #[test]
-fn who_rests_rests_on_while_anybody_else_is_there() {
+fn who_rests_lets_others_go_first_when_its_successor_is_gone() {
     let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
     me.told(|m| down(m, LOW))
         .has_no_leader(MINE + 1)
+        .set(Timer::Campaign, 9 * S)
         .nothing_else_happened();
+    me.hear(HIGH, elected(MINE + 2, 9))
+        .followed(HIGH, MINE + 2)
+        .nothing_else_happened();
+    assert!(me.bully.rest.is_some(), "and rests on");
 }
 
 // ---- candidates and those who wait ----

@@ -151,11 +151,14 @@ fn who_cannot_be_elected_waits_for_the_next() {
 }
 
 #[test]
-fn who_rests_does_not_succeed() {
-    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
-    me.hear(LOW, resign(MINE + 1, Some(ME)))
-        .has_no_leader(MINE + 1)
-        .nothing_else_happened();
+fn who_rests_does_not_succeed_but_in_the_last_turn() {
+    for successor in [None, Some(ME), Some(HIGH)] {
+        let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+        me.hear(LOW, resign(MINE + 1, successor))
+            .has_no_leader(MINE + 1)
+            .set(Timer::Campaign, 9 * S) // behind all who do not rest, and HIGH if it does
+            .nothing_else_happened();
+    }
 }
 
 #[test]

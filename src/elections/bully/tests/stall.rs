@@ -132,6 +132,7 @@ fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
         .lost(LostReason::Resigned)
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE, Some(LOW)))
+        .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 

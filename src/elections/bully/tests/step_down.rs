@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// When all others have missed it, behind those who do not rest, and behind HIGH if it does.
+const LAST_TURN: u64 = L + J + 9 * S;
+
 fn drains(seen: Seen, to: Option<&str>) {
     seen.notified(Event::Draining {
         term: Term(MINE),
@@ -67,6 +70,7 @@ fn the_belief_ends_before_the_resignation_is_said() {
         .lost(LostReason::Resigned)
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE, Some(LOW)))
+        .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
     assert_eq!(me.view().leader, None);
 }
@@ -79,6 +83,7 @@ fn the_work_that_takes_too_long_is_not_waited_for() {
         .lost(LostReason::Resigned)
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE, Some(LOW)))
+        .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }
 
@@ -91,6 +96,7 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
         .lost(LostReason::Resigned)
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE, Some(HIGH)))
+        .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }
 
@@ -136,5 +142,6 @@ fn the_term_that_was_handed_over_is_the_renewed_one() {
         })
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE + 2, Some(LOW)))
+        .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }

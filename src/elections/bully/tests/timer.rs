@@ -227,6 +227,7 @@ fn preempt_a_steady_challenger_gets_the_seat_by_a_clean_hand_over() {
         .lost(LostReason::Resigned)
         .set(Timer::Rest, REST)
         .sent_all(resign(MINE, Some(HIGH)))
+        .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 

@@ -56,6 +56,21 @@ fn those_whom_others_bring_are_waited_for() {
 }
 
 #[test]
+fn when_only_the_dead_are_awaited_it_ends_soon() {
+    let mut me = Kit::asking();
+    for (name, score) in [(HIGH, None), (LOW, Some(1))] {
+        me.hear(name, place(4, score, Standing::Free));
+    }
+    me.later(27).fire(Timer::Check);
+    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(
+        me.hear(HIGH, accept(5, ME)),
+        ["set Accepts 27"],
+        "nobody may have heard of its next life"
+    );
+}
+
+#[test]
 fn who_declines_brings_nobody() {
     let mut me = with_a_group_of_three();
     assert_eq!(

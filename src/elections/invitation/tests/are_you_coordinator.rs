@@ -25,6 +25,19 @@ fn every_voter_says_where_it_stands() {
 }
 
 #[test]
+fn the_dead_are_brought_to_nobody() {
+    let mut me = Kit::leading();
+    assert_eq!(me.told(|m| m.suspect(&id(LOW), Incarnation(1))), NOTHING);
+    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
+    assert_eq!(said, ["high: coordinates 1 (to 2.high)"], "a guess");
+    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
+    assert_eq!(said, ["high: coordinates 0 (to 2.high)"]);
+    let said = me.hear(HIGH, invitation(8, HIGH, 9));
+    assert!(!said.iter().any(|s| s.starts_with("low: ")), "{said:?}");
+}
+
+#[test]
 fn a_member_hears_that_its_coordinator_lives() {
     assert_eq!(
         Kit::following().hear(HIGH, are_you_coordinator(7, HIGH, 9)),

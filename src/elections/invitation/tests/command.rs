@@ -66,7 +66,8 @@ fn a_leader_drains_then_resigns_then_rests() {
         [
             "lost the leadership of term 5: resigned",
             "set Rest 60000",
-            "all: resign 5.me for low"
+            "all: resign 5.me for low",
+            "set Turn 662" // 2.5 T, and behind all who do not rest, and HIGH if it does
         ]
     );
     assert_eq!(
@@ -103,6 +104,39 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
             assert_eq!(me.step(Input::Drained), NOTHING, "{state}");
         }
     }
+}
+
+#[test]
+fn one_that_rests_forms_a_group_in_the_last_turn() {
+    let mut me = Kit::resting();
+    assert_eq!(me.later(661).fire(Timer::Turn), ["set Turn 1"]);
+    assert!(me.machine.rest.is_some());
+    let said = me.later(1).fire(Timer::Turn);
+    assert_eq!(said[2], "acquired the leadership in term 6", "{said:?}");
+    assert!(me.machine.rest.is_none());
+}
+
+#[test]
+fn a_silent_coordinator_is_no_company_for_one_that_rests() {
+    let under_high = || {
+        let mut me = Kit::resting();
+        me.hear(HIGH, invitation(7, HIGH, 9));
+        me.hear(HIGH, ready(7, HIGH, 9));
+        me
+    };
+    let silent = |mut me: Kit| {
+        me.later(250).fire(Timer::Watch);
+        me.later(200).fire(Timer::Watch)
+    };
+    let said = silent(under_high());
+    assert_eq!(
+        said,
+        ["has no leader since term 7", "set Turn 644"],
+        "LOW is"
+    );
+    let mut me = under_high();
+    me.told(|m| m.down(&id(LOW), Incarnation(1)));
+    assert!(silent(me).contains(&"acquired the leadership in term 8".into()));
 }
 
 #[test]

@@ -55,6 +55,22 @@ fn it_objects_to_the_same_one_only_once() {
 }
 
 #[test]
+fn who_rests_consents_to_everybody_until_it_asks_itself() {
+    let mut me = Kit::leading();
+    me.step(Input::StepDown { to: None }).whatever();
+    me.step(Input::Drained).whatever();
+    let (seen, _) = me.durable();
+    me.hear(LOW, elect(seen, 1))
+        .sent(LOW, yields_at(1, seen))
+        .nothing_else_happened();
+    me.later(60_000 - 1).fire(Timer::Election).whatever();
+    assert_eq!(me.view().role, Role::Candidate);
+    me.hear(LOW, elect(seen, 1))
+        .sent(LOW, objects(1, seen))
+        .nothing_else_happened();
+}
+
+#[test]
 fn a_witness_never_objects() {
     let mut me = Kit::witness();
     me.hear(LOW, elect(4, 1))

@@ -97,7 +97,8 @@ fn a_leader_drains_then_resigns_then_rests() {
         [
             "lost the leadership of term 4: resigned",
             "set Rest 60000",
-            "all: resign 4.me for low"
+            "all: resign 4.me for low",
+            "set Takeover 662" // 2.5 T, and behind all who do not rest, and HIGH if it does
         ]
     );
     assert_eq!(
@@ -145,6 +146,57 @@ fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
     for wish in [Input::Campaign, Input::SetScore(Some(5.into()))] {
         assert_eq!(Kit::resting().step(wish).last().unwrap(), "set Answer 200");
     }
+}
+
+#[test]
+fn one_that_rests_holds_an_election_in_the_last_turn() {
+    let mut me = Kit::resting();
+    assert_eq!(me.later(661).fire(Timer::Takeover), ["set Takeover 1"]);
+    assert!(me.machine.rest.is_some());
+    assert_eq!(
+        me.later(1).fire(Timer::Takeover),
+        ["persist 5", "high: are you there? 5.me", "set Answer 200"]
+    );
+    assert!(me.machine.rest.is_none(), "it has let all others go first");
+    let mut me = Kit::resting();
+    me.set_score(None);
+    assert_eq!(me.later(662).fire(Timer::Takeover), NOTHING);
+}
+
+/// ME rests, and works under HIGH.
+fn resting_under_high() -> Kit {
+    let mut me = Kit::resting();
+    me.hear(HIGH, halt(7, HIGH, 9));
+    me.hear(HIGH, new_coordinator(7, HIGH));
+    me.hear(HIGH, ready(7, HIGH, 9));
+    assert_eq!(me.machine.status(), Status::Normal);
+    me
+}
+
+#[test]
+fn a_silent_coordinator_is_no_company_for_one_that_rests() {
+    let mut me = resting_under_high();
+    me.later(250).fire(Timer::Watch);
+    let said = me.later(200).fire(Timer::Watch);
+    assert_eq!(
+        said,
+        ["has no leader since term 7", "set Takeover 662"],
+        "LOW is"
+    );
+    let mut me = resting_under_high();
+    me.told(|m| m.down(&id(LOW), Incarnation(1)));
+    me.later(250).fire(Timer::Watch);
+    let said = me.later(200).fire(Timer::Watch);
+    assert_eq!(said.last().unwrap(), "set Answer 200", "{said:?}");
+}
+
+#[test]
+fn nor_is_one_who_was_silent_after_its_halt() {
+    let mut me = Kit::resting();
+    me.told(|m| m.down(&id(LOW), Incarnation(1)));
+    me.hear(HIGH, halt(7, HIGH, 9));
+    let said = me.later(500).fire(Timer::Takeover);
+    assert_eq!(said.last().unwrap(), "set Answer 200", "{said:?}");
 }
 
 #[test]

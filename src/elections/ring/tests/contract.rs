@@ -43,7 +43,7 @@ impl Contract {
         let running: BTreeSet<Timer> = self.armed.keys().copied().collect();
         assert_eq!(running, needed(ring), "timers of {ring:?}");
         self.is_suppressed(ring);
-        is_alive(ring, now);
+        is_alive(ring);
     }
 
     /// The timers that are running, and when each fires at the earliest.
@@ -132,9 +132,9 @@ fn needed(ring: &Ring) -> BTreeSet<Timer> {
 }
 
 /// Whoever may be elected and has no leader does something about it, now or later.
-fn is_alive(ring: &Ring, now: Time) {
+fn is_alive(ring: &Ring) {
     let idle = ring.seat == Seat::Vacant && ring.contest.is_none() && ring.turn.is_none();
-    assert!(!(idle && ring.has_begun() && ring.stands(now)), "{ring:?}");
+    assert!(!(idle && ring.has_begun() && ring.may_stand()), "{ring:?}");
     let passed_over = |m: &Member| ring.is_passed_over(m);
     if ring.members.iter().any(passed_over) {
         assert!(ring.probe.is_some(), "somebody is passed over for ever");

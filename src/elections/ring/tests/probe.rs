@@ -35,6 +35,22 @@ fn the_dead_are_not_even_probed() {
 }
 
 #[test]
+fn an_observer_passes_nobody_over_and_probes_nobody() {
+    let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
+    eye.told(|m| m.suspect(&id(A), Incarnation(1)))
+        .nothing_else_happened();
+    eye.later(LOST - HOP) // it is not in the ring itself
+        .fire(Timer::Lost)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .nothing_else_happened();
+    assert_eq!(eye.suspects(), [""; 0]);
+    let mut eye = Kit::unborn(lan(), MemberKind::Observer, None);
+    eye.members.suspect(&id(A), Incarnation(1));
+    let members = Arc::new(eye.members.clone());
+    eye.step(Input::Start(members)).nothing_else_happened();
+}
+
+#[test]
 fn a_connection_that_is_lost_is_probed_too() {
     let mut kit = Kit::following();
     kit.told(|m| m.suspect(&id(A), Incarnation(1)))

@@ -117,6 +117,44 @@ fn who_rests_does_not_challenge_until_the_rest_is_over() {
 }
 
 #[test]
+fn who_rests_takes_the_last_turn_and_is_still_chosen_last() {
+    let mut kit = Kit::resting();
+    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+        .notified(Event::NoLeader {
+            term: Term(MINE + 1),
+        })
+        .set(Timer::Turn, 9 * S) // behind all who do not rest, and b if it does
+        .nothing_else_happened();
+    let mut resting = collect(MINE + 2, (ME, 5), &[]);
+    resting.entrants.push(Entrant {
+        rests: true,
+        ..entrant(ME, Some(5))
+    });
+    kit.later(9 * S)
+        .fire(Timer::Turn)
+        .set(Timer::Token, 3 * 2 * HOP)
+        .passed(A, Lap::Collect, resting)
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_rests_lets_no_suspect_go_first() {
+    let mut kit = Kit::resting();
+    for name in [A, B] {
+        kit.told(|m| m.down(&id(name), Incarnation(1))).whatever();
+    }
+    kit.later(LOST).fire(Timer::Lost).whatever();
+    assert_eq!(kit.suspects(), [Z]);
+    assert_eq!(kit.role(), Role::Leader, "nobody else is there");
+    // Neither the leader that is gone, nor who is passed over for another reason.
+    let mut kit = Kit::resting();
+    kit.told(|m| m.down(&id(A), Incarnation(1))).whatever();
+    kit.ring.suspects.insert(id(B), Some(Incarnation(1)));
+    kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
+    assert_eq!(kit.role(), Role::Follower);
+}
+
+#[test]
 fn only_a_leader_steps_down() {
     for mut kit in [
         Kit::with_turn(),
