@@ -4,7 +4,8 @@
 //! Held against it: a ballot belongs to one life (`UniqueBallot`); the ballots that an agent trusts
 //! never fall, over restarts too (`RisingTrust`), and those that it leads by rise (`RisingReign`);
 //! what it stands with or trusts is durable (`DiskFirst`); who leads heard a majority in its last
-//! round (`MajorityHeard`). Not: one leader at every instant, which nobody promises.
+//! round (`MajorityHeard`). An observer keeps no record: what it trusts never falls within one life.
+//! Not: one leader at every instant, which nobody promises.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,6 +24,10 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Ballots {
     config: Arc<BallotConfig>,
+    /// Who votes: the first ones. The others observe.
+    voters: usize,
+    /// Held to what is not promised as well: that at most one leads.
+    pub one_leader: bool,
     /// The model looks no further than this round of a life.
     pub rounds: u8,
     /// Nor further than this number of a ballot.
@@ -30,10 +35,10 @@ pub struct Ballots {
 }
 
 impl Ballots {
-    /// `n` voters, whose rounds end at every tick or as much later as the model likes.
-    pub fn new(n: usize, rounds: u8, numbers: u8) -> Self {
+    /// So many voters, whose rounds end at every tick or as much later as the model likes.
+    pub fn new(voters: usize, rounds: u8, numbers: u8) -> Self {
         let timings = Timings::lan().to_builder().delay_bound(ticks(0.001));
-        let config = BallotConfig::builder((0..n).map(name))
+        let config = BallotConfig::builder((0..voters).map(name))
             .timings(timings.build().expect("only the delay is shorter"))
             .round(ticks(0.01))
             .cap(ticks(0.01))
@@ -42,6 +47,8 @@ impl Ballots {
             .expect("a round is longer than two delays");
         Self {
             config: Arc::new(config),
+            voters,
+            one_leader: false,
             rounds,
             numbers,
         }
@@ -146,7 +153,7 @@ impl Rules for Ballots {
             Effect::Notify(Event::NewLeader(leader)) => {
                 let holder = place(&leader.id);
                 let max = disk.max.as_ref().map(|max| (max.n, place(&max.id)));
-                if max < Some((leader.term.0, holder)) {
+                if who < self.voters && max < Some((leader.term.0, holder)) {
                     books.breaks("DiskFirst");
                 }
                 books.trusts(who, (small(leader.term.0), small(holder) + 1));
@@ -171,6 +178,9 @@ impl Rules for Ballots {
                 .machine(who)
                 .is_some_and(|machine| !machine.is_connected())
         };
+        if self.one_leader && world.believers().nth(1).is_some() {
+            return Some("at most one leads");
+        }
         let isolated = world.believers().any(is_alone).then_some("MajorityHeard");
         world.books.broken.or(isolated)
     }

@@ -9,7 +9,7 @@ use crate::{
     reorganization::Reorganizing,
     ring::Rings,
     rules::Rules,
-    timed::{Aim, Bounds, Crash, Lab, Order},
+    timed::{Aim, Bounds, Clocks, Crash, Lab, Order},
 };
 
 const GM1: &str = "GM1 OneCoordinator";
@@ -20,12 +20,7 @@ pub(super) const BEST: Option<usize> = Some(2);
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = rings();
     cases.extend(reorganizations());
-    cases.push(Case::holds(
-        "ballots, 2 rounds, one on its way",
-        1_250_278,
-        50,
-        ballots(2, 3, 1),
-    ));
+    cases.extend(ballots());
     cases
 }
 
@@ -124,20 +119,78 @@ fn reorganizations() -> Vec<Case> {
     ]
 }
 
-/// So many rounds of a life, ballots up to this number, so many on their way at once, no bound on
-/// delays.
-fn ballots(rounds: u8, numbers: u8, wire: usize) -> Search {
-    let mut bounds = Bounds::new(3);
-    (bounds.wire, bounds.crash) = (wire, Crash::Unseen);
-    search(Ballots::new(3, rounds, numbers), bounds)
+fn ballots() -> Vec<Case> {
+    vec![
+        Case::holds(
+            "ballots, 2 rounds, one on its way",
+            432_674,
+            42,
+            ballot(3, 2, Aim::Everything, |_, _| {}),
+        ),
+        Case::holds(
+            "ballots, two voters, one returns, 3 rounds",
+            140_289,
+            33,
+            ballot(2, 3, Aim::Everything, |_, b| returns(b, 1, 1)),
+        ),
+        Case::holds(
+            "ballots, two voters, one returns twice, 3 rounds",
+            561_764,
+            43,
+            ballot(2, 3, Aim::Everything, |_, b| returns(b, 0, 2)),
+        ),
+        Case::holds(
+            "ballots, two voters, one returns, 2 on their way",
+            171_639,
+            29,
+            ballot(2, 2, Aim::Everything, |_, b| {
+                returns(b, 1, 1);
+                b.wire = 2;
+            }),
+        ),
+        Case::breaks(
+            "ballots, 2 rounds, held to one leader",
+            4_686,
+            ("at most one leads", 8),
+            ballot(3, 2, Aim::Shortest, |r, _| r.one_leader = true),
+        ),
+    ]
+}
+
+/// This agent crashes, so often, and its next life begins at once with what is on its disk.
+pub(super) fn returns(bounds: &mut Bounds, who: usize, times: u8) {
+    (bounds.budget.crashes, bounds.mortal) = (times, Some(who));
+}
+
+/// So many voters of three agents, so many rounds of a life, ballots up to the number 3, one letter
+/// on its way at once, no bound on delays; any timer may fire as soon as it is set.
+pub(super) fn ballot(
+    voters: usize,
+    rounds: u8,
+    aim: Aim,
+    change: impl Fn(&mut Ballots, &mut Bounds),
+) -> Search {
+    let (mut rules, mut bounds) = (Ballots::new(voters, rounds, 3), Bounds::new(3));
+    (bounds.wire, bounds.clocks, bounds.crash) = (1, Clocks::Jump, Crash::Unseen);
+    change(&mut rules, &mut bounds);
+    timed(Lab { rules, bounds, aim })
 }
 
 /// All agree from the last tick on.
 pub(super) fn ring(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
+    rings_until(last, delay, Rings::new(hop, Some(last)), change)
+}
+
+/// At most one leads; heartbeats are beyond the last tick, and who returns waits for one.
+pub(super) fn ring_for_one(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
+    rings_until(last, delay, Rings::new(hop, None), change)
+}
+
+fn rings_until(last: u16, delay: u8, rules: Rings, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.delay, bounds.horizon) = (Some(delay), Some(last));
     change(&mut bounds);
-    search(Rings::new(hop, Some(last)), bounds)
+    search(rules, bounds)
 }
 
 /// With a longest delay, which the machines take for so many ticks, and a deadline.

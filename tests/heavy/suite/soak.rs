@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     invitation,
-    others::{BEST, dies, reorganization, ring},
+    others::{BEST, ballot, dies, reorganization, returns, ring, ring_for_one},
     quorum, threshold,
 };
 
@@ -82,6 +82,12 @@ fn bullies() -> Vec<Case> {
 fn others() -> Vec<Case> {
     vec![
         Case::holds(
+            "ballots, three voters, the best returns, 2 rounds",
+            4_036_624,
+            51,
+            ballot(3, 2, Aim::Everything, |_, b| returns(b, 2, 1)),
+        ),
+        Case::holds(
             "ring, D=3 Hop=7, all agree after 36 ticks",
             329_160,
             49,
@@ -94,6 +100,15 @@ fn others() -> Vec<Case> {
             ring(1, 3, 30, |b| {
                 dies(b);
                 b.crash_within = 2..=10;
+            }),
+        ),
+        Case::holds(
+            "ring, ordered links, 16 ticks, at 2 to 6, back by 8",
+            5_651_009,
+            80,
+            ring_for_one(1, 3, 16, |b| {
+                (b.budget.crashes, b.order) = (1, Order::Fifo);
+                (b.crash_within, b.return_within) = (2..=6, Some(0..=8));
             }),
         ),
         Case::holds(
