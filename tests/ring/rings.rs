@@ -250,7 +250,7 @@ fn to_the_dead(trace: &Trace, since: Time) -> usize {
 #[test]
 fn s38_nobody_waits_for_the_dead_in_chaos() {
     let (mut deaths, mut suppressed) = (0, 0);
-    for seed in 0..40 {
+    for seed in 0..100 {
         let options = ChaosOptions {
             faults_for: Duration::from_secs(10),
             ..ChaosOptions::default()

@@ -33,7 +33,7 @@ fn sound() -> Vec<Case> {
         Case::holds(
             "n=2, numbers to 3, 2 on their way, one resigns",
             189_812,
-            33,
+            32,
             search(2, 3, 2, resigns),
         ),
         Case::holds(

@@ -59,7 +59,7 @@ fn invitations() -> Vec<Case> {
         ),
         Case::holds(
             "invitation, n=3, 2 on their way, one resigns",
-            6_853_863,
+            6_448_919,
             52,
             invitation::search(3, 2, 2, invitation::resigns),
         ),
@@ -83,7 +83,7 @@ fn others() -> Vec<Case> {
     vec![
         Case::holds(
             "ballots, three voters, the best returns, 2 rounds",
-            4_036_624,
+            4_044_450,
             51,
             ballot(3, 2, Aim::Everything, |_, b| returns(b, 2, 1)),
         ),
