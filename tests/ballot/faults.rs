@@ -92,12 +92,9 @@ fn led_by_the_next(seed: u64) -> World<Ballot> {
 
 /// Where all that it says is said.
 fn scenes() -> [Scene<Ballot>; 5] {
-    let scene = |stage, act| Scene {
-        stage,
-        act,
-        span: ms(5 * ROUND),
-        leader: "", // a ballot is for those that answer in time: it depends on what is lost
-    };
+    let lasting = Scene::lasting(ms(5 * ROUND));
+    // A ballot is for those that answer in time: who leads depends on what is lost.
+    let scene = |stage, act| lasting(stage, act, "");
     [
         scene(led, |_| {}),
         scene(led, top_crashes),

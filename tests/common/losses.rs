@@ -20,12 +20,17 @@ use actix_bully::{
 /// How many messages of each kind were lost.
 pub(crate) type Losses = BTreeMap<&'static str, u64>;
 
+/// Makes a world, by seed.
+pub(crate) type Stage<E> = fn(u64) -> World<E>;
+/// Does something to a world; it takes no time.
+pub(crate) type Act<E> = fn(&mut World<E>);
+
 /// Something that makes agents talk.
 pub(crate) struct Scene<E: Election> {
-    /// The world before, by seed.
-    pub(crate) stage: fn(u64) -> World<E>,
-    /// What is done to it; it takes no time.
-    pub(crate) act: fn(&mut World<E>),
+    /// The world before.
+    pub(crate) stage: Stage<E>,
+    /// What is done to it.
+    pub(crate) act: Act<E>,
     /// For how long from then on messages are lost.
     pub(crate) span: Duration,
     /// Who leads in the end.
@@ -44,6 +49,16 @@ struct Letter {
 }
 
 impl<E: Election> Scene<E> {
+    /// Scenes in which messages are lost for so long.
+    pub(crate) fn lasting(span: Duration) -> impl Fn(Stage<E>, Act<E>, &'static str) -> Self {
+        move |stage, act, leader| Self {
+            stage,
+            act,
+            span,
+            leader,
+        }
+    }
+
     /// Plays the scene once for each of its messages of these kinds, which alone is lost, but for
     /// no more than `most` of a kind, spread over the scene; each time looks what comes of it.
     pub(crate) fn lose_each(

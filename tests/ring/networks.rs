@@ -110,12 +110,7 @@ fn top_steps_down(world: &mut World<Ring>) {
 
 /// Where all that it says is said.
 fn scenes() -> [Scene<Ring>; 7] {
-    let scene = |stage, act, leader| Scene {
-        stage,
-        act,
-        span: MS(4_000),
-        leader,
-    };
+    let scene = Scene::lasting(MS(4_000));
     [
         scene(|seed| ring(seed, 5), |_| {}, "e"),
         scene(five, |_| {}, "e"),

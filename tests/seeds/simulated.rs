@@ -67,12 +67,7 @@ mod swift {
     const KINDS: [&str; 6] = ["elect", "ok", "yield", "elected", "heartbeat", "resign"];
 
     fn scenes() -> [Scene<Bully>; 7] {
-        let scene = |stage, act, leader| Scene {
-            stage,
-            act,
-            span: SECONDS(3),
-            leader,
-        };
+        let scene = Scene::lasting(SECONDS(3));
         [
             scene(start, |_| {}, "d"),
             scene(led, |_| {}, "d"),
@@ -149,12 +144,7 @@ mod strict {
     const KINDS: [&str; 4] = ["elect", "ok", "elected", "resign"];
 
     fn scenes() -> [Scene<Bully>; 5] {
-        let scene = |stage, act, leader| Scene {
-            stage,
-            act,
-            span: SECONDS(5),
-            leader,
-        };
+        let scene = Scene::lasting(SECONDS(5));
         [
             scene(start, lowest_begins, "d"),
             scene(led, top_crashes, "c"),

@@ -145,12 +145,7 @@ fn asked(seed: u64) -> World<InvitationElection> {
 
 /// Where all that it says is said.
 fn scenes() -> [Scene<InvitationElection>; 10] {
-    let scene = |stage, act, leader| Scene {
-        stage,
-        act,
-        span: MS(700),
-        leader,
-    };
+    let scene = Scene::lasting(MS(700));
     [
         scene(four, |_| {}, "d"),
         scene(led, |_| {}, "d"),

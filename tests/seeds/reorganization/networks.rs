@@ -140,12 +140,7 @@ fn succeeding(seed: u64, kind: &str) -> World<Reorganization> {
 
 /// Where all that it says is said.
 fn scenes() -> [Scene<Reorganization>; 11] {
-    let scene = |stage, act, leader| Scene {
-        stage,
-        act,
-        span: MS(700),
-        leader,
-    };
+    let scene = Scene::lasting(MS(700));
     [
         scene(four, |_| {}, "d"),
         scene(led, |_| {}, "d"),
