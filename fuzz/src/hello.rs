@@ -56,7 +56,7 @@ pub fn check(data: &[u8]) {
                 Ok(Progress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
-                    assert_eq!(link.version, 1);
+                    assert_eq!(link.version, 2);
                     assert_ne!(link.link, LinkId([0; 16]));
                     return;
                 }

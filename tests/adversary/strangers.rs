@@ -143,7 +143,7 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
         ),
         (
             Hello {
-                versions: Versions { min: 2, max: 9 },
+                versions: Versions { min: 3, max: 9 },
                 ..hello("x")
             },
             "version",
@@ -171,7 +171,7 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
         // Wrong in every way: the first check counts.
         (
             Hello {
-                versions: Versions { min: 2, max: 9 },
+                versions: Versions { min: 3, max: 9 },
                 cluster: ClusterId::new("other").unwrap(),
                 node: node("a"),
                 ..hello("x")

@@ -16,7 +16,7 @@ pub struct Versions {
 
 impl Versions {
     /// What this release speaks.
-    pub const OURS: Self = Self { min: 1, max: 1 };
+    pub const OURS: Self = Self { min: 2, max: 2 };
 
     /// The newest that both speak.
     #[must_use]

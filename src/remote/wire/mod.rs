@@ -50,9 +50,11 @@
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1 | the first |
+//! | 2 | 0.2 | not yet released: until then its frames may change |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
-//! their form in all versions, so that any two can at least say why they part.
+//! their form in all versions, so that any two can at least say why they part. This release speaks
+//! version 2 only: it and a node of release 0.1 refuse each other, and both say so.
 //!
 //! # Where to read on
 //! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Letters`] and [`Roster`] are the two

@@ -1,4 +1,5 @@
-//! Each frame of each version as bytes: what was sent once is understood for ever.
+//! Each frame of the present version as bytes: what is sent once is understood for as long as it is
+//! spoken. Those of version 1: [`version_1`](super::version_1).
 
 use super::{body, bounds, hex, written};
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
 
 fn hello() -> Hello {
     Hello {
-        versions: Versions { min: 1, max: 1 },
+        versions: Versions { min: 2, max: 2 },
         cluster: ClusterId::new("shop").unwrap(),
         node: NodeId::new("host-a").unwrap(),
         incarnation: NodeIncarnation(1_000),
@@ -52,7 +53,7 @@ fn content() -> RosterContent {
 #[test]
 fn hello_keeps_its_form_in_all_versions() {
     let golden = hex(
-        "0000002a 9b 00 a562756c6c79 01 01 a473686f70 a6686f73742d61 cd03e8
+        "0000002a 9b 00 a562756c6c79 02 02 a473686f70 a6686f73742d61 cd03e8
         c408 0001020304050607 ce00010000 00 00",
     );
     assert_eq!(written(|out| hello().encode(out)), golden);
@@ -76,7 +77,7 @@ fn goodbye_keeps_its_form_in_all_versions() {
 }
 
 #[test]
-fn version_1_ready() {
+fn version_2_ready() {
     let link = LinkId(*b"0123456789abcdef");
     let golden = hex("00000014 92 01 c410 30313233343536373839616263646566");
     assert_eq!(written(|out| encode_ready(link, out)), golden);
@@ -85,7 +86,7 @@ fn version_1_ready() {
 }
 
 #[test]
-fn version_1_ping_and_pong() {
+fn version_2_ping_and_pong() {
     let (seq, token) = (200, 70_000);
     let ping = hex("00000009 93 04 ccc8 ce00011170");
     assert_eq!(written(|out| encode_ping(seq, token, out)), ping);
@@ -98,7 +99,7 @@ fn version_1_ping_and_pong() {
 }
 
 #[test]
-fn version_1_roster() {
+fn version_2_roster() {
     let opening = Opening {
         name: "g",
         mode: "quorum",
@@ -117,7 +118,7 @@ fn version_1_roster() {
 }
 
 #[test]
-fn version_1_roster_without_anything() {
+fn version_2_roster_without_anything() {
     let golden = hex("00000007 97 02 02 05 c0 90 90 c0");
     let empty = RosterContent::default();
     let encoded = written(|out| Roster::encode(2, 5, None, &empty, out));
@@ -130,7 +131,7 @@ fn version_1_roster_without_anything() {
 
 /// The letter that the module's page shows.
 #[test]
-fn version_1_letters() {
+fn version_2_letters() {
     let golden = hex("0000001e 93 03 01 91 95 00 03 09 05 c413
         81 a9686561727462656174 93 07 94 1e 00 00 00 c0");
     let message = BullyMessage::from(Heartbeat {

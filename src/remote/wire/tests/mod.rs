@@ -10,6 +10,7 @@ mod letters;
 mod numbers;
 mod payload;
 mod roster;
+mod version_1;
 
 use bytes::BytesMut;
 
