@@ -31,7 +31,7 @@ const fn promise(text: &'static str, property: fn()) -> Promise {
 }
 
 /// The rows with a property for each column.
-const PROMISES: [(&str, [Promise; 3]); 5] = [
+const PROMISES: [(&str, [Promise; 3]); 6] = [
     (
         "leaders at once, messages within the delay bound",
         [
@@ -100,6 +100,23 @@ const PROMISES: [(&str, [Promise; 3]); 5] = [
             promise("possible", leaders::available_shares_a_term),
             promise("possible", leaders::strict_shares_a_term),
             promise("never", leaders::quorum_shares_no_term),
+        ],
+    ),
+    (
+        "a leader that hangs",
+        [
+            promise(
+                "says no after its detection time without a step (0.9 s)",
+                leaders::available_ends_with_its_steps,
+            ),
+            promise(
+                "says yes until it runs again: it hears nothing while all is well, so silence tells nothing",
+                leaders::strict_does_not_notice_that_it_hangs,
+            ),
+            promise(
+                "says no when its lease ends (0.72 s)",
+                leaders::quorum_ends_with_its_lease,
+            ),
         ],
     ),
 ];
@@ -199,6 +216,11 @@ fn under_a_partition() {
 #[test]
 fn after_it_has_healed() {
     kept("after it has healed");
+}
+
+#[test]
+fn a_leader_that_hangs() {
+    kept("a leader that hangs");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod belief;
 mod bully;
 mod effects;
 mod events;
+mod hangs;
 mod lead;
 mod leave;
 mod lives;

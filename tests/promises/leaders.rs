@@ -176,3 +176,36 @@ pub(crate) fn quorum_shares_no_term() {
     }
     assert_eq!(clocks_that_err(400_000).1, 0);
 }
+
+/// The leader of five hangs; for so long it is believed to lead.
+fn hangs(mode: Mode, seed: u64, for_long: Duration) -> Duration {
+    let mut world = mode.led(seed, 5);
+    let began = world.now();
+    world.pause("e");
+    let e: AgentId = "e".parse().unwrap();
+    while world.believers().contains(&e) && world.now().since(began) < for_long {
+        world.run_for(Duration::from_millis(1));
+    }
+    world.now().since(began)
+}
+
+pub(crate) fn available_ends_with_its_steps() {
+    let detector = Mode::Available.timings().detector().unwrap();
+    for seed in 0..20 {
+        let took = hangs(Mode::Available, seed, Duration::from_secs(600));
+        assert!(took <= detector.detection, "seed {seed}: {took:?}");
+    }
+}
+
+pub(crate) fn strict_does_not_notice_that_it_hangs() {
+    let hour = Duration::from_secs(3_600);
+    assert_eq!(hangs(Mode::Strict, 1, hour), hour);
+}
+
+pub(crate) fn quorum_ends_with_its_lease() {
+    let lease = Mode::Quorum.timings().lease();
+    for seed in 0..20 {
+        let took = hangs(Mode::Quorum, seed, Duration::from_secs(600));
+        assert!(took <= lease, "seed {seed}: {took:?}");
+    }
+}

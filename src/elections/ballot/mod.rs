@@ -24,6 +24,9 @@
 //! higher term. Two agents may stand with the same n, of whom the larger wins: so a term names a
 //! leadership only together with its leader, and is no fencing token.
 //!
+//! **A leader that hangs** considers itself leader for two rounds without a step, at their present
+//! length ([`View::valid_until`]); its next step begins by giving the leadership up.
+//!
 //! **Cost.** 2 n (n - 1) messages per round while all are well, for ever. A silent death is noticed
 //! after one to two rounds, and one more elects ([`BallotConfig::worst_case_failover`]); a death that is
 //! certain costs one round.
@@ -117,7 +120,7 @@ use state::{Heard, Seen, Trust};
 
 use crate::protocol::{
     AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
-    MemberKind, Members, Misfit, Needs, Role, Time, View,
+    LostReason, MemberKind, Members, Misfit, Needs, Role, Time, View,
 };
 
 type Out = EffectsOf<Ballot>;
@@ -150,6 +153,8 @@ pub struct Ballot {
     pace: Pace,
     /// After stepping down: does not stand until then.
     rest: Option<Time>,
+    /// When the last step was, in order to notice its own stall.
+    stepped: Option<Time>,
 }
 
 impl Election for Ballot {
@@ -179,6 +184,7 @@ impl Election for Ballot {
             void: None,
             pace: Pace::new(config.round()),
             rest: None,
+            stepped: None,
             me: identity,
             config: Arc::clone(config),
         }
@@ -188,6 +194,7 @@ impl Election for Ballot {
         if self.round == 0 {
             return self.before_life(now, input, out);
         }
+        self.look_at_the_clock(now, out);
         match input {
             Input::Received {
                 from,
@@ -234,7 +241,7 @@ impl Election for Ballot {
                 .unwrap_or_default(),
             leader,
             leading,
-            valid_until: Time::MAX,
+            valid_until: self.valid_until(),
         }
     }
 }
@@ -309,7 +316,24 @@ impl Ballot {
         }
     }
 
+    /// A leader that had no step for two rounds has heard no majority either: it does not come back
+    /// as if nothing had been, and what it heard before says nothing about now.
+    fn look_at_the_clock(&mut self, now: Time, out: &mut Out) {
+        if self.leads().is_some() && now >= self.valid_until() {
+            self.seen = Seen::Minority;
+            self.set_trust(Trust::Nobody, LostReason::Stalled, out);
+        }
+        self.stepped = Some(now);
+    }
+
     // ---- queries ----------------------------------------------------------------------------
+
+    /// Until when a leadership holds without another step: two rounds of the present length, in the
+    /// second of which the others find that it is gone. One that is well has a step in each.
+    fn valid_until(&self) -> Time {
+        let two_rounds = self.pace.span().saturating_mul(2);
+        self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
+    }
 
     fn is_voter(&self) -> bool {
         self.me.kind == MemberKind::Voter

@@ -13,6 +13,7 @@ impl Ballot {
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.meet(members);
         self.round = 1;
+        self.stepped = Some(now);
         if self.config.has(Defect::NumberForgotten) {
             self.record.n = 0;
         }

@@ -11,6 +11,11 @@
 //! the strict profile that holds while the deadline exceeds twice the delay and nobody pauses. The
 //! [`Term`] orders what one observer sees; it is no fence.
 //!
+//! **A leader that hangs** considers itself leader for the detection time L without a step
+//! ([`View::valid_until`]), as long as others wait for a silent one; its next step begins by giving the
+//! leadership up. Not with the strict profile, where nothing limits it: no heartbeats are sent there,
+//! so a leader that is well has no steps either, and its group has no detector that would replace it.
+//!
 //! # The rules by name
 //! | rule | here | decided in |
 //! |---|---|---|

@@ -18,6 +18,9 @@
 //! partition, after a false suspicion. The [`Term`] names a group together with its leader; it is no
 //! fence.
 //!
+//! **A leader that hangs** considers itself leader for the detection time L without a step
+//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//!
 //! # The rules by number
 //! | rule | paper | here | decided in |
 //! |---|---|---|---|

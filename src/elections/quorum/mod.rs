@@ -16,6 +16,10 @@
 //!
 //! Another list of voters is another [`epoch`]; its page says how to change them.
 //!
+//! **A leader that hangs** considers itself leader until its lease ends ([`View::valid_until`]), which
+//! was said D after it asked for the acknowledgements that the lease rests on; a step after that begins
+//! with the loss (`DUE`).
+//!
 //! A minority has no leader. Who was the leader stops itself before another can start. See [`proof`] for
 //! assumptions, timing, invariants and the argument.
 //!

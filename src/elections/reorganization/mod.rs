@@ -21,6 +21,9 @@
 //! longer than d, one of which may crash: it holds with T > 2 d, and is broken with T = 2 d. How far
 //! it looks is in `tests/heavy`.
 //!
+//! **A leader that hangs** considers itself leader for the detection time L without a step
+//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//!
 //! # The rules by number
 //! | rule | paper | here | decided in |
 //! |---|---|---|---|

@@ -29,6 +29,9 @@
 //! [`worst_case_failover`](RingConfig::worst_case_failover). A bully is faster, and costs more
 //! messages where many begin at once; in a ring nobody speaks to more than a neighbour.
 //!
+//! **A leader that hangs** considers itself leader for the detection time (`Lost`, N9) without a step
+//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//!
 //! # The rules by number
 //! | rule | here | decided in |
 //! |---|---|---|

@@ -203,3 +203,27 @@ fn an_observer_has_no_rounds() {
         me.fire(timer).nothing_else_happened();
     }
 }
+
+#[test]
+fn a_leadership_holds_for_two_rounds_without_another_step() {
+    let mut me = Kit::leading();
+    let until = me.now.after(Duration::from_millis(2 * ROUND));
+    assert_eq!(me.view().valid_until, until);
+    me.later(2 * ROUND - 1);
+    me.fire(BallotTimer::Drain).nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(8)));
+}
+
+#[test]
+fn a_leader_that_hung_for_two_rounds_begins_by_giving_up() {
+    let mut me = Kit::leading();
+    me.later(2 * ROUND);
+    let stale = request(3, Some(ballot(8, ME)), idle());
+    let seen = me.hear(LOW, stale);
+    let lost = Event::Lost {
+        term: Term(8),
+        reason: LostReason::Stalled,
+    };
+    assert_eq!(seen.events(), [&lost]);
+    assert!(!me.machine.is_connected() && me.machine.own().is_none());
+}
