@@ -84,10 +84,14 @@ pub trait Election: Sized + Debug + Unpin + 'static {
 
 /// What one participant says to another.
 pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
-    /// The message's name in lower case, for counters and traces: `"elect"`.
+    /// The message's name in lower case, for counters and traces: `"elect"`. Messages for which
+    /// another one is no substitute have kinds of their own; see
+    /// [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
 
-    /// Whether a newer one follows anyway, so that a slow receiver may miss this one.
+    /// Whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
+    /// another host, a newer one of the same [`kind`](Self::kind), of the same sender to the same
+    /// receivers, takes its place.
     fn is_repeated(&self) -> bool {
         false
     }

@@ -1,19 +1,24 @@
 //! Every election of the crate crosses the bridge: three hosts elect, lose their leader, and elect
 //! the next; a fourth one watches, and for a while the leader's host is no peer of it.
 
-use std::{fmt::Debug, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
-use actix::clock::sleep;
+use actix::{Recipient, clock::sleep};
 use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle, Inject},
     elections::{
         ballot::{Ballot, BallotConfig},
         invitation::{InvitationConfig, InvitationElection},
         reorganization::{Reorganization, ReorganizationConfig},
-        ring::{Ring, RingConfig},
+        ring::{Ring, RingConfig, RingMessage},
     },
-    group::Group,
-    protocol::Election,
+    group::{Group, Incoming, Wire},
+    protocol::{AgentId, Election, PeerMessage, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
 };
@@ -110,6 +115,53 @@ fn a_ring_goes_round_three_hosts() {
     play(async {
         let rules = Arc::new(RingConfig::default());
         elect_across::<Ring>(|name| Agent::with_config(name, Arc::clone(&rules))).await;
+    });
+}
+
+/// How many letters of each kind arrived.
+#[derive(Debug, Default)]
+struct Ear(Mutex<BTreeMap<&'static str, usize>>);
+
+impl Wire<RingMessage> for Ear {
+    fn carry(
+        &self,
+        _: &AgentId,
+        letter: Incoming<RingMessage>,
+        inbox: &Recipient<Incoming<RingMessage>>,
+    ) {
+        let mut heard = self.0.lock().unwrap();
+        *heard.entry(letter.message.kind()).or_default() += 1;
+        inbox.do_send(letter);
+    }
+}
+
+/// In a ring of two the acknowledgement of a heartbeat and the heartbeat that is passed on go from
+/// the same agent to the same agent at the same time.
+#[test]
+fn a_ring_of_two_hosts_acknowledges_every_heartbeat() {
+    play(async {
+        let pipes = Pipes::new();
+        let rules = RingConfig::builder().timings(Timings::lan());
+        let rules = Arc::new(rules.build().unwrap());
+        let ear = Arc::<Ear>::default();
+        let mut hosts = Vec::new();
+        for (name, peer, score) in [("a", "b", 1), ("b", "a", 2)] {
+            let group = Group::with_wire("g", Arc::<Ear>::clone(&ear)).unwrap();
+            let bridge = builder(&pipes, name, &[peer]).carry(&group);
+            let bridge = bridge.start().unwrap();
+            let agent = Agent::<Ring>::with_config(name, Arc::clone(&rules)).score(score);
+            hosts.push((bridge, agent.join(&group).start().unwrap()));
+        }
+        assert_eq!(agreed(&hosts).await, "b");
+        sleep(MS(2_000)).await;
+        ear.0.lock().unwrap().clear();
+        sleep(MS(10_000)).await;
+        let heard = ear.0.lock().unwrap().clone();
+        // One of them may be under way.
+        let [beats, acks] = ["beat", "beat_ack"].map(|kind| heard.get(kind).copied());
+        assert!(beats.unwrap() > 100, "{heard:?}");
+        assert!(beats.unwrap().abs_diff(acks.unwrap()) <= 1, "{heard:?}");
+        assert_eq!(heard.len(), 2, "and nothing else is said: {heard:?}");
     });
 }
 

@@ -1,8 +1,8 @@
 //! What waits to be sent to one node: filled by any thread, emptied by the writer of its link.
 //!
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
-//! before it from the same sender to the same receivers; any other letter is sent, or its loss is
-//! counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
+//! of its kind before it from the same sender to the same receivers; any other letter is sent, or
+//! its loss is counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
 //! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link
 //! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
 //! link is out of date.
@@ -70,7 +70,9 @@ enum Stage {
     Closed,
 }
 
-type Key = (u32, AgentId, Receivers);
+/// What a repeated letter stands for: the same kind, of the same sender, to the same receivers. An
+/// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
+type Key = (u32, &'static str, AgentId, Receivers);
 
 /// A letter that waits.
 #[derive(Clone, Debug)]
@@ -82,7 +84,8 @@ pub(crate) struct Queued {
     pub(crate) to: Receivers,
     /// Where its line keeps what it says.
     payload: Range<usize>,
-    is_repeated: bool,
+    /// Its kind, if a newer one of that kind follows anyway.
+    repeats: Option<&'static str>,
     since: Instant,
 }
 
@@ -107,8 +110,10 @@ impl Queued {
             .saturating_add(OVERHEAD)
     }
 
-    fn key(&self) -> Key {
-        (self.group, self.from.clone(), self.to.clone())
+    /// `None` if no other letter stands for it.
+    fn key(&self) -> Option<Key> {
+        let kind = self.repeats?;
+        Some((self.group, kind, self.from.clone(), self.to.clone()))
     }
 }
 
@@ -252,8 +257,8 @@ impl Outbox {
             }
         };
         let was_empty = queue.letters.is_empty();
-        let is_repeated = message.is_repeated();
-        let is_burst = queue.stage == Stage::Linked && !is_repeated && !was_empty;
+        let repeats = message.is_repeated().then(|| message.kind());
+        let is_burst = queue.stage == Stage::Linked && repeats.is_none() && !was_empty;
         if !is_burst || queue.letters.len().trailing_zeros() >= SAME_TIME {
             queue.now = Some(Instant::now());
         }
@@ -263,7 +268,7 @@ impl Outbox {
             incarnation,
             to,
             payload,
-            is_repeated,
+            repeats,
             since: queue.now.unwrap_or_else(Instant::now),
         };
         if !queue.has_room(&queued, self.most) {
@@ -294,8 +299,9 @@ impl Outbox {
         let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
         while let Some((at, letter)) = queue.letters.take_oldest_if(is_old) {
             queue.bytes = queue.bytes.saturating_sub(letter.size());
-            if letter.is_repeated && queue.repeated.get(&letter.key()) == Some(&at) {
-                queue.repeated.remove(&letter.key());
+            let key = letter.key();
+            if let Some(key) = key.filter(|key| queue.repeated.get(key) == Some(&at)) {
+                queue.repeated.remove(&key);
             }
             self.lost.fetch_add(1, Relaxed);
         }
@@ -319,16 +325,16 @@ impl Queue {
     /// A letter that stands for a former one needs none.
     fn has_room(&self, letter: &Queued, most: usize) -> bool {
         let bytes = self.bytes.saturating_add(letter.size());
-        if !letter.is_repeated || bytes <= most {
+        let Some(key) = letter.key().filter(|_| bytes > most) else {
             return bytes <= most;
-        }
+        };
         let quarter = most.checked_div(4).unwrap_or_default();
-        bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&letter.key())
+        bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
     }
 
     fn put(&mut self, letter: Queued) {
         self.bytes = self.bytes.saturating_add(letter.size());
-        let key = letter.is_repeated.then(|| letter.key());
+        let key = letter.key();
         let at = self.letters.push(letter);
         let former = key.and_then(|key| self.repeated.insert(key, at));
         if let Some(former) = former.and_then(|former| self.letters.remove(former)) {
@@ -343,8 +349,8 @@ impl Queue {
     fn close_gaps(&mut self) {
         self.repeated.clear();
         for (at, letter) in self.letters.close_gaps() {
-            if letter.is_repeated {
-                self.repeated.insert(letter.key(), at);
+            if let Some(key) = letter.key() {
+                self.repeated.insert(key, at);
             }
         }
     }

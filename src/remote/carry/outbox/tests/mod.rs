@@ -1,5 +1,7 @@
 //! What a queue keeps, replaces, and gives up.
 
+mod kinds;
+
 use actix::clock::sleep;
 use bytes::BytesMut;
 
