@@ -6,6 +6,8 @@
 //! deadline; the bridge gives up on what takes too long by dropping the future.
 
 mod pipes;
+mod race;
+mod resolve;
 mod tcp;
 
 use std::{fmt::Debug, future::Future, io, net::SocketAddr, pin::Pin, time::SystemTime};

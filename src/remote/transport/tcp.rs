@@ -1,6 +1,6 @@
 //! Sockets.
 //!
-//! Decided here: no delay for small writes, how many may wait to be accepted, and that the operating
+//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, how many may wait to be accepted, and that the operating
 //! system gives up on bytes that nobody acknowledges (`TCP_USER_TIMEOUT`, on Linux): a write into a
 //! cut cable fails after 2 s where it would succeed for minutes.
 
@@ -10,9 +10,13 @@ use std::{
     time::Duration,
 };
 
-use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::net::{TcpListener, TcpStream};
 
-use super::{Arrival, Listener, Pending, Stream, Transport};
+use super::{
+    Arrival, Listener, Pending, Stream, Transport,
+    race::race,
+    resolve::{Ask, ask_the_system, resolve},
+};
 
 /// How many connections may wait to be accepted (Linux; less if the host allows less). Of those
 /// that the queue has no room for, some believe that they are connected, and hear nothing.
@@ -36,16 +40,7 @@ impl Default for Tcp {
 
 impl Transport for Tcp {
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
-        Box::pin(async move {
-            let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-            for address in lookup_host(address).await? {
-                match TcpStream::connect(address).await {
-                    Ok(stream) => return self.tune(stream),
-                    Err(reason) => failed = reason,
-                }
-            }
-            Err(failed)
-        })
+        Box::pin(self.dial_by(address, ask_the_system))
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
@@ -67,6 +62,11 @@ impl Transport for Tcp {
 }
 
 impl Tcp {
+    async fn dial_by(&self, address: &str, ask: Ask) -> io::Result<Box<dyn Stream>> {
+        let addresses = resolve(address, ask).await?;
+        self.tune(race(addresses, TcpStream::connect).await?)
+    }
+
     fn tune(&self, stream: TcpStream) -> io::Result<Box<dyn Stream>> {
         stream.set_nodelay(true)?;
         #[cfg(target_os = "linux")]
@@ -101,7 +101,43 @@ impl Listener for Socket {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpStream as StdStream;
+
+    use actix::{System, clock::timeout};
+
     use super::*;
+
+    /// A port of two addresses of this host: at the first nobody is taken in any more, so that
+    /// what is sent there gets no answer; at the second somebody listens.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_peer_is_reached_by_its_second_address_when_the_first_swallows_everything() {
+        let dead = StdListener::bind("127.0.0.2:0").unwrap();
+        rustix::net::listen(&dead, 0).unwrap();
+        let at = dead.local_addr().unwrap();
+        let mut held = Vec::new();
+        while let Ok(stream) = StdStream::connect_timeout(&at, Duration::from_millis(100)) {
+            held.push(stream);
+        }
+        let alive = StdListener::bind(("127.0.0.3", at.port())).unwrap();
+        let ask: Ask = |address| {
+            let port = address
+                .rsplit_once(':')
+                .and_then(|(_, port)| port.parse().ok());
+            let port = port.ok_or(io::ErrorKind::InvalidInput)?;
+            Ok([[127, 0, 0, 2], [127, 0, 0, 3]]
+                .map(|ip| (ip, port).into())
+                .into())
+        };
+        System::new().block_on(async {
+            let address = format!("two.test:{}", at.port());
+            let tcp = Tcp::default();
+            let dialling = timeout(Duration::from_secs(3), tcp.dial_by(&address, ask));
+            let dialled = dialling.await;
+            assert!(dialled.unwrap().is_ok());
+        });
+        drop((held, alive));
+    }
 
     #[test]
     fn only_what_is_known_to_be_loopback_is() {

@@ -1,0 +1,168 @@
+//! From the name of a host to its addresses.
+//!
+//! Decided here: that whoever waits for a name may go at any time. The system resolves names in a
+//! call that nobody can end, for as long as ten seconds where the name servers are silent. A runtime
+//! waits for such calls of its own when it stops; a thread that belongs to nobody holds nobody up.
+//! There is at most one for each name: who asks meanwhile waits for the same answer.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::{SocketAddr, ToSocketAddrs},
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use tokio::sync::oneshot;
+
+/// Asks for the addresses of a `host:port`, and blocks until they are known.
+pub(super) type Ask = fn(&str) -> io::Result<Vec<SocketAddr>>;
+
+/// Asks the operating system.
+pub(super) fn ask_the_system(address: &str) -> io::Result<Vec<SocketAddr>> {
+    address.to_socket_addrs().map(Iterator::collect)
+}
+
+/// The addresses of a `host:port`, in the order of the answer.
+pub(super) async fn resolve(address: &str, ask: Ask) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = address.parse() {
+        return Ok(vec![address]);
+    }
+    let gone = || io::Error::other("the name was not resolved");
+    wait_for(address, ask)?
+        .await
+        .unwrap_or_else(|_| Err(gone()))
+}
+
+/// Who waits for a name that is being resolved.
+static WAITING: Mutex<BTreeMap<String, Vec<Waiter>>> = Mutex::new(BTreeMap::new());
+
+type Waiter = oneshot::Sender<io::Result<Vec<SocketAddr>>>;
+
+fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<Vec<SocketAddr>>>> {
+    let (answer, receiver) = oneshot::channel();
+    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(others) = waiting.get_mut(address) {
+        others.retain(|waiter| !waiter.is_closed());
+        others.push(answer);
+        return Ok(receiver);
+    }
+    let question = Question(Some(address.to_owned()));
+    let asking = move || {
+        let found = ask(question.0.as_deref().unwrap_or_default());
+        question.answer(&found);
+    };
+    thread::Builder::new()
+        .name("bully-resolve".to_owned())
+        .spawn(asking)?;
+    waiting.insert(address.to_owned(), vec![answer]);
+    Ok(receiver)
+}
+
+/// A name that is being resolved. Dropped without an answer it tells everybody that there is none.
+struct Question(Option<String>);
+
+impl Question {
+    fn answer(mut self, found: &io::Result<Vec<SocketAddr>>) {
+        let copy = |found: &io::Result<Vec<SocketAddr>>| match found {
+            Ok(addresses) => Ok(addresses.clone()),
+            Err(reason) => Err(io::Error::new(reason.kind(), reason.to_string())),
+        };
+        for waiter in self.waiters() {
+            waiter.send(copy(found)).ok(); // it may have given up
+        }
+    }
+
+    /// Once: later the name may be asked for anew.
+    fn waiters(&mut self) -> Vec<Waiter> {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiters = self.0.take().and_then(|name| waiting.remove(&name));
+        waiters.unwrap_or_default()
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        drop(self.waiters());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering::Relaxed},
+        time::{Duration, Instant},
+    };
+
+    use actix::{
+        System,
+        clock::{sleep, timeout},
+    };
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn hang(_: &str) -> io::Result<Vec<SocketAddr>> {
+        loop {
+            thread::park(); // for good, as name servers that do not answer nearly are
+        }
+    }
+
+    #[test]
+    fn a_system_stops_although_a_name_is_being_resolved() {
+        #[expect(clippy::disallowed_methods, reason = "threads know no virtual time")]
+        let began = Instant::now();
+        let system = System::new();
+        system.block_on(async {
+            for _ in 0..3 {
+                let asked = timeout(SHORT, resolve("silent.test:1", hang));
+                assert!(asked.await.is_err(), "nobody answers");
+            }
+        });
+        drop(system);
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn whoever_asks_meanwhile_waits_for_the_same_answer() {
+        static ASKED: AtomicUsize = AtomicUsize::new(0);
+        let slow: Ask = |_| {
+            while ASKED.load(Relaxed) == 0 {
+                thread::yield_now();
+            }
+            ASKED.fetch_add(1, Relaxed);
+            Ok(vec![([10, 0, 0, 1], 1).into()])
+        };
+        System::new().block_on(async {
+            let gone = timeout(SHORT, resolve("slow.test:1", slow));
+            assert!(gone.await.is_err(), "the question lives on");
+            let both = futures::future::join(
+                resolve("slow.test:1", slow),
+                resolve("slow.test:1", |_| Err(io::ErrorKind::NotFound.into())),
+            );
+            let begin = async {
+                sleep(SHORT).await;
+                ASKED.fetch_add(1, Relaxed);
+            };
+            let ((one, other), ()) = futures::future::join(both, begin).await;
+            let expected: Vec<SocketAddr> = vec![([10, 0, 0, 1], 1).into()];
+            assert_eq!((one.unwrap(), other.unwrap()), (expected.clone(), expected));
+            assert_eq!(ASKED.load(Relaxed), 2, "asked once");
+            let nowhere = resolve("slow.test:1", |_| Err(io::ErrorKind::NotFound.into())).await;
+            assert_eq!(nowhere.unwrap_err().kind(), io::ErrorKind::NotFound);
+        });
+    }
+
+    #[test]
+    fn an_address_is_no_name_and_a_panic_is_an_error() {
+        System::new().block_on(async {
+            let found = resolve("[::1]:7", hang).await.unwrap();
+            assert_eq!(found, ["[::1]:7".parse().unwrap()]);
+            let sick = resolve("sick.test:1", |_| panic!("a resolver that is broken"));
+            assert_eq!(sick.await.unwrap_err().kind(), io::ErrorKind::Other);
+            let found = resolve("sick.test:1", |_| Ok(Vec::new())).await;
+            assert_eq!(found.unwrap(), [], "and it may be asked again");
+        });
+    }
+}
