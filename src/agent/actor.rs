@@ -105,7 +105,9 @@ impl<E: Election> Agent<E> {
         let durable = durable.inspect_err(unreadable).ok()?;
         let (id, score) = (&self.spec.id, self.belief.score());
         let incarnation = self.spec.group.restart(id, self.incarnation, score)?;
-        self.belief.begin_life(incarnation);
+        if !self.belief.begin_life(incarnation) {
+            return None;
+        }
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
         Some(Self::new(
             spec,
@@ -149,6 +151,9 @@ impl<E: Election> Agent<E> {
 
     /// Pulls the newest membership.
     fn look(&mut self, ctx: &mut Context<Self>) {
+        if !self.is_present(ctx) {
+            return; // to look by its name is up to its successor
+        }
         let Some(known) = &self.snapshot else {
             return;
         };
@@ -184,7 +189,7 @@ impl<E: Election> Actor for Agent<E> {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if matches!(self.progress, Progress::Stopped) || self.belief.is_over() {
+        if matches!(self.progress, Progress::Stopped) || !self.is_present(ctx) {
             return self.stop(ctx);
         }
         self.deadline.run(ctx, Self::on_deadline);
@@ -224,6 +229,9 @@ impl<E: Election> Handler<Command> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, command: Command, ctx: &mut Context<Self>) {
+        if !self.is_present(ctx) {
+            return;
+        }
         match command {
             Command::Campaign => self.step(Input::Campaign, ctx),
             Command::SetScore(score) => {

@@ -1,11 +1,11 @@
 //! Who hears of an agent's events.
 //!
 //! Decided here: that `Acquired` and `Lost` alternate for every subscriber, whenever it came and
-//! however the life ended.
+//! however the life ended. A life that has ended, by whatever thread, says nothing any more.
 
 use actix::{Recipient, WeakRecipient};
 
-use crate::protocol::{AgentId, Event, LostReason, Term};
+use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 use super::message::Notice;
 
@@ -15,6 +15,8 @@ pub(super) struct Audience {
     list: Vec<Subscriber>,
     /// They were told that this agent leads, in this term.
     acquired: Option<Term>,
+    /// The last life whose end they were told of.
+    ended: Option<Incarnation>,
 }
 
 #[derive(Debug)]
@@ -38,8 +40,15 @@ impl Audience {
         self.list.push(Subscriber { to, part });
     }
 
-    /// Tells everybody who is still there.
-    pub(super) fn tell(&mut self, agent: &AgentId, event: &Event) {
+    /// Tells everybody who is still there what that life of the agent says, unless it is over: an
+    /// agent that hung when it was made to leave may still be in the middle of a step.
+    pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) {
+        if self.ended < Some(by) {
+            self.tell_all(agent, event);
+        }
+    }
+
+    fn tell_all(&mut self, agent: &AgentId, event: &Event) {
         match event {
             Event::Acquired { term } | Event::Renewed { term } => self.acquired = Some(*term),
             Event::Lost { .. } => self.acquired = None,
@@ -56,10 +65,11 @@ impl Audience {
     }
 
     /// The life has ended: says so to those who believe that it leads.
-    pub(super) fn end(&mut self, agent: &AgentId) {
+    pub(super) fn end(&mut self, agent: &AgentId, life: Incarnation) {
+        self.ended = self.ended.max(Some(life));
         if let Some(term) = self.acquired {
             let reason = LostReason::Ended;
-            self.tell(agent, &Event::Lost { term, reason });
+            self.tell_all(agent, &Event::Lost { term, reason });
         }
     }
 

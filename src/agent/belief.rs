@@ -2,6 +2,7 @@
 //!
 //! Decided here: the order in which a belief becomes known. It shrinks before anything else
 //! happens, and grows after everything else has happened; it is never read through the mailbox.
+//! Not here: which thread may publish it (`tenure.rs`).
 //!
 //! ```text
 //!   a life ends:  leading_until = 0 ─▶ lead futures told ─▶ Lost to subscribers ─▶ the group
@@ -10,12 +11,8 @@
 //! ```
 
 use std::{
-    fmt, mem,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use crate::{
@@ -26,9 +23,10 @@ use crate::{
 
 use super::{
     audience::Audience,
-    leads::{Fate, Leads, Reign},
-    news::{Bell, News},
-    status::{Life, Status},
+    leads::{Fate, Reign},
+    news::Bell,
+    status::Status,
+    tenure::{Ended, Loss, Remaining, Scope, Shrunk, Tenure},
 };
 
 /// The shared part of one agent, of all its lives.
@@ -36,12 +34,7 @@ pub(super) struct Belief {
     id: AgentId,
     clock: Arc<dyn Clock>,
     place: Box<dyn Place>,
-    /// The present or last life.
-    life: AtomicU64,
-    /// Until when this agent leads, in nanoseconds of its clock; 0: it does not.
-    leading_until: AtomicU64,
-    news: News,
-    leads: Mutex<Leads>,
+    tenure: Tenure,
     audience: Mutex<Audience>,
     /// The importance that the next life begins with: the user's last word, not the agent's.
     score: Mutex<Option<Score>>,
@@ -92,10 +85,7 @@ impl Belief {
             id,
             clock,
             place,
-            life: AtomicU64::new(life.0),
-            leading_until: AtomicU64::new(0),
-            news: News::new(Status::new(life)),
-            leads: Mutex::default(),
+            tenure: Tenure::new(life),
             audience: Mutex::default(),
             score: Mutex::new(score),
             fences: OnceLock::new(),
@@ -113,119 +103,59 @@ impl Belief {
 
     // ---- by the agent, in a step ------------------------------------------------------------
 
-    /// Publishes what a step took away, before any of its effects. `Withdrawn` also when the
-    /// leadership was lost and won again in the same step.
-    pub(super) fn shrink(&self, view: &View, loss: Loss) {
-        let until = match loss {
-            Loss::Withdrawn => 0,
-            Loss::None => until(view),
-        };
-        let before = self.leading_until.fetch_min(until, Ordering::AcqRel);
-        if until == 0 && before != 0 {
-            lock(&self.leads).end();
-            self.withdraw();
-            self.place.forget_leader(&self.id, self.life());
+    /// Whether that life is the present one and has not ended, not even by a handle on another
+    /// thread.
+    pub(super) fn is_present(&self, by: Incarnation) -> bool {
+        self.tenure.is_present(by)
+    }
+
+    /// Publishes what a step took away, before any of its effects.
+    pub(super) fn shrink(&self, by: Incarnation, view: &View, loss: Loss) {
+        if self.tenure.shrink(by, view, loss) == Shrunk::Revoked {
+            self.place.forget_leader(&self.id, by);
         }
     }
 
     /// Publishes what a step gave, after all of its effects.
-    pub(super) fn grow(&self, view: &View) {
-        if let Some(term) = view.leading {
-            let now = self.now();
-            let before = self.leading_until.load(Ordering::Acquire);
-            let is_held = before > now.as_nanos();
-            let is_renewed = is_held && self.news.read(|status| status.leading) != view.leading;
-            if is_renewed {
-                lock(&self.leads).renew(term);
-            } else if !is_held && !lock(&self.leads).begin(self.life(), term) {
-                return; // it is over: whoever said so had the last word
-            }
-            // Fails only if the belief was taken back meanwhile, which then stands.
-            let grown = self.leading_until.compare_exchange(
-                before,
-                until(view),
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
-            if grown.is_err() {
-                return;
-            }
-            if !is_held {
-                self.news.update(|status| {
-                    status.show(view);
-                    true // a belief that had run out holds again: also news
-                });
-            }
-            if let (true, Some(leader)) = (!is_held || is_renewed, &view.leader) {
-                self.place.note_leader(leader.clone());
-            }
-        }
-        self.news
-            .update(|status| status.life == Life::Runs && status.show(view));
+    pub(super) fn grow(&self, by: Incarnation, view: &View) {
+        let note = |leader: &Leader| self.place.note_leader(leader.clone());
+        self.tenure.grow(by, self.now(), view, note);
     }
 
     /// The work under the present leadership has to end.
-    pub(super) fn drain(&self) {
-        lock(&self.leads).drain();
-        self.news
-            .update(|status| !mem::replace(&mut status.draining, true));
+    pub(super) fn drain(&self, by: Incarnation) {
+        self.tenure.drain(by);
     }
 
     /// Whether nobody works under the present leadership, `said` of them having said so.
     pub(super) fn is_drained(&self, said: usize) -> bool {
-        lock(&self.leads).is_idle() && self.audience().workers() <= said
+        self.tenure.is_idle() && self.audience().workers() <= said
     }
 
-    pub(super) fn tell(&self, event: &Event) {
-        self.audience().tell(&self.id, event);
+    pub(super) fn tell(&self, by: Incarnation, event: &Event) {
+        self.audience().tell(&self.id, by, event);
     }
 
     // ---- when a life begins and ends --------------------------------------------------------
 
-    /// The next life begins.
-    pub(super) fn begin_life(&self, life: Incarnation) {
-        self.life.store(life.0, Ordering::Release);
-        self.news.update(|status| {
-            let begins = status.life == Life::Down;
-            if begins {
-                *status = Status {
-                    term: status.term,
-                    ..Status::new(life)
-                };
-            }
-            begins
-        });
+    /// The next life begins; says whether it may.
+    pub(super) fn begin_life(&self, life: Incarnation) -> bool {
+        self.tenure.begin(life)
     }
 
     /// The present life has ended: revokes what it led, then tells the group.
     pub(super) fn end_life(&self) {
-        let life = self.life();
-        self.leading_until.store(0, Ordering::Release);
-        let is_certain = {
-            let mut leads = lock(&self.leads);
-            if leads.fate() == Fate::Leaves {
-                leads.finish();
-            }
-            leads.life_ended(life)
-        };
-        self.show_end();
-        self.audience().end(&self.id);
-        if is_certain {
-            self.confirm(life);
-        } else {
-            self.place.suspect(&self.id, life);
-        }
+        self.end(Scope::Incarnation);
     }
 
     /// No other life follows.
     pub(super) fn finish(&self) {
-        lock(&self.leads).finish();
-        self.end_life();
+        self.end(Scope::All);
     }
 
     /// The agent shall leave when its life ends.
     pub(super) fn leave(&self) {
-        lock(&self.leads).leave();
+        self.tenure.leave();
     }
 
     /// Notes what the next life begins with.
@@ -242,41 +172,24 @@ impl Belief {
 
     /// A lead future begins to work, unless there is nothing for it to do.
     pub(super) fn enter(&self, done: Option<u64>) -> Option<Reign> {
-        let mut leads = lock(&self.leads);
-        if !self.is_leader() {
-            return None;
-        }
-        leads.enter(done)
+        self.tenure.enter(self.now(), done)
     }
 
     /// A lead future of that life has been dropped.
     pub(super) fn exit(&self, life: Incarnation) {
-        let confirmed = lock(&self.leads).exit(life);
-        if let Some(life) = confirmed {
-            self.confirm(life);
+        if let Some(ended) = self.tenure.exit(life) {
+            self.confirm(ended);
         }
     }
 
     /// For how long that leadership still holds, as things are.
     pub(super) fn remaining(&self, serial: u64) -> Remaining {
-        let until = self.leading_until.load(Ordering::Acquire);
-        match self.reign() {
-            Some(reign) if reign.serial == serial && until == u64::MAX => Remaining::Unlimited,
-            Some(reign) if reign.serial == serial => {
-                let rest = Time::from_nanos(until).since(self.now());
-                if rest.is_zero() {
-                    Remaining::Over
-                } else {
-                    Remaining::For(rest)
-                }
-            }
-            Some(_) | None => Remaining::Over,
-        }
+        self.tenure.remaining(self.now(), serial)
     }
 
     /// The present leadership.
     pub(super) fn reign(&self) -> Option<Reign> {
-        lock(&self.leads).reign()
+        self.tenure.reign()
     }
 
     // ---- by readers -------------------------------------------------------------------------
@@ -289,23 +202,18 @@ impl Belief {
         self.clock.now()
     }
 
-    pub(super) fn life(&self) -> Incarnation {
-        Incarnation(self.life.load(Ordering::Acquire))
-    }
-
     pub(super) fn is_leader(&self) -> bool {
-        let until = self.leading_until.load(Ordering::Acquire);
-        until == u64::MAX || until > self.now().as_nanos()
+        self.tenure.is_leading(self.now())
     }
 
     pub(super) fn is_over(&self) -> bool {
-        lock(&self.leads).is_over()
+        self.tenure.is_over()
     }
 
     /// The newest status; a leadership that has run out does not show.
     pub(super) fn status(&self) -> Status {
-        let status = self.news.read(Clone::clone);
-        if self.is_leader() {
+        let (status, leads) = self.tenure.status(self.now());
+        if leads {
             status
         } else {
             status.without_own(&self.id)
@@ -314,37 +222,30 @@ impl Belief {
 
     /// Rings when the status changes: get it first, then look.
     pub(super) fn bell(&self) -> Bell {
-        self.news.bell()
+        self.tenure.bell()
     }
 
     pub(super) fn audience(&self) -> MutexGuard<'_, Audience> {
         lock(&self.audience)
     }
 
-    fn withdraw(&self) {
-        self.news.update(|status| {
-            status.withdraw();
-            true
-        });
-    }
-
-    fn show_end(&self) {
-        let is_over = self.is_over();
-        self.news.update(|status| {
-            status.withdraw();
-            status.life = if is_over { Life::Ended } else { Life::Down };
-            true
-        });
+    fn end(&self, scope: Scope) {
+        let ended = self.tenure.end(scope);
+        self.audience().end(&self.id, ended.incarnation);
+        if ended.is_certain {
+            self.confirm(ended);
+        } else {
+            self.place.suspect(&self.id, ended.incarnation);
+        }
     }
 
     /// Nobody acts on that life's leadership any more.
-    fn confirm(&self, life: Incarnation) {
-        self.place.down(&self.id, life);
-        let fate = lock(&self.leads).fate();
-        match fate {
+    fn confirm(&self, ended: Ended) {
+        self.place.down(&self.id, ended.incarnation);
+        match ended.fate {
             Fate::GoesOn | Fate::Leaves => {}
-            Fate::Left => self.place.leave(&self.id, self.life()),
-            Fate::Retired => self.place.retire(&self.id, self.life()),
+            Fate::Left => self.place.leave(&self.id, ended.incarnation),
+            Fate::Retired => self.place.retire(&self.id, ended.incarnation),
         }
     }
 }
@@ -356,26 +257,6 @@ impl fmt::Debug for Belief {
             .field("status", &self.status())
             .finish_non_exhaustive()
     }
-}
-
-/// Whether a step took the leadership away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Loss {
-    None,
-    Withdrawn,
-}
-
-/// For how long a leadership still holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Remaining {
-    Over,
-    For(Duration),
-    Unlimited,
-}
-
-/// Until when a view says that its agent leads; 0: it does not.
-fn until(view: &View) -> u64 {
-    view.leading.map_or(0, |_| view.valid_until.as_nanos())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,10 +9,11 @@
 //!            gained? published last ──┘
 //! ```
 //!
-//! Decided here: that order, and what follows a step (draining, leaving). Not here: what any of it
-//! means. A steady step allocates nothing.
+//! Decided here: that order, what follows a step (draining, leaving), and that a life which was
+//! ended from outside takes no step any more. Not here: what any of it means. A steady step
+//! allocates nothing.
 
-use std::mem;
+use std::{future::poll_fn, mem, sync::Arc, task::Poll};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
 use tracing::{debug, error, info, info_span};
@@ -22,7 +23,7 @@ use crate::{
     store::{Saving, StoreError},
 };
 
-use super::{Agent, belief::Loss, room, timers::draw};
+use super::{Agent, room, tenure::Loss, timers::draw};
 
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
@@ -31,15 +32,31 @@ impl<E: Election> Agent<E> {
             return; // it has ended: mail and timers wait for a record by themselves
         }
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        // The time before the question: what a life promises from here on counts from a moment at
+        // which no other one could have begun.
         let now = self.belief.now();
+        if !self.is_present(ctx) {
+            return;
+        }
         let mut out = room::take::<E>();
         self.machine.handle(now, input, &mut out);
 
         let view = self.machine.view(now);
-        self.belief.shrink(&view, loss::<E>(out.as_slice()));
+        self.belief
+            .shrink(self.incarnation, &view, loss::<E>(out.as_slice()));
         self.carry_out(&mut out.drain(), &view, ctx);
         room::put::<E>(out);
         self.look_after(&view, ctx);
+    }
+
+    /// Whether this life goes on. `leave` may have given it up from another thread while it hung,
+    /// and its name may have a new holder: then it says, keeps and believes nothing any more.
+    pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
+        let is_present = self.belief.is_present(self.incarnation);
+        if !is_present {
+            self.stop(ctx);
+        }
+        is_present
     }
 
     /// Carries out what is to be done, up to a record that is not durable yet.
@@ -50,6 +67,10 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
+            let leaves = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
+            if leaves && !self.is_present(ctx) {
+                return;
+            }
             match effect {
                 Effect::Persist(record) => {
                     if let Some(store) = &self.spec.store {
@@ -73,13 +94,22 @@ impl<E: Election> Agent<E> {
                 Effect::Notify(event) => self.tell(&event),
             }
         }
-        self.belief.grow(view);
+        self.belief.grow(self.incarnation, view);
         self.rearm(ctx);
     }
 
     /// The rest of the step waits for the record, and so does everything else.
-    fn hold(&mut self, effects: Vec<EffectOf<E>>, saving: Saving, ctx: &mut Context<Self>) {
+    fn hold(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
         self.progress = Progress::Saving(effects);
+        // Asked at each turn: a record that waited while its life was ended is not written.
+        let (belief, life) = (Arc::clone(&self.belief), self.incarnation);
+        let saving = poll_fn(move |task| {
+            if belief.is_present(life) {
+                saving.as_mut().poll(task)
+            } else {
+                Poll::Ready(Err(StoreError::Superseded))
+            }
+        });
         let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
         ctx.wait(saving.into_actor(self).map(saved));
     }
@@ -89,6 +119,9 @@ impl<E: Election> Agent<E> {
         let Progress::Saving(effects) = mem::replace(&mut self.progress, Progress::Free) else {
             return;
         };
+        if !self.is_present(ctx) {
+            return;
+        }
         if let Err(reason) = saved {
             error!(%reason, "record not durable: the agent stops");
             return self.stop(ctx);
@@ -103,7 +136,7 @@ impl<E: Election> Agent<E> {
         match event {
             Event::Draining { term, .. } => {
                 self.drain = Drain::Asked { said: 0 };
-                self.belief.drain();
+                self.belief.drain(self.incarnation);
                 info!(%term, "leader drains");
             }
             Event::Acquired { term } => {
@@ -120,7 +153,7 @@ impl<E: Election> Agent<E> {
             }
             Event::NoLeader { term } => debug!(%term, "leader gone"),
         }
-        self.belief.tell(event);
+        self.belief.tell(self.incarnation, event);
     }
 
     /// After a step: a hand-over waits only for those who work, and one who leaves may go.

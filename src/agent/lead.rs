@@ -11,10 +11,11 @@ use futures::future::{Either, select};
 use crate::protocol::{AgentId, Election, Incarnation, Term};
 
 use super::{
-    belief::{Belief, Remaining},
+    belief::Belief,
     handle::ElectionHandle,
     leads::{Reign, Stage},
     message::Command,
+    tenure::Remaining,
 };
 
 impl<E: Election> ElectionHandle<E> {

@@ -43,6 +43,10 @@ mod message;
 mod news;
 mod room;
 mod status;
+mod sync;
+mod tenure;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 pub use actor::Agent;

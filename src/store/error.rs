@@ -87,6 +87,10 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
+    /// Another agent, or a later life of this one, has begun with the store since. Nothing was
+    /// written.
+    #[error("a later agent has the store: stop the one before, and start one agent for each store")]
+    Superseded,
     /// The record cannot be put into a file. Nothing was written.
     #[error("a record cannot be encoded: it needs a plain serde type with text for map keys")]
     Encode(#[source] io::Error),

@@ -1,16 +1,17 @@
 //! Leaving: first the hand-over, then the stop, then the place in the group.
 
-use std::future::pending;
+use std::{future::pending, sync::Arc};
 
-use actix::clock;
+use actix::{Actor, clock};
 use actix_bully::{
     agent::{Inject, LeaveError, Life},
     protocol::{Incarnation, Presence},
+    store::{FaultyStore, MemoryStore},
     supervisor::RestartPolicy,
 };
 
 use crate::{
-    stage::{MS, Stage, id, play, settle},
+    stage::{Log, MS, Scribe, Stage, id, play, settle},
     toy::{Act, Toy},
 };
 
@@ -75,6 +76,61 @@ fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
         clock::sleep(MS(500)).await;
         assert!(!toy.is_leader());
         assert!(!toy.addr().connected());
+    });
+}
+
+#[test]
+fn one_who_hung_and_was_given_up_says_and_keeps_nothing_when_it_wakes() {
+    play(async {
+        let (stage, store) = (Stage::new(), MemoryStore::new());
+        let events = Log::default();
+        let scribe = Scribe(events.clone()).start();
+        let toy = Toy::builder("toy", &stage).store(store.clone());
+        let toy = toy.subscribe(scribe.recipient()).start().unwrap();
+        settle().await;
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
+        settle().await;
+        stage.tell(&toy, &[Act::Save(1), Act::Say("late"), Act::Acquire(1)]);
+        stage.tell(&toy, &[Act::Say("later")]);
+        toy.set_score(9);
+        toy.campaign();
+        assert!(toy.leave(MS(50)).await.is_err());
+        let again = Toy::builder("toy", &stage).score(1).start().unwrap();
+        clock::sleep(MS(100)).await;
+        stage.inputs.take();
+        stage.tap.log.take();
+        events.take();
+        clock::sleep(MS(500)).await;
+        let inputs = stage.inputs.take();
+        assert!(!inputs.iter().any(|i| i.starts_with("toy.1")), "{inputs:?}");
+        assert_eq!(stage.tap.log.take(), [""; 0]);
+        assert_eq!(events.take(), [""; 0]);
+        assert_eq!(store.record(), None);
+        let members = stage.group.members();
+        assert_eq!(members.get(&id("toy")).unwrap().score, Some(1.into()));
+        assert!(!toy.addr().connected() && again.addr().connected());
+    });
+}
+
+#[test]
+fn one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended() {
+    play(async {
+        let stage = Stage::new();
+        let memory = MemoryStore::new();
+        let store = Arc::new(FaultyStore::new(memory.clone()));
+        let toy = Toy::builder("toy", &stage).store(Arc::clone(&store));
+        let toy = toy.start().unwrap();
+        settle().await;
+        store.hold();
+        stage.tell(&toy, &[Act::Save(1), Act::Say("late"), Act::Acquire(1)]);
+        settle().await;
+        assert!(toy.leave(MS(50)).await.is_err());
+        stage.tap.log.take();
+        store.release();
+        clock::sleep(MS(500)).await;
+        assert_eq!(memory.record(), None);
+        assert_eq!(stage.tap.log.take(), [""; 0]);
+        assert!(!toy.is_leader() && !toy.addr().connected());
     });
 }
 

@@ -1,0 +1,3 @@
+//! The parts of an agent that need no actor; `tests/agent` has the rest.
+
+mod tenure;

@@ -1,0 +1,71 @@
+//! What the cells are made of here: loom's, and two stand-ins for what loom does not have.
+
+pub use std::sync::PoisonError;
+
+pub use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// Written once; read without a wait in earnest, and in one step here.
+#[derive(Debug)]
+pub struct OnceLock<T: 'static>(Mutex<Option<&'static T>>);
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T> OnceLock<T> {
+    pub fn get(&self) -> Option<&T> {
+        *self.0.lock().unwrap()
+    }
+
+    pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
+        self.0
+            .lock()
+            .unwrap()
+            .get_or_insert_with(|| Box::leak(Box::new(init())))
+    }
+}
+
+/// A counter of changes, as tokio's watch is one.
+pub mod watch {
+    use std::sync::Arc;
+
+    use loom::sync::Mutex;
+
+    #[derive(Debug)]
+    pub struct Sender<T>(Arc<Mutex<(u64, T)>>);
+
+    #[derive(Debug)]
+    pub struct Receiver<T> {
+        shared: Arc<Mutex<(u64, T)>>,
+        seen: u64,
+    }
+
+    impl<T> Sender<T> {
+        pub fn new(value: T) -> Self {
+            Self(Arc::new(Mutex::new((0, value))))
+        }
+
+        pub fn send_replace(&self, value: T) {
+            let mut shared = self.0.lock().unwrap();
+            *shared = (shared.0 + 1, value);
+        }
+
+        pub fn subscribe(&self) -> Receiver<T> {
+            Receiver {
+                seen: self.0.lock().unwrap().0,
+                shared: Arc::clone(&self.0),
+            }
+        }
+    }
+
+    impl<T> Receiver<T> {
+        pub fn has_changed(&self) -> bool {
+            self.shared.lock().unwrap().0 != self.seen
+        }
+    }
+}
