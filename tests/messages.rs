@@ -5,12 +5,16 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::message::{
-        Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
-        Ok, Refusal, Resign, Takeover, Yield,
+    elections::{
+        message::{
+            Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
+            Nack, Ok, Refusal, Resign, Takeover, Yield,
+        },
+        vote::Vote,
     },
     protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
 };
+use serde_json::json;
 
 const TERM: Term = Term(7);
 const SEEN: Term = Term(6);
@@ -44,6 +48,8 @@ fn questions() -> Vec<BullyMessage> {
         term: TERM,
         score,
         released: former,
+        released_incarnation: None,
+        prepared: None,
     };
     let heartbeat = Heartbeat {
         term: TERM,
@@ -76,6 +82,7 @@ fn answers() -> Vec<BullyMessage> {
         seen: SEEN,
         granted,
         retry,
+        incarnation: None,
     };
     let yields = Yield {
         round: ROUND,
@@ -92,6 +99,8 @@ fn answers() -> Vec<BullyMessage> {
         term: TERM,
         echo: Time::from_millis(99),
         score: None,
+        promise: retry,
+        incarnation: None,
     };
     vec![
         ok(None).into(),
@@ -133,6 +142,77 @@ fn an_unknown_field_is_refused() {
     }
 }
 
+/// They are room for later rules: another value would mean something that nobody here knows.
+#[test]
+fn a_reserved_field_holds_nothing() {
+    let mut seen = Vec::new();
+    for message in all() {
+        let value = serde_json::to_value(&message).unwrap();
+        let (kind, fields) = value.as_object().unwrap().iter().next().unwrap();
+        let reserved = ["incarnation", "released_incarnation", "prepared"];
+        for name in reserved {
+            if fields.get(name).is_none() {
+                continue;
+            }
+            seen.push(format!("{kind}.{name}"));
+            assert!(fields[name].is_null(), "{message}");
+            for other in [
+                json!(0),
+                json!(1),
+                json!("a"),
+                json!({}),
+                json!([]),
+                json!(true),
+            ] {
+                let mut value = value.clone();
+                value[kind][name] = other.clone();
+                let read = serde_json::from_value::<BullyMessage>(value);
+                assert!(read.is_err(), "{message} with {name} = {other}");
+            }
+        }
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(
+        seen,
+        [
+            "ack.incarnation",
+            "claim.prepared",
+            "claim.released_incarnation",
+            "claim_reply.incarnation"
+        ]
+    );
+}
+
+#[test]
+fn a_record_says_what_was_promised_and_has_room() {
+    let vote = Vote {
+        term: TERM,
+        voted_for: AgentId::new("api-2").ok(),
+        promise: Micros(300_000),
+        ..Vote::default()
+    };
+    let text = serde_json::to_string(&vote).unwrap();
+    assert_eq!(
+        text,
+        r#"{"term":7,"voted_for":"api-2","promise":300000,"prepared":null,"voters":null}"#
+    );
+    assert_eq!(serde_json::from_str::<Vote>(&text).unwrap(), vote);
+    for (reserved, other) in [("prepared", "7"), ("voters", "[]"), ("prepared", "{}")] {
+        let other = text.replace(
+            &format!("\"{reserved}\":null"),
+            &format!("\"{reserved}\":{other}"),
+        );
+        assert!(serde_json::from_str::<Vote>(&other).is_err(), "{other}");
+    }
+    let first: Vote = serde_json::from_str(r#"{"term":7,"voted_for":"api-2"}"#).unwrap();
+    let expected = Vote {
+        promise: Micros(0),
+        ..vote
+    };
+    assert_eq!(first, expected, "of version 0.1");
+}
+
 #[test]
 fn every_message_has_a_line_of_its_own() {
     let mut lines: Vec<String> = all().iter().map(ToString::to_string).collect();
@@ -162,7 +242,9 @@ fn the_highest_term_is_named() {
 }
 
 #[test]
-fn a_span_is_rounded_up() {
+fn a_span_is_rounded_up_and_a_promise_down() {
+    assert_eq!(Micros::at_most(Duration::from_nanos(1_999)), Micros(1));
+    assert_eq!(Micros::at_most(Duration::MAX), Micros(u64::MAX));
     assert_eq!(Micros::from(Duration::from_nanos(1)), Micros(1));
     assert_eq!(Micros::from(Duration::MAX), Micros(u64::MAX));
     assert_eq!(Duration::from(Micros(1_500)), Duration::from_micros(1_500));

@@ -1,19 +1,31 @@
 //! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use actix::clock::{sleep, timeout};
+use actix::{
+    Recipient,
+    clock::{sleep, timeout},
+};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Inject, StartError},
     clock::{RuntimeClock, VirtualClock},
     cluster::Cluster,
     elections::{
+        message::BullyMessage,
         policy::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    group::JoinError,
+    group::{Incoming, JoinError, Wire},
     protocol::{AgentId, Misfit, Term, Timings},
     store::{FaultyStore, MemoryStore},
 };
@@ -352,5 +364,64 @@ fn a_cluster_keeps_the_promise_through_a_partition() {
             "agent-5",
             "after being there for long enough"
         );
+    });
+}
+
+/// Loses what one agent says, and what is said to it.
+#[derive(Debug)]
+struct Cut {
+    whom: AgentId,
+    is_cut: AtomicBool,
+}
+
+impl Wire<BullyMessage> for Cut {
+    fn carry(
+        &self,
+        to: &AgentId,
+        message: Incoming<BullyMessage>,
+        inbox: &Recipient<Incoming<BullyMessage>>,
+    ) {
+        let touches = *to == self.whom || message.from == self.whom;
+        if !(touches && self.is_cut.load(Ordering::SeqCst)) {
+            inbox.do_send(message);
+        }
+    }
+}
+
+/// In the midst of a rolling change of the timings: the leader's lease is longer than what the others
+/// promise.
+#[test]
+fn a_leader_with_a_longer_lease_than_the_others_promise_has_no_rival() {
+    virtual_system().block_on(async {
+        let cut = Arc::new(Cut {
+            whom: AgentId::new("c").unwrap(),
+            is_cut: AtomicBool::new(false),
+        });
+        let group = Group::with_wire("voters", Arc::<Cut>::clone(&cut)).unwrap();
+        let start = |name: &str, timings| {
+            let agent = builder(name).timings(timings).store(MemoryStore::new());
+            agent.join(&group).start().unwrap()
+        };
+        let agents = [
+            start("a", Timings::lan()),
+            start("b", Timings::lan()),
+            start("c", Timings::default()),
+        ];
+        let since = tokio::time::Instant::now();
+        while leader(&agents).is_none_or(|l| l.id().as_str() != "c") {
+            assert!(since.elapsed() < MS(5_000), "c leads");
+            sleep(MS(1)).await;
+        }
+        for _ in 0..1_000 {
+            assert!(agents[2].is_leader(), "short promises are renewed in time");
+            sleep(MS(1)).await;
+        }
+        cut.is_cut.store(true, Ordering::SeqCst);
+        let mut next = false;
+        for _ in 0..3_000 {
+            next |= leader(&agents).is_some_and(|l| l.id().as_str() == "b");
+            sleep(MS(1)).await;
+        }
+        assert!(next, "b leads after it");
     });
 }

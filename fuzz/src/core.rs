@@ -86,6 +86,8 @@ pub fn check(data: &[u8]) {
             let durable = choices.one_in(2).then(|| Vote {
                 term: term(&mut choices),
                 voted_for: choices.one_in(2).then(|| name(&mut choices)),
+                promise: Micros(u64::from(choices.byte()) * 10_000),
+                ..Vote::default()
             });
             life::<QuorumBully>(&mut choices, &MADE.quorum[voters], durable);
         }
@@ -226,6 +228,8 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             term,
             score,
             released: some(choices, leadership),
+            released_incarnation: None,
+            prepared: None,
         }
         .into(),
         7 => ClaimReply {
@@ -233,12 +237,15 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
             seen,
             granted: choices.one_in(2),
             retry,
+            incarnation: None,
         }
         .into(),
         8 => Ack {
             term,
             echo: sent_at.unwrap_or_default(),
             score: some(choices, |_| score),
+            promise: retry,
+            incarnation: None,
         }
         .into(),
         9 => Nack { term }.into(),

@@ -16,6 +16,23 @@
 //!
 //! All are flat and small. The sender's name and life travel beside them. A field that only one
 //! mode needs is `None` in the other.
+//!
+//! # Reserved fields
+//! Since version 2 of the wire some fields are room for later rules, so that these need no new
+//! version. They are [`Reserved`]: always `None`, and anything else is refused when it is read.
+//!
+//! | field | room for |
+//! |---|---|
+//! | [`Ack::incarnation`], [`ClaimReply::incarnation`] | which incarnation of the receiver is answered: a voter without a disk is not to extend what it said to an earlier one |
+//! | [`Claim::released_incarnation`] | which incarnation resigned the released leadership |
+//! | [`Claim::prepared`] | a vote asked for ahead: the leadership after whose end it counts, and when it was asked for |
+//! | [`Vote::prepared`] | such a vote, given |
+//! | [`Vote::voters`] | the voters, once they change without a stop |
+//!
+//! `Elected`, `Heartbeat` and `Resign` need none: the incarnation that speaks travels beside them.
+//!
+//! [`Vote::prepared`]: crate::elections::vote::Vote::prepared
+//! [`Vote::voters`]: crate::elections::vote::Vote::voters
 
 use std::{fmt, time::Duration};
 
@@ -122,6 +139,10 @@ pub struct Claim {
     pub score: Score,
     /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
     pub released: Option<Leadership>,
+    /// Reserved: `None`.
+    pub released_incarnation: Option<Reserved>,
+    /// Reserved: `None`.
+    pub prepared: Option<Reserved>,
 }
 
 /// "You have my vote", or not.
@@ -136,6 +157,8 @@ pub struct ClaimReply {
     pub granted: bool,
     /// When to ask again, if not.
     pub retry: Micros,
+    /// Reserved: `None`.
+    pub incarnation: Option<Reserved>,
 }
 
 /// "I heard you, and support nobody else for a while."
@@ -148,6 +171,11 @@ pub struct Ack {
     pub echo: Time,
     /// The voter's importance now; `None` if it does not stand for election.
     pub score: Option<Score>,
+    /// For how long the voter supports nobody else, by its own clock, from when it heard what this
+    /// answers: no lease may count on more. Rounded down.
+    pub promise: Micros,
+    /// Reserved: `None`.
+    pub incarnation: Option<Reserved>,
 }
 
 /// "I know a higher term than the one you lead in."
@@ -176,12 +204,26 @@ pub struct Leadership {
     pub term: Term,
 }
 
-/// A span of time on the wire, in microseconds. A hint: nothing safe depends on it.
+/// What a [reserved field](self#reserved-fields) could hold in this version: nothing at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Reserved {}
+
+/// A span of time on the wire, in microseconds.
+///
+/// Of whole nanoseconds, [`from`](From::from) makes no less, and [`at_most`](Self::at_most) no
+/// more.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Micros(pub u64);
+
+impl Micros {
+    /// Rounds down; saturates.
+    pub fn at_most(span: Duration) -> Self {
+        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+}
 
 impl From<Duration> for Micros {
     /// Rounds up; saturates.

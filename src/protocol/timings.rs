@@ -12,7 +12,15 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// The durations of one election; the same at every member.
+/// How fast and how slow a clock may run, in per cent: the error of its rate is r = 11 %.
+const FASTEST: u32 = 111;
+const SLOWEST: u32 = 89;
+
+/// The granule of these clocks.
+const GRANULE: Duration = Duration::from_nanos(1);
+
+/// The durations of one election; the same at every member, but in the quorum mode, where members
+/// may have different ones.
 ///
 /// | preset | d | T | H | L | S, J | E | D | P | for |
 /// |---|---|---|---|---|---|---|---|---|---|
@@ -148,6 +156,19 @@ impl Timings {
         self.promise
     }
 
+    /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
+    /// for the clock-rate error r = 11 %, the other way round of C1. A leader of the quorum mode
+    /// counts on no more than this of what each voter promised, so that members may have different
+    /// timings.
+    pub fn lease_within(promise: Duration) -> Duration {
+        promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
+    }
+
+    /// The other way round: C1.
+    pub(super) fn least_promise(lease: Duration) -> Duration {
+        lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
+    }
+
     /// How long a member that was told to stand back waits for the announcement: 2.5 T.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
@@ -186,7 +207,7 @@ impl Timings {
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
-        let promised = self.promise.saturating_mul(100) / 89;
+        let promised = self.promise.saturating_mul(100) / SLOWEST;
         promised
             .saturating_add(self.step.saturating_mul(above))
             .saturating_add(self.jitter)

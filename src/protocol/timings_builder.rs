@@ -130,8 +130,7 @@ impl TimingsBuilder {
                 });
             }
         }
-        // r = 11 %: (1 + r) / (1 - r) = 111 / 89; one nanosecond is a granule of these clocks.
-        let least = t.lease.saturating_mul(111) / 89 + Duration::from_nanos(1);
+        let least = Timings::least_promise(t.lease);
         if t.promise < least {
             return Err(TimingsError::Promise {
                 promise: t.promise,

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
-        message::{Ack, BullyMessage, Yield},
+        message::{Ack, BullyMessage, Micros, Yield},
         policy::Preemption,
         quorum::{Defect, QuorumBully, QuorumConfig},
     },
@@ -143,6 +143,8 @@ impl Rules for Quorum {
                 term: Term::ZERO,
                 echo: Time::ZERO,
                 score: self.score(other),
+                promise: Micros::default(),
+                incarnation: None,
             }),
         };
         others.map(ack).collect()

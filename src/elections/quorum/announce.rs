@@ -1,17 +1,19 @@
 //! `Elected` and `Heartbeat` (A2): what a leader says of itself, and the promise it gets.
 //!
 //! Both are handled alike, so a missed `Elected` heals with the next heartbeat. To acknowledge is
-//! to promise: for P from now on, by its own clock, this voter votes for nobody else. An observer
-//! follows, and promises nothing.
+//! to promise: for P from now on, by its own clock, this voter votes for nobody else. The
+//! acknowledgement says how long that is (L1), and the record keeps the longest before it leaves (L2).
+//! An observer follows, and promises nothing.
 
 use std::time::Duration;
 
 use super::{
-    Ack, Defect, Heartbeat, Leadership, Nack, Out, QuorumBully, QuorumConfig, Timer, Vote,
+    Ack, Defect, Heartbeat, Leadership, Nack, Out, QuorumBully, QuorumConfig, Timer,
     state::{Challenge, Followed, Promise, Seat, State},
 };
-use crate::protocol::{
-    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Term, Time,
+use crate::{
+    elections::message::Micros,
+    protocol::{AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Term, Time},
 };
 
 /// An announcement: `Elected`, or `Heartbeat`.
@@ -134,8 +136,7 @@ impl QuorumBully {
             out.cancel_timer(Timer::Round);
         }
         if said.term > self.vote.term {
-            let (term, voted_for) = (said.term, Some(from.clone()));
-            self.follow_term(Vote { term, voted_for }, out);
+            self.follow_term(now, said.term, from, out);
         }
         self.objected.clear();
         if self.is_voter() {
@@ -162,21 +163,33 @@ impl QuorumBully {
     }
 
     /// An observer has no vote to make durable: its term is only what it saw.
-    fn follow_term(&mut self, vote: Vote, out: &mut Out) {
+    fn follow_term(&mut self, now: Time, term: Term, leader: &AgentId, out: &mut Out) {
+        let voted_for = Some(leader.clone());
         if self.is_voter() {
-            self.record(vote, out);
+            self.record(now, term, voted_for, out);
         } else {
-            self.vote = vote;
-            self.hear(self.vote.term);
+            (self.vote.term, self.vote.voted_for) = (term, voted_for);
+            self.hear(term);
         }
     }
 
-    fn acknowledge(&self, now: Time, from: &AgentId, term: Term, echo: Time, out: &mut Out) {
+    fn acknowledge(&mut self, now: Time, from: &AgentId, term: Term, echo: Time, out: &mut Out) {
         if !self.is_voter() {
             return;
         }
-        let score = self.me.score.filter(|_| now >= self.rest.challenge);
-        out.send(from, Ack { term, echo, score });
+        if self.vote.promise != self.promise_to_keep(now) {
+            self.record(now, self.vote.term, self.vote.voted_for.clone(), out);
+        }
+        out.send(
+            from,
+            Ack {
+                term,
+                echo,
+                score: self.me.score.filter(|_| now >= self.rest.challenge),
+                promise: Micros::at_most(self.config.timings().promise()),
+                incarnation: None,
+            },
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    Claim, Elect, Elected, Ok, Out, QuorumBully, Refusal, Timer, Vote, Yield,
+    Claim, Elect, Elected, Ok, Out, QuorumBully, Refusal, Timer, Yield,
     lease::LeaseBook,
     state::{Belief, Claiming, Probe, Reign, Seat, State},
 };
@@ -142,12 +142,14 @@ impl QuorumBully {
             return self.try_again(now, Duration::ZERO, last, out);
         }
         let wait = self.config.timings().round();
-        self.vote_for_myself(term, out);
+        self.vote_for_myself(now, term, out);
         self.ask_voters(
             Claim {
                 term,
                 score,
                 released,
+                released_incarnation: None,
+                prepared: None,
             },
             out,
         );
@@ -163,9 +165,9 @@ impl QuorumBully {
         self.count_votes(now, out);
     }
 
-    pub(super) fn vote_for_myself(&mut self, term: Term, out: &mut Out) {
+    pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
         let voted_for = Some(self.me.id.clone());
-        self.record(Vote { term, voted_for }, out);
+        self.record(now, term, voted_for, out);
     }
 
     /// C3.

@@ -1,7 +1,8 @@
 //! The rules' parameters: who votes, how many make a quorum, how long to wait.
 //!
-//! A configuration that exists is valid. It is the same at every member: the voters are fixed
-//! here, not by the snapshot of the members, and `epoch` names this choice of voters.
+//! A configuration that exists is valid. Its voters and quorums are the same at every member: they
+//! are fixed here, not by the snapshot of the members, and `epoch` names this choice of voters.
+//! Timings may differ, as in the midst of a rolling change.
 #![expect(clippy::similar_names, reason = "voters cast votes")]
 
 use std::{sync::Arc, time::Duration};
@@ -10,7 +11,7 @@ use super::{Defect, epoch::LAST_EPOCH};
 use crate::elections::policy::Preemption;
 use crate::protocol::{AgentId, MemberKind, Misfit, Score, Timings};
 
-/// What a quorum election needs to know; the same at every member.
+/// What a quorum election needs to know; voters, quorums and epoch are the same at every member.
 ///
 /// ```
 /// use actix_bully::elections::quorum::QuorumConfig;
@@ -245,7 +246,7 @@ impl QuorumConfigBuilder {
     }
 
     /// Which choice of voters this is; see [how to change them](super::epoch). Default: 0; at most
-    /// 16,777,215. Every change of voters, quorums or promise takes a higher one.
+    /// 16,777,215. Every change of voters or quorums takes a higher one; one of timings does not.
     pub const fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = epoch;
         self

@@ -37,11 +37,19 @@ pub enum Defect {
     EndOfAnyLife,
     /// F2: a guess voids a promise.
     GuessIsCertain,
+    /// L1: a lease is as long as the leader's own timings say, whatever was promised.
+    LeaseByOwnTimings,
+    /// L2: the record keeps no promise.
+    PromiseUnrecorded,
+    /// L2: the record keeps a shorter promise before a quarantine of the longer one is over.
+    PromiseLoweredEarly,
+    /// S1: the quarantine is one promise of the present timings, whatever the record keeps.
+    QuarantineOfOwnPromise,
 }
 
 impl Defect {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::PromiseOfOneLease,
         Self::PromiseOfHalfALease,
         Self::NoQuarantine,
@@ -57,5 +65,9 @@ impl Defect {
         Self::HalfIsAQuorum,
         Self::EndOfAnyLife,
         Self::GuessIsCertain,
+        Self::LeaseByOwnTimings,
+        Self::PromiseUnrecorded,
+        Self::PromiseLoweredEarly,
+        Self::QuarantineOfOwnPromise,
     ];
 }

@@ -1,7 +1,7 @@
 //! Epochs: one choice of voters after another, and never two at a time.
 //!
-//! The voters are fixed in the configuration. Another list of voters, other quorums, or a shorter
-//! promise are another *epoch*: `QuorumConfig::builder(..).epoch(1)`, then 2, and so on. Members
+//! The voters are fixed in the configuration. Another list of voters, or other quorums, are another
+//! *epoch*: `QuorumConfig::builder(..).epoch(1)`, then 2, and so on. Members
 //! of different epochs do not hear each other: groups refuse to mix them, and what comes from
 //! another epoch is dropped.
 //!
@@ -13,7 +13,8 @@
 //! 3. The old voters that remain are stopped, or start again in the new epoch.
 //!
 //! Nobody leads for a promise P and an election. If the new timings have a shorter promise than the
-//! old ones, wait for an old P between 1 and 2.
+//! old ones, and voters begin with new stores, wait for an old P between 1 and 2; what is kept of an
+//! old store knows the longest promise by itself.
 //!
 //! # Why that is safe
 //! *No believer between.* When the first new voter starts, no quorum renews an old lease any more,

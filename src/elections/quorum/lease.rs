@@ -3,6 +3,10 @@
 //! The lease counts from when a heartbeat was *sent*, by the leader's clock; a promise counts from
 //! when it was *processed*, by the voter's. Belief is a predicate of the clock, not an event: a late
 //! timer cannot prolong it.
+//!
+//! **A lease is what was promised** (L1): each acknowledgement says for how long its voter abstains,
+//! and counts for no longer than that allows, whatever this leader's own D says. So members with
+//! different timings, as in the midst of a rolling change, are safe.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,31 +14,41 @@ use super::{
     Ack, Claim, Defect, Elected, Heartbeat, Nack, Out, QuorumBully, Timer,
     state::{Belief, Bump, State},
 };
-use crate::protocol::{AgentId, Event, LostReason, Term, Time};
+use crate::protocol::{AgentId, Event, LostReason, Term, Time, Timings};
+
+/// No promise, however short, makes a leader speak more often.
+const FASTEST_BEAT: Duration = Duration::from_millis(5);
 
 /// Who acknowledged what, and since when it is heard without a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct LeaseBook {
     contacts: BTreeMap<AgentId, Contact>,
-    /// Room for [`base`](Self::base); empty between calls.
+    /// Room for [`until`](Self::until); empty between calls.
     scratch: Vec<Time>,
 }
 
 /// One voter as its leader hears it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
-    /// When the newest heartbeat that it acknowledged was sent.
+    /// When the heartbeat was sent whose acknowledgement counts for longest.
     pub echo: Time,
+    /// For how long, from then.
+    pub span: Duration,
     pub since: Time,
     pub last: Time,
 }
 
 impl LeaseBook {
-    /// Notes an acknowledgement; more than `gap` after the one before, contact begins anew.
-    fn note(&mut self, now: Time, from: &AgentId, echo: Time, gap: Duration) {
+    /// Notes an acknowledgement of what was sent at `echo`, which counts for `span` from then; more
+    /// than `gap` after the one before, contact begins anew.
+    fn note(&mut self, now: Time, from: &AgentId, echo: Time, span: Duration, gap: Duration) {
         let Some(contact) = self.contacts.get_mut(from) else {
-            let (since, last) = (now, now);
-            let contact = Contact { echo, since, last };
+            let contact = Contact {
+                echo,
+                span,
+                since: now,
+                last: now,
+            };
             self.contacts.insert(from.clone(), contact);
             return;
         };
@@ -42,20 +56,30 @@ impl LeaseBook {
             contact.since = now;
         }
         contact.last = now;
-        contact.echo = contact.echo.max(echo);
+        // An earlier promise may be the longer one, and holds on.
+        if echo.after(span) >= contact.echo.after(contact.span) {
+            (contact.echo, contact.span) = (echo, span);
+        }
     }
 
-    /// The newest time at which the heartbeats that `quorum` voters acknowledged had been sent;
-    /// the leader itself acknowledges `now`.
-    fn base(&mut self, now: Time, quorum: usize) -> Option<Time> {
+    /// Until when `quorum` voters support this leader; its own support lasts until `mine`.
+    fn until(&mut self, mine: Time, quorum: usize) -> Option<Time> {
         let Some(place) = quorum.checked_sub(2) else {
-            return Some(now);
+            return Some(mine);
         };
-        self.scratch.extend(self.contacts.values().map(|c| c.echo));
+        let theirs = self.contacts.values().map(|c| c.echo.after(c.span));
+        self.scratch.extend(theirs);
         self.scratch.sort_unstable_by(|a, b| b.cmp(a));
-        let base = self.scratch.get(place).copied();
+        let until = self.scratch.get(place).copied();
         self.scratch.clear();
-        base
+        until
+    }
+
+    /// The shortest span that counts, of those who were heard within `recent`.
+    fn shortest(&self, now: Time, recent: Duration) -> Option<Duration> {
+        let heard = self.contacts.values();
+        let heard = heard.filter(|c| now.since(c.last) <= recent);
+        heard.map(|c| c.span).min()
     }
 
     pub(super) fn contact(&self, id: &AgentId) -> Option<&Contact> {
@@ -77,6 +101,7 @@ impl QuorumBully {
         self.learn_score(from, ack.score);
         let gap = self.config.heartbeat().saturating_mul(3);
         let arrival = self.config.has(Defect::LeaseFromArrival);
+        let span = self.span_promised(ack);
         let State::Leader(reign) = &mut self.state else {
             return self.ignore("it does not lead");
         };
@@ -84,8 +109,41 @@ impl QuorumBully {
             return self.ignore("an acknowledgement of something else");
         }
         let echo = if arrival { now } else { ack.echo };
-        reign.book.note(now, from, echo, gap);
+        reign.book.note(now, from, echo, span, gap);
         self.renew(now, out);
+        self.keep_pace(now, out);
+    }
+
+    /// L1: for how long an acknowledgement counts, from when what it answers was sent.
+    fn span_promised(&self, ack: &Ack) -> Duration {
+        let mine = self.config.timings().lease();
+        if self.config.has(Defect::LeaseByOwnTimings) {
+            return mine;
+        }
+        mine.min(Timings::lease_within(ack.promise.into()))
+    }
+
+    /// How often it is heard: every H, and at least three times within the shortest span that counts.
+    /// With H alone, a leader whose H suits long promises would live from lease to lease among
+    /// voters who give short ones.
+    fn beat_every(&self, now: Time) -> Duration {
+        let (heartbeat, lease) = (self.config.heartbeat(), self.config.timings().lease());
+        let State::Leader(reign) = &self.state else {
+            return heartbeat;
+        };
+        let shortest = reign.book.shortest(now, lease).unwrap_or(lease);
+        heartbeat.min((shortest / 3).max(FASTEST_BEAT))
+    }
+
+    /// A voter gave a shorter promise than those before: the next heartbeat is due earlier.
+    fn keep_pace(&mut self, now: Time, out: &mut Out) {
+        let due = now.after(self.beat_every(now));
+        if let State::Leader(reign) = &mut self.state
+            && due < reign.beat
+        {
+            reign.beat = due;
+            out.set_timer(Timer::Heartbeat, due.since(now));
+        }
     }
 
     /// Prolongs the lease by what was acknowledged; the first time, belief begins.
@@ -96,11 +154,9 @@ impl QuorumBully {
         let State::Leader(reign) = &mut self.state else {
             return;
         };
-        let base = reign
-            .book
-            .base(now, quorum)
-            .or_else(|| eager.then_some(now));
-        let Some(until) = base.map(|base| base.after(lease)) else {
+        let mine = now.after(lease);
+        let until = reign.book.until(mine, quorum);
+        let Some(until) = until.or_else(|| eager.then_some(mine)) else {
             return;
         };
         match &mut reign.belief {
@@ -145,7 +201,7 @@ impl QuorumBully {
         let Some(term) = above.filter(|term| *term <= self.config.last_term()) else {
             return self.ignore("the terms have come to their end");
         };
-        self.vote_for_myself(term, out);
+        self.vote_for_myself(now, term, out);
         if let State::Leader(reign) = &mut self.state {
             let grants = [self.me.id.clone()].into();
             reign.bump = Some(Bump { term, grants });
@@ -159,11 +215,12 @@ impl QuorumBully {
             return;
         };
         if let Some(term) = reign.bump.as_ref().map(|b| b.term) {
-            let (score, released) = (reign.score, None);
             let claim = Claim {
                 term,
-                score,
-                released,
+                score: reign.score,
+                released: None,
+                released_incarnation: None,
+                prepared: None,
             };
             self.ask_voters(claim, out);
         }
@@ -194,7 +251,7 @@ impl QuorumBully {
 
     /// A5.
     pub(super) fn on_heartbeat_due(&mut self, now: Time, out: &mut Out) {
-        let heartbeat = self.config.heartbeat();
+        let heartbeat = self.beat_every(now);
         let State::Leader(reign) = &mut self.state else {
             return self.ignore("no heartbeat from who does not lead");
         };

@@ -14,7 +14,9 @@
 //! - Once messages take no longer than the delay bound and a majority of the voters can reach each
 //!   other, one leader; with preemption, in the end, the most important voter that reaches a majority.
 //!
-//! Another list of voters is another [`epoch`]; its page says how to change them.
+//! Members may have different [`Timings`](crate::protocol::Timings), as in the midst of a rolling
+//! change: none of the above rests on their being equal. Another list of voters is another [`epoch`];
+//! its page says how to change them.
 //!
 //! **A leader that hangs** considers itself leader until its lease ends ([`View::valid_until`]), which
 //! was said D after it asked for the acknowledgements that the lease rests on; a step after that begins
@@ -26,7 +28,7 @@
 //! # The rules by name
 //! | rule | here | decided in |
 //! |---|---|---|
-//! | S1 | a voter whose record is not empty abstains for P at the beginning of a life | `turn.rs` |
+//! | S1 | a voter whose record is not empty abstains at the beginning of a life: for P, or the longest promise that the record keeps | `turn.rs` |
 //! | E0 | who becomes eligible takes a turn | `command.rs` |
 //! | E1 | a turn comes after S per more important voter, and 8 S more for who rests after stepping down; it begins by asking | `campaign.rs` |
 //! | E2 | `Elect`: not while bound to another; `Ok` from who outranks the asker, once, and if it rests only while it asks itself; else `Yield` | `elect.rs` |
@@ -35,6 +37,8 @@
 //! | A1 | elected: announce, and do not believe yet | `campaign.rs` |
 //! | A2 | `Elected`, `Heartbeat`: follow, promise, `Ack` | `announce.rs` |
 //! | A3, A5, A6, A7 | acknowledgements prolong the lease; belief ends with it, whatever the timers do | `lease.rs` |
+//! | L1 | an acknowledgement says what it promises, and a lease counts on no more | `announce.rs`, `lease.rs` |
+//! | L2 | the record keeps the longest promise that may still hold | `vote.rs` |
 //! | A4 | a voter knows a higher term: a believing leader raises its own without a gap | `lease.rs` |
 //! | R1, R2 | `Resign`: the belief ends, then it is said; promises are void, the successor claims | `resign.rs` |
 //! | P1, P2, P3, P4 | a better follower asks the voters, then the leader, who drains and resigns | `challenge.rs` |

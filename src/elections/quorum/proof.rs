@@ -12,7 +12,7 @@
 //! | I7 `PromiseKept` | a vote is only given by who is not bound to another leader |
 //! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
 //! | I9 `ResignFinal` | who sent `Resign` for a term never again believes in it |
-//! | I10 `DiskFirst` | nothing is said of a term that is not durable |
+//! | I10 `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
 //! | I11 `NoDisrupt` | a question, or a claim that is refused, changes nothing durable |
 //! | I12 `Observers` | an observer never consents, votes or acknowledges |
 //!
@@ -38,21 +38,37 @@
 //!
 //! Only C1 is needed for safety. P = 1.25 D tolerates r = 11 %.
 //!
+//! # Members with different timings
+//! The timings of one member keep C1 among themselves. Nothing safe rests on those of two members
+//! being equal, so a group may change them one restart after the other:
+//!
+//! | | rule | else |
+//! |---|---|---|
+//! | L1 | an acknowledgement says how long the voter's promise is; of that, a leader counts on (P - one granule) (1 - r) / (1 + r) from when it sent what was acknowledged, and on its own D at most | a leader with a long D believes on when the short promises of its voters are over, and others have elected |
+//! | L1 | a leader beats at least three times within the shortest such span | it lives from lease to lease |
+//! | L2 | a voter's record keeps the longest promise that may still hold: written before an acknowledgement that promises more, carried over by every vote, lowered only when a quarantine of that length is over | a restart with a shorter P forgets the longer promise |
+//! | S1 | the quarantine is that promise or the present P, whichever is longer | the same |
+//!
+//! Not so for the voters and their quorums: those are the same at every member of an epoch.
+//!
 //! # The argument
 //! *L1, hence I2.* A vote is durable before it is given, and given once in a term; two quorums
 //! of votes share a voter (2 Qv > n).
 //!
 //! *L2: a lease ends before a rival can exist; hence I8, hence I1.* Suppose i believes at the real
 //! time x, elected in t1, and some j ≠ i has Qv votes for a term above t1 by then. Take the lowest such
-//! term t2: nobody led in between, so nothing replaced a promise to i. i believes because Ql voters
-//! acknowledged a heartbeat sent at a real time s, and its clock shows less than D since: x - s <
-//! D / (1 - r) ≤ P / (1 + r). Each of them processed it after s and promised P by its own clock, so
-//! until s + P / (1 + r) at least, which is after x. One voter v is in both quorums (Qv + Ql > n). It
-//! acknowledged t1 before it voted in t2, since its term only grows. When it voted, its promise was
-//! over (then it was after x: a contradiction), or void. It was not i itself: to vote ends a leader's
-//! role. Void means: i had resigned t1, and R1 ends the belief before anybody hears of it; or i's life
-//! had certainly ended, and with it its belief. If v restarted in between it forgot the promise, and
-//! abstains for P from a moment after the acknowledgement: the same bound (S1).
+//! term t2: nobody led in between, so nothing replaced a promise to i. i believes because each of Ql
+//! voters acknowledged a heartbeat that it had sent at a real time s, with a promise P, both the
+//! voter's own, and its clock shows less than P (1 - r) / (1 + r) since (rule L1 above, or its own D,
+//! which C1 keeps below that): x - s < P / (1 + r). Each of them processed it after s and promised P by its own
+//! clock, so until s + P / (1 + r) at least, which is after x. One voter v is in both quorums
+//! (Qv + Ql > n). It acknowledged t1 before it voted in t2, since its term only grows. When it voted, its
+//! promise was over (then it was after x: a contradiction), or void. It was not i itself: to vote ends
+//! a leader's role. Void means: i had resigned t1, and R1 ends the belief before anybody hears of it;
+//! or i's life had certainly ended, and with it its belief. If v restarted in between it forgot the
+//! promise, and abstains for P, which its record kept (rule L2 above), from a moment after the
+//! acknowledgement: the same bound (S1). If it restarted once more within that time, the record
+//! keeps P still.
 //!
 //! *L3, hence I5.* If j's belief in t2 begins after i's in t1 and t2 < t1, apply L2 with the roles
 //! exchanged to a voter in j's Ql and i's Qv: it voted in t1 only after its promise to j was over, so

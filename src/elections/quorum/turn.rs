@@ -6,23 +6,30 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Defect, Leadership, Out, QuorumBully, Timer, Vote,
+    Defect, Leadership, Out, QuorumBully, Timer,
     state::{Belief, Certainty, Gone, Posture, Promise, Seat, State, Vacancy},
 };
 use crate::elections::line;
 use crate::protocol::{After, AgentId, Event, LostReason, Members, Presence, Score, Term, Time};
 
 impl QuorumBully {
-    /// S1. A voter whose record shows that it may have supported a leader abstains for P: that
-    /// promise is forgotten, and the leader may rely on it still. So does every voter at the
-    /// beginning of an epoch but the first: others may have promised something before it.
+    /// S1. A voter whose record shows that it may have supported a leader abstains for P, or for the
+    /// longest promise that the record keeps: that promise is forgotten, and the leader may rely on
+    /// it still. So does every voter at the beginning of an epoch but the first: others may have
+    /// promised something before it.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.members = members;
         let promise = self.config.timings().promise();
-        self.enter_epoch(out);
+        self.enter_epoch(now, out);
         let arrives = self.config.is_arrival(self.vote.term);
         let forgot = self.vote.term > Term::ZERO && self.config.lease_quorum() > 1 || arrives;
-        let mut wait = if forgot { promise } else { Duration::ZERO };
+        let mut wait = if !forgot {
+            Duration::ZERO
+        } else if self.config.has(Defect::QuarantineOfOwnPromise) {
+            promise
+        } else {
+            promise.max(self.vote.promise.into())
+        };
         self.quarantine = Some(now.after(wait));
         if self.members.leader().is_some_and(|l| l.id != self.me.id) {
             wait = wait.max(promise); // it will be heard before
@@ -31,11 +38,10 @@ impl QuorumBully {
     }
 
     /// From now on this voter's record belongs to its epoch: no earlier one takes it back.
-    fn enter_epoch(&mut self, out: &mut Out) {
+    fn enter_epoch(&mut self, now: Time, out: &mut Out) {
         let first = self.config.first_term();
         if self.is_voter() && self.vote.term < first {
-            let (term, voted_for) = (first, None);
-            self.record(Vote { term, voted_for }, out);
+            self.record(now, first, None, out);
         }
     }
 

@@ -8,7 +8,10 @@ use super::{
     Claim, ClaimReply, Defect, Out, QuorumBully, Vote,
     state::{Belief, Certainty, Followed, Gone, Promise, Seat, State},
 };
-use crate::protocol::{AgentId, LostReason, Term, Time};
+use crate::{
+    elections::message::Micros,
+    protocol::{AgentId, LostReason, Term, Time},
+};
 
 impl QuorumBully {
     /// C2.
@@ -29,6 +32,7 @@ impl QuorumBully {
                 seen,
                 granted,
                 retry,
+                incarnation: None,
             },
         );
     }
@@ -58,7 +62,7 @@ impl QuorumBully {
             term
         };
         let voted_for = Some(from.clone());
-        self.record(Vote { term, voted_for }, out);
+        self.record(now, term, voted_for, out);
         // Its leader may claim a higher term while it leads: what it was promised goes on.
         let holds = |p: &Promise| p.holder == *from && now < p.until;
         let is_holder = self.promise.as_ref().is_some_and(holds);
@@ -128,7 +132,20 @@ impl QuorumBully {
     }
 
     /// The record changes only together with its durable copy.
-    pub(super) fn record(&mut self, vote: Vote, out: &mut Out) {
+    pub(super) fn record(
+        &mut self,
+        now: Time,
+        term: Term,
+        voted_for: Option<AgentId>,
+        out: &mut Out,
+    ) {
+        let vote = Vote {
+            term,
+            voted_for,
+            promise: self.promise_to_keep(now),
+            prepared: None,
+            voters: None,
+        };
         if self.vote == vote {
             return;
         }
@@ -136,6 +153,21 @@ impl QuorumBully {
         self.hear(self.vote.term);
         if !self.config.has(Defect::VolatileVote) {
             out.persist(self.vote.clone());
+        }
+    }
+
+    /// L2: the longest promise of any incarnation that may still hold. What earlier ones gave is over
+    /// when the quarantine is, which is no shorter; every record until then carries it over.
+    pub(super) fn promise_to_keep(&self, now: Time) -> Micros {
+        if self.config.has(Defect::PromiseUnrecorded) {
+            return Micros::default();
+        }
+        let mine = Micros::from(self.config.timings().promise());
+        let is_over = self.quarantine.is_some_and(|end| now >= end);
+        if is_over || self.config.has(Defect::PromiseLoweredEarly) {
+            mine
+        } else {
+            mine.max(self.vote.promise)
         }
     }
 

@@ -256,10 +256,7 @@ fn a_term_out_of_all_measure_is_not_heard() {
 /// 80
 #[test]
 fn at_the_end_of_the_terms_it_does_not_campaign() {
-    let vote = Vote {
-        term: LAST_TERM,
-        voted_for: None,
-    };
+    let vote = vote(LAST_TERM.0, None, P);
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
     me.later(P + S)
         .fire(Timer::Election)

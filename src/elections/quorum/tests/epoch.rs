@@ -11,10 +11,7 @@ fn of_epoch(epoch: u64) -> QuorumConfig {
 }
 
 fn record(term: u64) -> Vote {
-    Vote {
-        term: Term(term),
-        voted_for: Some(id(LOW)),
-    }
+    vote(term, LOW, P)
 }
 
 fn start(kit: &mut Kit) -> Seen {
@@ -34,10 +31,7 @@ fn every_epoch_has_terms_of_its_own_above_those_before() {
 #[test]
 fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
     let mut me = Kit::unborn(of_epoch(1), MemberKind::Voter, Some(5));
-    let fresh = Vote {
-        term: Term(NEXT),
-        voted_for: None,
-    };
+    let fresh = vote(NEXT, None, P);
     start(&mut me)
         .next(&Effect::Persist(fresh))
         .set(Timer::Election, P + S)

@@ -12,6 +12,7 @@ mod epoch;
 mod lease;
 mod members;
 mod net;
+mod promise;
 mod resign;
 mod say;
 mod start;
@@ -296,8 +297,7 @@ impl Seen {
     /// Made this durable.
     #[track_caller]
     fn wrote(self, term: u64, voted_for: &str) -> Self {
-        let (term, voted_for) = (Term(term), Some(id(voted_for)));
-        self.next(&Effect::Persist(Vote { term, voted_for }))
+        self.next(&Effect::Persist(vote(term, voted_for, P)))
     }
 
     /// Set a timer; the milliseconds are the earliest.
@@ -345,6 +345,16 @@ impl Seen {
 
     fn writes(&self) -> bool {
         self.0.iter().any(|e| matches!(e, Effect::Persist(_)))
+    }
+}
+
+/// A record, with the longest promise that it keeps, in milliseconds.
+fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> Vote {
+    Vote {
+        term: Term(term),
+        voted_for: voted_for.into().map(id),
+        promise: Duration::from_millis(promise).into(),
+        ..Vote::default()
     }
 }
 

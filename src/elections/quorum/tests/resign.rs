@@ -207,10 +207,7 @@ fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
     let seen = me.hear(HIGH, resign(OLD, Some(ME)));
     assert!(!seen.writes());
 
-    let vote = Vote {
-        term: Term(OLD),
-        voted_for: None,
-    };
+    let vote = vote(OLD, None, P);
     let kit = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     let seen = me.hear(HIGH, resign(OLD, Some(ME)));

@@ -65,6 +65,8 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
         term: Term(term),
         score: score.into(),
         released: None,
+        released_incarnation: None,
+        prepared: None,
     }
 }
 
@@ -74,6 +76,7 @@ pub(super) fn grants(term: u64) -> ClaimReply {
         seen: Term(term),
         granted: true,
         retry: Duration::ZERO.into(),
+        incarnation: None,
     }
 }
 
@@ -83,6 +86,7 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
         seen: Term(seen),
         granted: false,
         retry: Duration::from_millis(millis).into(),
+        incarnation: None,
     }
 }
 
@@ -111,6 +115,8 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         term: Term(term),
         echo,
         score: Some(score.into()),
+        promise: Duration::from_millis(P).into(),
+        incarnation: None,
     }
 }
 

@@ -8,12 +8,7 @@ fn start(kit: &mut Kit) -> Seen {
 }
 
 fn recovered(term: u64) -> Kit {
-    let voted_for = Some(id(LOW));
-    let vote = Vote {
-        term: Term(term),
-        voted_for,
-    };
-    Kit::reborn(config(), MemberKind::Voter, Some(5), vote)
+    Kit::reborn(config(), MemberKind::Voter, Some(5), vote(term, LOW, P))
 }
 
 #[test]
@@ -129,11 +124,7 @@ fn a_store_that_was_only_created_binds_nobody() {
 #[test]
 fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
     let config = valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)).quorums(3, 1));
-    let vote = Vote {
-        term: Term(OLD),
-        voted_for: None,
-    };
-    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote);
+    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, None, P));
     start(&mut me).set(Timer::Election, S).whatever();
 }
 

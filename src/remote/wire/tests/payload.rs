@@ -115,17 +115,22 @@ fn votes() -> Vec<BullyMessage> {
         term,
         score,
         released,
+        released_incarnation: None,
+        prepared: None,
     };
     let reply = |granted| ClaimReply {
         term,
         seen,
         granted,
         retry: RETRY,
+        incarnation: None,
     };
     let ack = |score| Ack {
         term,
         echo: TIME,
         score,
+        promise: RETRY,
+        incarnation: None,
     };
     vec![
         claim(None).into(),

@@ -47,6 +47,8 @@ fn a_repeated_letter_stands_for_none_of_another_kind_in_a_bully_election() {
         term,
         echo: Time::ZERO,
         score,
+        promise: message::Micros(300_000),
+        incarnation: None,
     };
     each_kind_goes(&[heartbeat(3), ack.into()]);
 }

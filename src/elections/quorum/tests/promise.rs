@@ -1,0 +1,203 @@
+//! Members with different timings (L1, L2): a lease is what was promised, and the record keeps the
+//! longest promise.
+
+use super::*;
+
+/// What an acknowledgement counts for by its promise, and the leader's D.
+fn span(promise: u64) -> Duration {
+    let most = Timings::lease_within(Duration::from_millis(promise));
+    most.min(Duration::from_millis(D))
+}
+
+fn promising(promise: u64, echo: Time) -> Ack {
+    Ack {
+        promise: Duration::from_millis(promise).into(),
+        ..ack(MINE, echo, 1)
+    }
+}
+
+fn start(kit: &mut Kit) -> Seen {
+    let members = Arc::new(kit.members.clone());
+    kit.step(Input::Start(members))
+}
+
+/// Comes back with the present P, after it kept that promise.
+fn reborn(config: QuorumConfig, promise: u64) -> Kit {
+    Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, HIGH, promise))
+}
+
+#[test]
+fn a_lease_is_no_longer_than_what_was_promised() {
+    for promise in [0, 1, 50, P, 40 * P] {
+        let mut me = Kit::elected();
+        let said = me.now;
+        me.later(3).hear(LOW, promising(promise, said)).whatever();
+        me.later(200);
+        me.now = said
+            .after(span(promise))
+            .max(said.after(Duration::from_millis(3)));
+        assert_eq!(me.view().leading, None, "{promise}");
+        if promise >= 50 {
+            me.now = said.after(span(promise).saturating_sub(Duration::from_nanos(1)));
+            assert_eq!(me.view().leading, Some(Term(MINE)), "{promise}");
+        }
+    }
+    let mut me = Kit::elected_by(config().planted(Defect::LeaseByOwnTimings));
+    let said = me.now;
+    me.hear(LOW, promising(50, said)).whatever();
+    me.later(D - 1);
+    assert_eq!(me.view().leading, Some(Term(MINE)), "the planted defect");
+}
+
+/// Each acknowledgement is a promise of its own: a shorter one ends no longer one.
+#[test]
+fn the_promise_that_lasts_longest_counts() {
+    let mut me = Kit::elected();
+    let said = me.now;
+    me.hear(LOW, promising(P, said)).whatever();
+    me.later(10);
+    let now = me.now;
+    me.hear(LOW, promising(50, now)).whatever();
+    assert_eq!(me.view().valid_until, said.after(Duration::from_millis(D)));
+}
+
+#[test]
+fn a_leader_beats_three_times_within_the_shortest_promise() {
+    let mut me = Kit::elected();
+    let now = me.now;
+    let mut seen = me.hear(LOW, promising(50, now));
+    let set = seen.0.pop_back();
+    assert_eq!(
+        set,
+        Some(Effect::SetTimer {
+            timer: Timer::Heartbeat,
+            after: (span(50) / 3).into()
+        }),
+        "before its own H is over"
+    );
+    me.now = now.after(span(50) / 3);
+    let beat = Heartbeat {
+        sent_at: Some(me.now),
+        ..heartbeat(MINE, 5)
+    };
+    let again = Effect::SetTimer {
+        timer: Timer::Heartbeat,
+        after: (span(50) / 3).into(),
+    };
+    me.fire(Timer::Heartbeat)
+        .sent_all(beat)
+        .next(&again)
+        .nothing_else_happened();
+}
+
+/// A voter that has not been heard for a lease makes no haste any more.
+#[test]
+fn a_short_promise_of_long_ago_makes_no_haste() {
+    let mut me = Kit::elected();
+    let now = me.now;
+    me.hear(LOW, promising(50, now)).whatever();
+    me.later(30).hear(HIGH, promising(P, now)).whatever();
+    for _ in 0..12 {
+        me.later(9);
+        me.fire(Timer::Heartbeat).whatever();
+        let now = me.now;
+        me.hear(HIGH, promising(P, now)).whatever();
+    }
+    let next = me.later(H).fire(Timer::Heartbeat).0.pop_back();
+    let after = Duration::from_millis(H).into();
+    let timer = Timer::Heartbeat;
+    assert_eq!(next, Some(Effect::SetTimer { timer, after }));
+}
+
+#[test]
+fn no_promise_makes_a_leader_beat_without_measure() {
+    let mut me = Kit::elected();
+    let now = me.now;
+    me.hear(LOW, promising(0, now))
+        .set(Timer::Heartbeat, 5)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
+    let mut me = reborn(config(), P / 5);
+    start(&mut me).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, P)
+        .wrote(OLD, HIGH)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(OLD, SAID, 5))
+        .nothing_else_happened();
+
+    let mut me = reborn(config().planted(Defect::PromiseUnrecorded), 0);
+    start(&mut me).whatever();
+    let seen = me.hear(HIGH, heartbeat(OLD, 9));
+    assert!(!seen.writes(), "the planted defect");
+}
+
+/// S1
+#[test]
+fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
+    let mut me = reborn(config(), 3 * P);
+    start(&mut me)
+        .set(Timer::Election, 3 * P + S)
+        .nothing_else_happened();
+    me.later(3 * P - 1)
+        .hear(LOW, claim(9, 1))
+        .sent(LOW, refuses(9, OLD, 1))
+        .nothing_else_happened();
+    me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+
+    let mut me = reborn(config().planted(Defect::QuarantineOfOwnPromise), 3 * P);
+    start(&mut me).whatever();
+    me.later(P).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+}
+
+/// Otherwise a second crash within the quarantine would shorten it.
+#[test]
+fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
+    let mut me = reborn(config(), 3 * P);
+    start(&mut me).whatever();
+    me.later(3 * P - 1)
+        .hear(HIGH, heartbeat(OLD + 1, 9))
+        .next(&Effect::Persist(vote(OLD + 1, HIGH, 3 * P)))
+        .notified(Event::NewLeader(leader(HIGH, OLD + 1)))
+        .set(Timer::Election, P)
+        .sent(HIGH, ack(OLD + 1, SAID, 5))
+        .nothing_else_happened();
+    me.later(1)
+        .hear(HIGH, heartbeat(OLD + 1, 9))
+        .set(Timer::Election, P)
+        .wrote(OLD + 1, HIGH)
+        .sent(HIGH, ack(OLD + 1, SAID, 5))
+        .nothing_else_happened();
+
+    let mut me = reborn(config().planted(Defect::PromiseLoweredEarly), 3 * P);
+    start(&mut me).whatever();
+    me.hear(HIGH, heartbeat(OLD + 1, 9))
+        .wrote(OLD + 1, HIGH)
+        .whatever();
+}
+
+/// What entered an epoch is a record as well.
+#[test]
+fn an_epoch_is_entered_with_the_longest_promise() {
+    let next = config().to_builder().epoch(1).build().unwrap();
+    let mut me = reborn(next.clone(), 3 * P);
+    start(&mut me)
+        .next(&Effect::Persist(vote(next.first_term().0, None, 3 * P)))
+        .set(Timer::Election, 3 * P + S)
+        .nothing_else_happened();
+}
+
+/// An observer promises nothing.
+#[test]
+fn an_observer_writes_nothing() {
+    let mut me = Kit::observer();
+    let seen = me.hear(HIGH, heartbeat(OLD, 9));
+    assert!(!seen.writes() && seen.messages().is_empty());
+}
