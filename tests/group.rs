@@ -20,8 +20,10 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Heartbeat, Resign},
-    group::{Incoming, JoinError, Link, MembersChanged},
-    protocol::{AgentId, Demands, Incarnation, Member, MemberKind, Presence, Score, Term, To},
+    group::{Holder, Incoming, JoinError, Link, MembersChanged, Remote, Update},
+    protocol::{
+        AgentId, Demands, Incarnation, Leader, Member, MemberKind, Presence, Score, Term, To,
+    },
 };
 
 /// Counts its pokes and writes down its letters; looks at the group when it is told to.
@@ -167,8 +169,8 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         let mut scene = Scene::new();
         let group = scene.group.clone();
         let taken = |name| {
-            let (id, group) = (id(name), id("g"));
-            Err(JoinError::Taken { id, group })
+            let (id, group, holder) = (id(name), id("g"), Holder::Here);
+            Err(JoinError::Taken { id, group, holder })
         };
         assert_eq!(scene.join("a", None), FIRST);
         assert_eq!(group.reserve(&id("a"), Demands::default()), taken("a"));
@@ -297,6 +299,10 @@ impl Link<BullyMessage> for Cable {
         let line = format!("{} to {to:?}: {}", letter.from, letter.message);
         self.0.lock().unwrap().push(line);
     }
+
+    fn lost(&self, id: &AgentId, to: &Holder) {
+        self.0.lock().unwrap().push(format!("{id} lost to {to}"));
+    }
 }
 
 #[test]
@@ -305,21 +311,25 @@ fn members_on_another_host_look_the_same_and_a_letter_to_several_crosses_once() 
         let mut scene = Scene::new();
         scene.join("a", Some(1));
         let (here, there) = (Arc::new(Cable::default()), Arc::new(Cable::default()));
+        let route = |name, cable: &Arc<Cable>| scene.group.remote(name, Arc::<Cable>::clone(cable));
+        let (beside, yonder) = (route("h", &here), route("t", &there));
         let far = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(77));
-        for (name, cable) in [("x", &there), ("b", &here), ("c", &there)] {
-            let cable: Arc<dyn Link<_>> = Arc::<Cable>::clone(cable);
-            scene.group.join_remote(far(name), cable).unwrap();
+        for (name, cable) in [("x", &yonder), ("b", &beside), ("c", &yonder)] {
+            let refused = cable.apply([Update::Known(far(name))]);
+            assert_eq!(refused, []);
         }
-        let twice = scene
-            .group
-            .join_remote(far("a"), Arc::<Cable>::clone(&here));
-        assert!(twice.is_err());
+        let refused = beside.apply([Update::Known(far("a"))]);
+        assert_eq!(refused, [far("a")], "a member here has the name");
         scene.group.set_closed(false);
         let members = scene.group.members();
         assert_eq!((members.len(), members.is_closed()), (4, false));
 
         scene.group.deliver(&id("a"), FIRST, &To::All, resign());
-        scene.group.down(&id("c"), Incarnation(77));
+        let ended = Member {
+            ended: Some(Incarnation(77)),
+            ..far("c")
+        };
+        yonder.apply([Update::Known(ended)]);
         scene.group.deliver(&id("a"), FIRST, &To::All, resign());
         let carried = std::mem::take(&mut *there.0.lock().unwrap());
         assert_eq!(
@@ -327,8 +337,9 @@ fn members_on_another_host_look_the_same_and_a_letter_to_several_crosses_once() 
             ["a to [c, x]: resign term 1", "a to [x]: resign term 1"]
         );
         assert_eq!(here.0.lock().unwrap().len(), 2);
-        assert!(scene.group.leave_remote(&id("x")));
-        assert!(!scene.group.leave_remote(&id("a")), "that one is local");
+        yonder.apply(["x", "a", "b"].map(|name| Update::Left(id(name), None)));
+        let left: Vec<_> = scene.group.members().iter().map(|m| m.id.clone()).collect();
+        assert_eq!(left, [id("a"), id("b"), id("c")], "a and b live elsewhere");
     });
 }
 
@@ -365,5 +376,215 @@ fn a_score_is_told_and_changes_the_order() {
                 .has_ended(FIRST),
             "kept"
         );
+    });
+}
+
+/// A member up in that incarnation, as its host knows it.
+fn up_in(name: &str, incarnation: u64) -> Member {
+    Member::up(id(name), MemberKind::Voter, None, Incarnation(incarnation))
+}
+
+fn elsewhere(group: &Group, node: &str) -> (Remote<BullyMessage>, Arc<Cable>) {
+    let cable = Arc::new(Cable::default());
+    let remote = group.remote(node, Arc::<Cable>::clone(&cable));
+    remote.set_up(true);
+    (remote, cable)
+}
+
+#[test]
+fn a_report_counts_only_for_the_route_it_names() {
+    play(async {
+        let mut scene = Scene::new();
+        let life = scene.join("a", Some(1));
+        let group = scene.group.clone();
+        let (b, _) = elsewhere(&group, "host-b");
+        let (c, _) = elsewhere(&group, "host-c");
+        assert_eq!(b.apply([Update::Known(up_in("x", 7))]), []);
+        let before = group.members();
+
+        let ended = |name, life: u64| Member {
+            presence: Presence::Down,
+            ended: Some(Incarnation(life)),
+            ..up_in(name, life)
+        };
+        // Of the agent here, by another host; of an agent there, by a third one and from here.
+        assert_eq!(b.apply([Update::Known(ended("a", 9))]), [ended("a", 9)]);
+        assert_eq!(c.apply([Update::Known(ended("x", 7))]), [ended("x", 7)]);
+        for (route, name, life) in [(&b, "a", life), (&c, "x", Incarnation(7))] {
+            route.apply([Update::Suspect(id(name), life)]);
+            route.apply([Update::Left(id(name), Some(life))]);
+            route.note_leader(Leader {
+                id: id(name),
+                incarnation: life,
+                term: Term(50),
+            });
+        }
+        assert!(!group.down(&id("x"), Incarnation(7)));
+        assert!(!group.suspect(&id("x"), Incarnation(7)));
+        assert!(!group.up(&id("x"), Incarnation(8)));
+        group.set_score(&id("x"), Some(Score::from(9)));
+        let led = Leader {
+            id: id("x"),
+            incarnation: Incarnation(7),
+            term: Term(50),
+        };
+        group.note_leader(led.clone());
+        assert_eq!(group.members(), before);
+
+        b.note_leader(led.clone());
+        assert_eq!(group.members().leader(), Some(&led));
+    });
+}
+
+#[test]
+fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
+    play(async {
+        let mut scene = Scene::new();
+        let group = scene.group.clone();
+        let (b, lost) = elsewhere(&group, "host-b");
+        let (c, _) = elsewhere(&group, "host-c");
+        b.apply([Update::Known(up_in("x", 7_000))]);
+        let holder = Holder::Node("host-b".into());
+        let (at, name) = (id("g"), id("x"));
+        let taken = JoinError::Taken {
+            id: name,
+            group: at,
+            holder,
+        };
+        assert!(taken.to_string().contains("node host-b"), "{taken}");
+        assert_eq!(
+            group.reserve(&id("x"), Demands::default()),
+            Err(taken.clone())
+        );
+        assert_eq!(
+            c.apply([Update::Known(up_in("x", 9_000))]),
+            [up_in("x", 9_000)]
+        );
+
+        b.set_up(false);
+        assert_eq!(scene.join("x", Some(1)), FIRST);
+        assert_eq!(*lost.0.lock().unwrap(), ["x lost to this process"]);
+        let member = group.members().get(&id("x")).unwrap().clone();
+        assert_eq!((member.incarnation, member.is_up()), (Some(FIRST), true));
+
+        // Its former host is back, and still has one.
+        b.set_up(true);
+        assert_eq!(
+            b.apply([Update::Known(up_in("x", 7_001))]),
+            [up_in("x", 7_001)]
+        );
+        assert_eq!(group.members().get(&id("x")), Some(&member));
+    });
+}
+
+#[test]
+fn a_member_that_has_ended_for_certain_keeps_no_name() {
+    play(async {
+        let mut scene = Scene::new();
+        let group = scene.group.clone();
+        let (b, _) = elsewhere(&group, "host-b");
+        let (c, lost) = elsewhere(&group, "host-c");
+        // Here it has ended for good, and goes on at another host.
+        let life = scene.join("x", Some(1));
+        group.down(&id("x"), life);
+        assert_eq!(
+            b.apply([Update::Known(up_in("x", 7))]),
+            [up_in("x", 7)],
+            "it may be restarted"
+        );
+        group.retire(&id("x"), life);
+        assert_eq!(c.apply([Update::Known(up_in("x", 7))]), []);
+        // There it has ended, and goes on here, in a later incarnation than before.
+        let ended = Member {
+            presence: Presence::Down,
+            ended: Some(Incarnation(7)),
+            ..up_in("x", 7)
+        };
+        c.apply([Update::Known(ended)]);
+        assert_eq!(scene.join("x", Some(1)), life.next());
+        assert_eq!(*lost.0.lock().unwrap(), ["x lost to this process"]);
+    });
+}
+
+#[test]
+fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
+    play(async {
+        let scene = Scene::new();
+        let group = scene.group.clone();
+        let known = || group.members().get(&id("x")).unwrap().clone();
+        for (first, second) in [(7_000, 5_000), (5_000, 7_000)] {
+            let (b, _) = elsewhere(&group, "host-b");
+            let (c, _) = elsewhere(&group, "host-c");
+            b.apply([Update::Known(up_in("x", first))]);
+            b.set_up(false);
+            c.apply([Update::Known(up_in("x", second))]);
+            let (old, new) = (Incarnation(first), Incarnation(second));
+            assert!(known().is_stale(old) && known().is_gone(old));
+            assert!(!known().has_ended(old), "nobody has said that it has");
+            assert!(!known().is_stale(new) && !known().is_gone(new));
+
+            c.apply([Update::Suspect(id("x"), new)]);
+            assert!(known().is_gone(new) && !known().has_ended(new));
+            let later = Member {
+                ended: Some(new),
+                ..up_in("x", second + 1)
+            };
+            c.apply([Update::Known(later)]);
+            assert!(!known().is_stale(new.next()) && known().is_stale(new));
+            assert!(!known().has_ended(old), "the end of another one");
+            c.apply([Update::Left(id("x"), None)]);
+            assert!(group.members().is_empty());
+        }
+    });
+}
+
+#[test]
+fn who_comes_again_before_anybody_looked_has_ended_once() {
+    play(async {
+        let scene = Scene::new();
+        let (b, _) = elsewhere(&scene.group, "host-b");
+        b.apply([Update::Known(up_in("x", 7))]);
+        assert_eq!(scene.group.members().len(), 1);
+        b.apply([
+            Update::Left(id("x"), Some(Incarnation(7))),
+            Update::Known(up_in("x", 8)),
+        ]);
+        let member = scene.group.members().get(&id("x")).unwrap().clone();
+        assert!(member.is_up() && member.has_ended(Incarnation(7)));
+    });
+}
+
+#[test]
+fn all_that_a_host_says_at_once_is_told_once_and_merged_once() {
+    play(async {
+        let mut scene = Scene::new();
+        scene.join("a", Some(1));
+        let group = scene.group.clone();
+        let (b, _) = elsewhere(&group, "host-b");
+        let name = |k: i32| format!("x{k:03}");
+        b.apply((0..500).map(|k| Update::Known(up_in(&name(k), 7))));
+        scene.look(&["a"]);
+        let scored = |k: i32| Member {
+            score: Some(Score::from(k)),
+            ..up_in(&name(k), 7)
+        };
+        b.apply((0..500).map(|k| Update::Known(scored(k))));
+        assert_eq!(scene.told().await, "a", "five hundred changes");
+        let ended = |k: i32| Member {
+            ended: Some(Incarnation(7)),
+            presence: Presence::Down,
+            ..scored(k)
+        };
+        b.apply((1..500).map(|k| Update::Known(ended(k))));
+        assert_eq!(scene.told().await, "a");
+        let members = group.members();
+        assert_eq!(members.by_rank().count(), 501);
+        let first = members.by_rank().next().unwrap();
+        assert_eq!(
+            (first.id.as_str(), first.has_ended(Incarnation(7))),
+            ("x499", true)
+        );
+        let standing: Vec<_> = members.standing().map(|m| m.id.to_string()).collect();
+        assert_eq!(standing, ["a", "x000"]);
     });
 }

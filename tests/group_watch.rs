@@ -13,7 +13,7 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Resign},
-    group::{Incoming, Link, MembersChanged, OpenError},
+    group::{Incoming, Link, MembersChanged, OpenError, Update},
     protocol::{AgentId, Demands, Incarnation, Member, MemberKind, Needs, Score, Term},
 };
 
@@ -87,9 +87,8 @@ fn a_watcher_is_told_once_until_it_looks() {
         let _b = join(&group, "b", &letters);
         assert_eq!(rings.take(), 1);
         let elsewhere = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
-        group
-            .join_remote(elsewhere, Arc::new(Counter::default()))
-            .unwrap();
+        let route = group.remote("host-b", Arc::new(Counter::default()));
+        assert_eq!(route.apply([Update::Known(elsewhere)]), []);
         assert_eq!(rings.take(), 0, "it has not looked yet");
         let here: Vec<_> = watch.look().here().map(|m| m.id.to_string()).collect();
         assert_eq!(here, ["a", "b"]);
@@ -110,12 +109,15 @@ fn a_letter_from_elsewhere_stays_here() {
         let (first, second, link) = (Counter::default(), Counter::default(), Counter::default());
         let _a = join(&group, "a", &first);
         let (life, _b) = join(&group, "b", &second);
-        for name in ["x", "y"] {
-            let elsewhere = Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
-            group
-                .join_remote(elsewhere, Arc::new(link.clone()))
-                .unwrap();
-        }
+        let route = group.remote("host-b", Arc::new(link.clone()));
+        route.apply(["x", "y"].map(|name| {
+            Update::Known(Member::up(
+                id(name),
+                MemberKind::Voter,
+                None,
+                Incarnation(1),
+            ))
+        }));
         let letter = Incoming {
             from: id("x"),
             incarnation: Incarnation(1),

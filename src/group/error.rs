@@ -1,5 +1,7 @@
 //! Why a group, or a place in it, is refused.
 
+use std::{fmt, sync::Arc};
+
 use crate::protocol::{AgentId, IdError};
 
 /// Why a group cannot be made.
@@ -17,13 +19,15 @@ pub enum GroupError {
 pub enum JoinError {
     /// The name is in use.
     #[error(
-        "{id} is a member of group {group} already: choose another name, or let the other one leave first"
+        "{id} is a member of group {group} already, held by {holder}: choose another name, or let the other one leave first"
     )]
     Taken {
         /// The name asked for.
         id: AgentId,
         /// The group's name.
         group: AgentId,
+        /// Where the member is that has it.
+        holder: Holder,
     },
     /// The members follow other rules.
     #[error(
@@ -77,4 +81,23 @@ pub enum OpenError {
         /// Who was there first.
         id: AgentId,
     },
+}
+
+/// Where the member is that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Holder {
+    /// In this process.
+    Here,
+    /// On another node: the name that its [route](super::Group::remote) was given.
+    Node(Arc<str>),
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here => f.write_str("this process"),
+            Self::Node(name) => write!(f, "node {name}"),
+        }
+    }
 }

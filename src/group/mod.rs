@@ -13,21 +13,26 @@
 //! join in one turn of the arbiter are merged and sorted once. All share one snapshot: nobody
 //! keeps a map of its peers.
 //!
+//! A report counts only for whom it speaks: what is said here of an agent of this process changes
+//! nothing about a member of that name elsewhere, and what another host says is said through its
+//! own [`Remote`].
+//!
 //! Not here: what a membership means to an election ([`Members`]), and how a letter crosses to
-//! another host; a bridge adds members by [`Group::join_remote`] that look like any other.
+//! another host; a bridge adds members by [`Remote::apply`] that look like any other.
 
 mod counters;
 mod error;
 mod message;
 mod quiet;
 mod registry;
+mod remote;
 mod snapshot;
 mod watch;
 mod wire;
 
 use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use actix::{Arbiter, Recipient};
@@ -37,13 +42,14 @@ use crate::protocol::{
 };
 
 pub use counters::Counts;
-pub use error::{GroupError, JoinError, OpenError};
+pub use error::{GroupError, Holder, JoinError, OpenError};
 pub use message::{Incoming, MembersChanged};
+pub use remote::{Remote, Update};
 pub use snapshot::Snapshot;
 pub use watch::Watch;
 pub use wire::{Link, Wire};
 
-use registry::{Hint, Registry};
+use registry::Registry;
 use snapshot::{Office, Route};
 
 /// The participants of one election; several may live in one process. Clones are the same group.
@@ -108,11 +114,19 @@ impl<M: PeerMessage> Group<M> {
         self.registry().snapshot(&self.0.office)
     }
 
+    /// A membership that has all members and their routes as they are now; scores and presence
+    /// may be out of date.
+    pub(crate) fn routes(&self) -> Arc<Snapshot<M>> {
+        self.registry().routes(&self.0.office)
+    }
+
     /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
     ///
     /// # Errors
     /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
-    /// not: its next holder begins a later life. [`JoinError::Mode`] and [`JoinError::Epoch`] when
+    /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
+    /// is taken over, and that host's agent of the name is no member here any more, unless the
+    /// name becomes free again. [`JoinError::Mode`] and [`JoinError::Epoch`] when
     /// other names are kept for those who follow other rules, or have other voters.
     pub fn reserve(&self, id: &AgentId, demands: Demands) -> Result<Incarnation, JoinError> {
         self.registry().reserve(id, &self.0.name, demands)
@@ -148,22 +162,22 @@ impl<M: PeerMessage> Group<M> {
         self.registry().restart(id, last, score)
     }
 
-    /// A member's life has ended for certain, and whatever it led is revoked.
+    /// The life of a member in this process has ended for certain, and whatever it led is revoked.
     pub fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.registry()
-            .report(id, |members| members.down(id, incarnation))
+        let mark = |member: &mut Member| member.mark_down(incarnation);
+        self.registry().report(id, mark)
     }
 
-    /// A member's life is thought to be over.
+    /// The life of a member in this process is thought to be over.
     pub fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.registry()
-            .report(id, |members| members.suspect(id, incarnation))
+        let mark = |member: &mut Member| member.mark_suspect(incarnation);
+        self.registry().report(id, mark)
     }
 
-    /// A member's life is up.
+    /// The life of a member in this process is up.
     pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.registry()
-            .report(id, |members| members.up(id, incarnation))
+        let mark = |member: &mut Member| member.mark_up(incarnation);
+        self.registry().report(id, mark)
     }
 
     /// A member ended for good, its last life was `last`. It stays listed; its name may be taken
@@ -178,34 +192,30 @@ impl<M: PeerMessage> Group<M> {
         self.registry().leave(id, last)
     }
 
-    /// Adds a member on another host, as it is known there.
-    ///
-    /// # Errors
-    /// [`JoinError::Taken`] when a member has that name.
-    pub fn join_remote(&self, member: Member, link: Arc<dyn Link<M>>) -> Result<(), JoinError> {
-        self.registry()
-            .join_remote(member, Route::Remote(link), &self.0.name)
+    /// The route of another node, by that name: adds and changes the members that live there.
+    pub fn remote(&self, node: &str, link: Arc<dyn Link<M>>) -> Remote<M> {
+        let route = Route::Remote {
+            node: node.into(),
+            link,
+            is_up: AtomicBool::new(false),
+        };
+        Remote::new(self.clone(), Arc::new(route))
     }
 
-    /// A member on another host leaves; says whether there was one.
-    pub fn leave_remote(&self, id: &AgentId) -> bool {
-        self.registry().leave_remote(id)
-    }
-
-    /// A member has another score.
+    /// A member in this process has another score.
     pub fn set_score(&self, id: &AgentId, score: Option<Score>) {
-        self.registry().set_score(id, score);
+        let mark = |member: &mut Member| mem::replace(&mut member.score, score) != score;
+        self.registry().report(id, mark);
     }
 
-    /// Notes who leads, for those who come later. Nobody is told.
+    /// Notes that a member in this process leads, for those who come later. Nobody is told.
     pub fn note_leader(&self, leader: Leader) {
-        self.registry().hint(Hint::Leads(leader));
+        self.registry().note_leader(leader, None);
     }
 
     /// Notes that this leadership is over. Nobody is told.
     pub fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
-        let hint = Hint::LeadsNoMore(id.clone(), incarnation);
-        self.registry().hint(hint);
+        self.registry().forget_leader(id, incarnation);
     }
 
     /// Opens or closes the group to other hosts; a new group is closed.
@@ -251,7 +261,7 @@ impl<M: PeerMessage> Group<M> {
     /// Delivers a letter from another host to members of this process, to all of them when none
     /// is named; see [`Snapshot::deliver_here`].
     pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
-        let snapshot = self.newest();
+        let snapshot = self.routes();
         snapshot.deliver_here(letter, to);
     }
 

@@ -6,7 +6,13 @@
 use std::{
     borrow::Borrow,
     ptr, slice,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{
+            AtomicBool,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+    },
 };
 
 use actix::{Recipient, prelude::SendError};
@@ -14,7 +20,7 @@ use tracing::debug;
 
 use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
 
-use super::{Incoming, Link, MembersChanged, Wire, counters::Counters};
+use super::{Holder, Incoming, Link, MembersChanged, Wire, counters::Counters};
 
 /// All members of a group at one moment, and the way to each of them.
 #[derive(Debug)]
@@ -41,8 +47,48 @@ pub(super) enum Route<M: PeerMessage> {
         inbox: Recipient<Incoming<M>>,
         pokes: Recipient<MembersChanged>,
     },
-    /// A member on another host.
-    Remote(Arc<dyn Link<M>>),
+    /// A member on another host: all that live there have this one.
+    Remote {
+        node: Arc<str>,
+        link: Arc<dyn Link<M>>,
+        /// Whether the host can be reached.
+        is_up: AtomicBool,
+    },
+}
+
+impl<M: PeerMessage> Route<M> {
+    /// Whether both lead to the same process: within one, incarnations can be compared.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Local { .. }, Self::Local { .. }) => true,
+            (Self::Remote { .. }, Self::Remote { .. }) => ptr::eq(self, other),
+            (Self::Local { .. }, Self::Remote { .. })
+            | (Self::Remote { .. }, Self::Local { .. }) => false,
+        }
+    }
+
+    pub(super) const fn is_local(&self) -> bool {
+        matches!(self, Self::Local { .. })
+    }
+
+    /// Notes whether the host can be reached.
+    pub(super) fn set_up(&self, up: bool) {
+        if let Self::Remote { is_up, .. } = self {
+            is_up.store(up, Release);
+        }
+    }
+
+    /// Whether it leads to another host that can be reached.
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self, Self::Remote { is_up, .. } if is_up.load(Acquire))
+    }
+
+    pub(super) fn holder(&self) -> Holder {
+        match self {
+            Self::Local { .. } => Holder::Here,
+            Self::Remote { node, .. } => Holder::Node(Arc::clone(node)),
+        }
+    }
 }
 
 impl<M: PeerMessage> Snapshot<M> {
@@ -130,6 +176,11 @@ impl<M: PeerMessage> Snapshot<M> {
             .map(|(member, _)| member)
     }
 
+    /// Whether a member is reached by that route.
+    pub(super) fn is_routed(&self, id: &AgentId, route: &Route<M>) -> bool {
+        self.route(id).is_some_and(|(_, its)| its.is(route))
+    }
+
     /// Counts a letter that its receiver dropped because the sender is not a member.
     pub fn count_stranger(&self) {
         self.office.counters.strangers.fetch_add(1, Relaxed);
@@ -154,11 +205,11 @@ impl<M: PeerMessage> Snapshot<M> {
         let mut posted = 0;
         for (to, route) in routes {
             match &**route {
-                Route::Remote(link) if to.presence != Presence::Down => {
+                Route::Remote { link, .. } if to.presence != Presence::Down => {
                     posted += 1;
                     far.add(link, &to.id);
                 }
-                Route::Remote(_) => {}
+                Route::Remote { .. } => {}
                 Route::Local { .. } => posted += self.hand_over(to, route, letter.clone()),
             }
         }
@@ -171,11 +222,11 @@ impl<M: PeerMessage> Snapshot<M> {
     /// To one receiver: no list is made of it.
     fn post_one(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) {
         let posted = match route {
-            Route::Remote(link) if to.presence != Presence::Down => {
+            Route::Remote { link, .. } if to.presence != Presence::Down => {
                 link.carry(slice::from_ref(&to.id), letter);
                 1
             }
-            Route::Remote(_) => 0,
+            Route::Remote { .. } => 0,
             Route::Local { .. } => self.hand_over(to, route, letter),
         };
         self.count_sent(posted);
@@ -191,7 +242,7 @@ impl<M: PeerMessage> Snapshot<M> {
                 }
                 1
             }
-            Route::Local { .. } | Route::Remote(_) => 0,
+            Route::Local { .. } | Route::Remote { .. } => 0,
         }
     }
 

@@ -8,7 +8,7 @@ use actix::Recipient;
 
 use crate::protocol::AgentId;
 
-use super::Incoming;
+use super::{Holder, Incoming};
 
 /// Stands between all local members of a group: a faulty network, or one that takes notes.
 pub trait Wire<M: Send + 'static>: Debug + Send + Sync {
@@ -20,4 +20,10 @@ pub trait Wire<M: Send + 'static>: Debug + Send + Sync {
 pub trait Link<M>: Debug + Send + Sync {
     /// Takes charge of one letter to several members, so that it is encoded and sent once.
     fn carry(&self, to: &[AgentId], letter: Incoming<M>);
+
+    /// A member of this route has lost its name to that one. Called under the group's lock: it must
+    /// neither block nor use the group. Default: nothing.
+    fn lost(&self, id: &AgentId, to: &Holder) {
+        let _ = (id, to);
+    }
 }

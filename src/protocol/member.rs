@@ -20,6 +20,9 @@ pub struct Member {
     pub incarnation: Option<Incarnation>,
     /// The last life that has certainly ended, its leadership revoked.
     pub ended: Option<Incarnation>,
+    /// The last incarnation that was known where it was before, if it has moved to another host.
+    /// What is reported from its present place says nothing about that one or earlier ones.
+    pub former: Option<Incarnation>,
 }
 
 /// Whether a member is asked, or only told. Fixed when it joins.
@@ -62,6 +65,7 @@ impl Member {
             presence,
             incarnation,
             ended: None,
+            former: None,
         }
     }
 
@@ -74,6 +78,7 @@ impl Member {
             presence: Presence::Unseen,
             incarnation: None,
             ended: None,
+            former: None,
         }
     }
 
@@ -87,24 +92,104 @@ impl Member {
         self.presence == Presence::Up
     }
 
+    /// The same member after it has moved: `before` is what was known of it at another place.
+    ///
+    /// Incarnations are numbered by each place for itself. So nothing that the present place reports
+    /// is certain about an incarnation of the former one, whichever number is larger.
+    #[must_use]
+    pub fn moved(mut self, before: &Self) -> Self {
+        let last = before.former.max(before.incarnation).max(before.ended);
+        self.former = self.former.max(last);
+        self
+    }
+
     /// Whether its life `incarnation` is over or thought to be.
     pub fn is_gone(&self, incarnation: Incarnation) -> bool {
         let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
-        self.incarnation
-            .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
+        self.is_elsewhere(incarnation)
+            || self
+                .incarnation
+                .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
     }
 
     /// Whether mail from its life `incarnation` is out of date: that life is over for certain.
     pub fn is_stale(&self, incarnation: Incarnation) -> bool {
-        let down = self.presence == Presence::Down;
-        self.incarnation
-            .is_some_and(|known| known > incarnation || known == incarnation && down)
-            || self.has_ended(incarnation)
+        self.is_elsewhere(incarnation) || self.is_behind(incarnation)
     }
 
     /// Whether its life `incarnation` has certainly ended, its leadership revoked.
     pub fn has_ended(&self, incarnation: Incarnation) -> bool {
-        self.ended.is_some_and(|ended| ended >= incarnation)
+        self.former.is_none_or(|former| former < incarnation)
+            && self.ended.is_some_and(|ended| ended >= incarnation)
+    }
+
+    /// Whether an incarnation can only be one of before it moved.
+    fn is_elsewhere(&self, incarnation: Incarnation) -> bool {
+        self.former.is_some_and(|former| former >= incarnation)
+            && self.incarnation.is_none_or(|known| known < incarnation)
+    }
+
+    /// Whether a later incarnation of the present place is known, or the end of this one.
+    fn is_behind(&self, incarnation: Incarnation) -> bool {
+        let down = self.presence == Presence::Down;
+        self.incarnation
+            .is_some_and(|known| known > incarnation || known == incarnation && down)
+            || self.ended.is_some_and(|ended| ended >= incarnation)
+    }
+
+    /// Its present place reports it as up. A later incarnation ends the earlier ones; a stale
+    /// report changes nothing. Says whether anything changed.
+    pub(crate) fn mark_up(&mut self, incarnation: Incarnation) -> bool {
+        if self.is_behind(incarnation) || self.is_up() && self.incarnation == Some(incarnation) {
+            return false;
+        }
+        (self.presence, self.incarnation) = (Presence::Up, Some(incarnation));
+        true
+    }
+
+    /// Its present place reports that it may have ended. Says whether anything changed.
+    pub(crate) fn mark_suspect(&mut self, incarnation: Incarnation) -> bool {
+        let is_known = self.presence == Presence::Suspect && self.incarnation == Some(incarnation);
+        if self.is_behind(incarnation) || is_known {
+            return false;
+        }
+        (self.presence, self.incarnation) = (Presence::Suspect, Some(incarnation));
+        true
+    }
+
+    /// Its present place reports its certain end, with whatever it led revoked. Says whether
+    /// anything changed.
+    pub(crate) fn mark_down(&mut self, incarnation: Incarnation) -> bool {
+        if self.ended.is_some_and(|ended| ended >= incarnation) {
+            return false;
+        }
+        self.ended = Some(incarnation);
+        if self.incarnation.is_none_or(|known| known <= incarnation) {
+            (self.presence, self.incarnation) = (Presence::Down, Some(incarnation));
+        }
+        true
+    }
+
+    /// Its present place says all that it knows of it. Says whether anything changed.
+    pub(crate) fn bring_up_to_date(&mut self, newest: &Self) -> bool {
+        let before = self.clone();
+        self.score = newest.score;
+        if let Some(ended) = newest.ended {
+            self.mark_down(ended);
+        }
+        if let Some(incarnation) = newest.incarnation {
+            match newest.presence {
+                Presence::Up => {
+                    self.mark_up(incarnation);
+                }
+                Presence::Suspect => {
+                    self.mark_up(incarnation);
+                    self.mark_suspect(incarnation);
+                }
+                Presence::Unseen | Presence::Down => {}
+            }
+        }
+        *self != before
     }
 
     /// Its rank, if it may be elected at all.

@@ -9,8 +9,7 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Incarnation, Leader, Member, Presence, Rank, Score, Term, name_index::NameIndex,
-    roster::Roster,
+    AgentId, Incarnation, Leader, Member, Rank, Score, Term, name_index::NameIndex, roster::Roster,
 };
 
 /// All members of one election at one moment, ordered by name.
@@ -40,6 +39,11 @@ impl Members {
     /// Adds members; one that is there already is replaced, and of two with one name the later
     /// counts. Sorts once, however many there are.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
+        let members: Vec<Member> = members.into_iter().collect();
+        let places = members.iter().map(|member| self.index_of(&member.id));
+        if let Some(places) = places.collect::<Option<Vec<usize>>>() {
+            return self.replace(&places, members);
+        }
         let mut list = self.list.to_vec();
         list.extend(members);
         list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two stands behind
@@ -66,38 +70,17 @@ impl Members {
 
     /// A member's life is up. A later life ends the earlier ones; a stale report changes nothing.
     pub fn up(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.change(id, |m| {
-            if m.is_stale(incarnation) || m.is_up() && m.incarnation == Some(incarnation) {
-                return false;
-            }
-            (m.presence, m.incarnation) = (Presence::Up, Some(incarnation));
-            true
-        })
+        self.change(id, |m| m.mark_up(incarnation))
     }
 
     /// A member's life is thought to be over (a lost connection, silence).
     pub fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.change(id, |m| {
-            if m.is_gone(incarnation) || m.is_stale(incarnation) {
-                return false;
-            }
-            (m.presence, m.incarnation) = (Presence::Suspect, Some(incarnation));
-            true
-        })
+        self.change(id, |m| m.mark_suspect(incarnation))
     }
 
     /// A member's life is over for certain, and whatever it led is revoked.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.change(id, |m| {
-            if m.has_ended(incarnation) {
-                return false;
-            }
-            m.ended = Some(incarnation);
-            if m.incarnation.is_none_or(|known| known <= incarnation) {
-                (m.presence, m.incarnation) = (Presence::Down, Some(incarnation));
-            }
-            true
-        })
+        self.change(id, |m| m.mark_down(incarnation))
     }
 
     /// A member has another score.
@@ -208,6 +191,57 @@ impl Members {
             .count()
     }
 
+    /// Whether a change of the member at that place costs no copy of the list.
+    pub(crate) fn has_room(&self, at: usize) -> bool {
+        self.list.has_room(at)
+    }
+
+    /// Replaces what is known of the member at that place, but for its name and its rank.
+    pub(crate) fn set(&mut self, at: usize, member: Member) {
+        self.list.change(at, |known| {
+            *known = member;
+            true
+        });
+        self.count_absent();
+    }
+
+    /// Where the voters with a score stand in [`iter`](Self::iter), highest rank first.
+    pub(crate) fn places_by_rank(&self) -> impl Iterator<Item = usize> {
+        let places = self.by_rank.iter();
+        places.filter_map(|at| usize::try_from(*at).ok())
+    }
+
+    /// Members that are there already: neither the names nor their order change, and the ranks only
+    /// where a score does.
+    fn replace(&mut self, places: &[usize], members: Vec<Member>) {
+        let mut are_ranks_new = false;
+        let mut set = |known: &mut Member, member: Member| {
+            are_ranks_new |= (known.score, known.kind) != (member.score, member.kind);
+            *known = member;
+        };
+        if members.len() <= A_FEW {
+            for (at, member) in places.iter().zip(members) {
+                self.list.change(*at, |known| {
+                    set(known, member);
+                    true
+                });
+            }
+        } else {
+            let mut list = self.list.to_vec();
+            for (at, member) in places.iter().zip(members) {
+                if let Some(known) = list.get_mut(*at) {
+                    set(known, member);
+                }
+            }
+            self.list = Roster::new(list);
+        }
+        if are_ranks_new {
+            self.rerank();
+        } else {
+            self.count_absent();
+        }
+    }
+
     fn change(&mut self, id: &AgentId, change: impl FnOnce(&mut Member) -> bool) -> bool {
         let Some(at) = self.index_of(id) else {
             return false;
@@ -240,6 +274,9 @@ impl Members {
         self.count_absent();
     }
 }
+
+/// So many are replaced one by one.
+const A_FEW: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -68,6 +68,11 @@ impl Roster {
         true
     }
 
+    /// Whether a change there is kept beside the list.
+    pub(super) fn has_room(&self, at: usize) -> bool {
+        self.places.len() < MOST || self.beside(at).is_some()
+    }
+
     pub(super) fn to_vec(&self) -> Vec<Member> {
         self.iter().cloned().collect()
     }

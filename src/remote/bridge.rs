@@ -151,6 +151,11 @@ impl RemoteBridge {
             Stage::Dialing => LinkStatus::Dialing,
             Stage::Waiting => LinkStatus::Waiting,
         };
+        let is_linked = matches!(watched.machine.stage(), Stage::Linked(_));
+        if !is_linked && account.books().unlink() {
+            // A name that an agent there had is free for whoever was refused it.
+            self.shared.retry_all();
+        }
         let mut verdict = None;
         for effect in effects {
             match effect {
@@ -208,12 +213,11 @@ impl RemoteBridge {
 
     fn report(&mut self, account: &Account, report: Report) {
         let node = account.node.clone();
-        let carried = &self.shared.carried;
         match report {
             Report::Gone | Report::Restarted => {
                 let books = account.books();
                 books.outbox.clear();
-                books.suspect(carried);
+                books.suspect();
             }
             Report::Up | Report::Relinked | Report::OutOfReach => {}
         }

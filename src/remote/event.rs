@@ -8,7 +8,7 @@ use std::{net::SocketAddr, time::SystemTime};
 use futures::{Stream, stream};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use crate::protocol::AgentId;
+use crate::{group::Holder, protocol::AgentId};
 
 use super::{Closed, Farewell, NodeId};
 
@@ -93,6 +93,19 @@ pub enum BridgeEvent {
         /// The name.
         agent: AgentId,
     },
+    /// An agent of a peer that cannot be reached, or an agent there that has ended for certain, has
+    /// lost its name in a group here: another one of that name has started elsewhere. If the peer
+    /// still has one when it is back, [`NameTaken`](Self::NameTaken) says so.
+    NameTakenOver {
+        /// The peer that had it.
+        node: NodeId,
+        /// The group.
+        group: AgentId,
+        /// The name.
+        agent: AgentId,
+        /// Where the agent is that has it now.
+        by: Holder,
+    },
     /// A peer follows other rules in a group, or another list of voters: nothing crosses for it.
     Mismatch {
         /// The peer.
@@ -115,7 +128,7 @@ pub enum BridgeEvent {
 }
 
 /// Where events go.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Events(broadcast::Sender<BridgeEvent>);
 
 impl Default for Events {

@@ -20,7 +20,7 @@ use crate::protocol::{AgentId, Term, Time};
 
 use super::{
     Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing,
-    carry::{Books, Carried, Rules},
+    carry::{Books, Carried, Lost, Route, Rules},
     event::{BridgeEvent, Events},
     gate::Gate,
     guard::Guard,
@@ -63,6 +63,8 @@ pub(crate) struct Account {
     pub(crate) address: Option<String>,
     pub(crate) rights: Rights,
     pub(crate) books: Mutex<Books>,
+    /// Its routes into the groups, in the order of the bridge.
+    pub(crate) routes: Vec<Arc<dyn Route>>,
     /// Whether the books have refused a name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
@@ -148,8 +150,10 @@ impl Shared {
         if peers.contains_key(node) {
             return false;
         }
-        let books = Books::new(self.carried.len(), &self.limits);
+        let lost = |group| self.lost(node, group);
+        let books = Books::new(node.as_str(), &self.carried, &self.limits, lost);
         let account = Account {
+            routes: books.routes(),
             node: node.clone(),
             address,
             rights,
@@ -166,20 +170,42 @@ impl Shared {
         let account = lock(&self.peers).remove(node);
         if let Some(account) = account {
             account.books().close();
-            for (group, carried) in self.carried.iter().enumerate() {
-                account.books().remove(group, &**carried);
-            }
-            (0..self.carried.len()).for_each(|group| self.retry(group));
+            (0..self.carried.len()).for_each(|group| account.books().remove(group));
+            self.retry_all();
         }
     }
 
     /// A name became free in a group: whoever was refused it may have it.
     pub(crate) fn retry(&self, group: usize) {
-        if let Some(carried) = self.carried.get(group) {
-            for account in self.accounts() {
-                account.books().retry(group, &**carried);
+        for account in self.accounts() {
+            if account.refusals.load(Relaxed) {
+                account.books().retry(group);
             }
         }
+    }
+
+    /// The same in all groups.
+    pub(crate) fn retry_all(&self) {
+        (0..self.carried.len()).for_each(|group| self.retry(group));
+    }
+
+    /// Tells of names that agents of a node lose in a group.
+    fn lost(&self, node: &NodeId, group: usize) -> Lost {
+        let (events, node) = (self.events.clone(), node.clone());
+        let group = self.carried.get(group).map(|carried| carried.name());
+        let group = group.and_then(|name| AgentId::new(name).ok());
+        Box::new(move |agent, by| {
+            warn!(peer = %node, group = ?group, %agent, %by, "name taken over from a peer");
+            if let Some(group) = group.clone() {
+                let (node, agent, by) = (node.clone(), agent.clone(), by.clone());
+                events.tell(BridgeEvent::NameTakenOver {
+                    node,
+                    group,
+                    agent,
+                    by,
+                });
+            }
+        })
     }
 
     /// Whether this side carries a group that a peer opens, by the same rules.
@@ -331,11 +357,6 @@ impl Drop for Listening {
 impl Account {
     pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
-    }
-
-    /// Whether an agent of the node was refused in a group. As long as none was, no lock is taken.
-    pub(crate) fn has_refused(&self, group: usize, id: &AgentId) -> bool {
-        self.refusals.load(Relaxed) && self.books().has_refused(group, id)
     }
 }
 

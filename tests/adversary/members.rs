@@ -1,7 +1,8 @@
 //! A node of the table that misbehaves over a ready link.
 
 use actix_bully::{
-    protocol::{Member, MemberKind, Term},
+    elections::message::Elected,
+    protocol::{Incarnation, Member, MemberKind, Presence, Term},
     remote::{
         MayBe, Peer, Rights,
         wire::{LeaderHint, RosterContent, Targets, encode_ping, encode_ready},
@@ -261,7 +262,7 @@ fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
         let mut scene = Scene::set(&patient(), observers()).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let later = actix_bully::protocol::Incarnation(LIFE.0 + 1);
+        let later = Incarnation(LIFE.0 + 1);
         let member = Member::up(id("x1"), MemberKind::Observer, None, later);
         let roster = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, member)]));
         raw.say(&roster).await;
@@ -293,6 +294,58 @@ fn more_agents_than_the_limit_end_the_link_and_leave_with_it() {
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("too_many_agents", 1)]).await;
         assert_eq!(scene.group().members().len(), 2);
+        scene.is_unhurt().await;
+    });
+}
+
+/// The name of the victim's own agent, which leads.
+#[test]
+fn a_refused_name_may_not_speak_nor_be_spoken_for() {
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let member = Member::up(id("a1"), MemberKind::Voter, Some(99.into()), LIFE);
+        let honest = Member::up(id("x1"), MemberKind::Observer, None, LIFE);
+        let content = announcing(vec![(0, member.clone()), (1, honest)]);
+        let opening = roster(raw.next(), 0, Some("g"), &content);
+        raw.say(&opening).await;
+        until("x1 is a member", || {
+            scene.group().members().get(&id("x1")).is_some()
+        })
+        .await;
+        let known = scene.group().members().get(&id("a1")).cloned();
+        let elected = Elected {
+            term: Term(50),
+            score: 99.into(),
+            answer: None,
+            sent_at: None,
+        };
+        raw.letter(Targets::All, &elected.into()).await;
+        scene.counted(&before, &[("refused_name", 1)]).await;
+        // That it leads, has ended, has another score, and has left.
+        let later = Incarnation(u64::MAX);
+        let ended = Member {
+            presence: Presence::Down,
+            incarnation: Some(later),
+            ended: Some(later),
+            ..member
+        };
+        for content in [led_in(Term(50)), announcing(vec![(0, ended)])] {
+            let said = roster(raw.next(), 0, None, &content);
+            raw.say(&said).await;
+        }
+        let gone = RosterContent {
+            left: vec![0],
+            ..RosterContent::default()
+        };
+        let said = roster(raw.next(), 0, None, &gone);
+        raw.say(&said).await;
+        let seq = raw.next();
+        raw.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
+        let answer = |body: &[u8]| body.ends_with(b"\xcd\xab\xcd");
+        while !answer(&raw.hear().await.unwrap()) {}
+        assert_eq!(scene.group().members().get(&id("a1")).cloned(), known);
         scene.is_unhurt().await;
     });
 }

@@ -6,7 +6,7 @@ use actix::System;
 use actix_bully::{
     Group,
     agent::{Agent, BullyAgent, ElectionArbiter, StartError},
-    group::{GroupError, JoinError},
+    group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
 };
 
@@ -42,6 +42,7 @@ fn a_start_that_is_refused_says_why_and_changes_nothing() {
         let taken = JoinError::Taken {
             id: id("a"),
             group: id("bullies"),
+            holder: Holder::Here,
         };
         assert!(matches!(error, StartError::Join(why) if why == taken));
         assert_eq!(group.members().len(), 1);

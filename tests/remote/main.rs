@@ -12,6 +12,7 @@ mod elections;
 mod flood;
 mod kit;
 mod load;
+mod names;
 mod pipes;
 mod sockets;
 mod strangers;

@@ -1,10 +1,10 @@
 //! Merges what was gathered into the membership: one sort, however much there is.
 
-use std::{collections::BTreeSet, mem, sync::Arc};
+use std::{collections::BTreeMap, mem, sync::Arc};
 
-use crate::protocol::{AgentId, Incarnation, Leader, Member, Members, PeerMessage};
+use crate::protocol::{AgentId, Incarnation, Leader, Members, PeerMessage};
 
-use super::{A_FEW, Registry};
+use super::{A_FEW, Entry, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// Merges what was gathered.
@@ -14,22 +14,43 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.tell_rest(); // places are about to change
         let before = Arc::clone(&self.members);
-        let mut staged = mem::take(&mut self.staged);
+        let staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
+        let is_new = |(id, entry): (&AgentId, &Entry<M>)| {
+            let at = before.index_of(id).and_then(|at| self.routes.get(at));
+            !at.is_some_and(|route| Arc::ptr_eq(route, &entry.route))
+        };
+        let are_routes_same = left.is_empty() && !staged.iter().any(is_new);
+        let is_ranked = |(id, entry): (&AgentId, &Entry<M>)| {
+            let known = before.get(id);
+            known.is_none_or(|known| {
+                (known.score, known.kind) != (entry.member.score, entry.member.kind)
+            })
+        };
+        let are_ranks_same = are_routes_same && !staged.iter().any(is_ranked);
 
         let members = Arc::make_mut(&mut self.members);
         if left.len() > A_FEW {
             *members = without(&before, &left);
         } else {
-            for id in &left {
+            for id in left.keys() {
                 members.leave(id);
             }
         }
-        members.join(staged.values().map(|staged| staged.member.clone()));
+        members.join(staged.values().map(|entry| entry.member.clone()));
+        if !are_routes_same {
+            self.reroute(&before, staged);
+        }
+        if !are_ranks_same {
+            self.rank();
+        }
+    }
 
+    /// The ways to the members as they are now, beside those that were known `before`.
+    fn reroute(&mut self, before: &Members, mut staged: BTreeMap<AgentId, Entry<M>>) {
         let mut known = before.iter().zip(&*self.routes).peekable();
         let routes = self.members.iter().filter_map(|member| {
-            let fresh = staged.remove(&member.id).and_then(|staged| staged.route);
+            let fresh = staged.remove(&member.id).map(|entry| entry.route);
             fresh.or_else(|| {
                 while known.next_if(|(old, _)| old.id < member.id).is_some() {}
                 let (_, route) = known.next_if(|(old, _)| old.id == member.id)?;
@@ -38,31 +59,43 @@ impl<M: PeerMessage> Registry<M> {
         });
         self.routes = routes.collect();
         debug_assert_eq!(self.routes.len(), self.members.len());
-        self.rank();
     }
 
+    /// The electable first, highest rank first, then the others.
     fn rank(&mut self) {
-        let mut order: Vec<_> = self.members.iter().enumerate().collect();
-        let rank = |member: &Member| member.score.filter(|_| member.is_voter());
-        order.sort_unstable_by_key(|(at, member)| std::cmp::Reverse((rank(member), *at)));
-        self.order = order.into_iter().map(|(at, _)| at).collect();
         self.place.clear();
-        self.place.resize(self.order.len(), 0);
-        for (place, at) in self.order.iter().enumerate() {
+        self.place.resize(self.members.len(), UNPLACED);
+        let mut order: Vec<usize> = self.members.places_by_rank().collect();
+        for (place, at) in order.iter().enumerate() {
             if let Some(slot) = self.place.get_mut(*at) {
                 *slot = place;
             }
         }
+        for (at, slot) in self.place.iter_mut().enumerate().rev() {
+            if *slot == UNPLACED {
+                *slot = order.len();
+                order.push(at);
+            }
+        }
+        self.order = order;
         self.quiet.reset(self.order.len());
         self.due.reset(self.order.len());
     }
 }
 
+/// No place yet.
+const UNPLACED: usize = usize::MAX;
+
 /// The members but those; sorts once, however many they are.
-fn without(members: &Members, left: &BTreeSet<AgentId>) -> Members {
+fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, Entry<M>>) -> Members {
     let mut rest = Members::new(members.is_closed());
-    rest.join(members.iter().filter(|m| !left.contains(&m.id)).cloned());
-    if let Some(id) = left.first() {
+    rest.join(
+        members
+            .iter()
+            .filter(|m| !left.contains_key(&m.id))
+            .cloned(),
+    );
+    if let Some(id) = left.keys().next() {
         // Notes the term only.
         let (id, incarnation, term) = (id.clone(), Incarnation::default(), members.term());
         rest.note_leader(Leader {

@@ -2,10 +2,11 @@
 //!
 //! Decided here: what a change costs. Joins, leaves and scores are gathered and merged once, when
 //! somebody next looks (one sort, however many there are); presence changes touch neither the
-//! order nor the routes. On a change those are told who have looked since the last one.
+//! order nor the routes, and many at once are gathered likewise. On a change those are told who have looked since the last one.
 
 mod merge;
 mod open;
+mod report;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -46,12 +47,15 @@ pub(super) struct Registry<M: PeerMessage> {
     place: Vec<usize>,
 
     /// Not yet merged into the above.
-    staged: BTreeMap<AgentId, Staged<M>>,
-    left: BTreeSet<AgentId>,
+    staged: BTreeMap<AgentId, Entry<M>>,
+    /// Who has left, as last known. Nobody is here and among the staged.
+    left: BTreeMap<AgentId, Entry<M>>,
     hints: Vec<Hint>,
 
     version: u64,
+    /// The last one that was made.
     current: Option<Arc<Snapshot<M>>>,
+    shows: Shows,
     quiet: Quiet,
     /// To be told a turn later than the first in line.
     due: Quiet,
@@ -86,18 +90,29 @@ enum Holder {
     Gone,
 }
 
+/// What the last snapshot shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shows {
+    /// All that is known.
+    All,
+    /// Scores or presences that are out of date; letters go by it.
+    OldNews,
+    /// Others than those who are members now, or other ways to them.
+    OtherRoutes,
+}
+
 /// What is said about the leader.
 #[derive(Debug)]
-pub(super) enum Hint {
+enum Hint {
     Leads(Leader),
     LeadsNoMore(AgentId, Incarnation),
 }
 
+/// A member, and the way to it.
 #[derive(Debug)]
-struct Staged<M: PeerMessage> {
+struct Entry<M: PeerMessage> {
     member: Member,
-    /// `None`: as before.
-    route: Option<Arc<Route<M>>>,
+    route: Arc<Route<M>>,
 }
 
 impl<M: PeerMessage> Registry<M> {
@@ -114,10 +129,11 @@ impl<M: PeerMessage> Registry<M> {
             order: Vec::new(),
             place: Vec::new(),
             staged: BTreeMap::new(),
-            left: BTreeSet::new(),
+            left: BTreeMap::new(),
             hints: Vec::new(),
             version: 0,
             current: None,
+            shows: Shows::OtherRoutes,
             quiet: Quiet::default(),
             due: Quiet::default(),
             is_due: false,
@@ -154,11 +170,11 @@ impl<M: PeerMessage> Registry<M> {
                 mine: demands.epoch,
             });
         }
-        let seat = self.names.get(id);
-        if seat.is_some_and(|seat| seat.holder != Holder::Gone) {
+        if let Some(holder) = self.holder(id, None) {
             let (id, group) = (id.clone(), group.clone());
-            return Err(JoinError::Taken { id, group });
+            return Err(JoinError::Taken { id, group, holder });
         }
+        let seat = self.names.get(id);
         let last = seat.map_or(self.floor, |seat| seat.incarnation.max(self.floor));
         let seat = Seat {
             incarnation: last.next(),
@@ -191,12 +207,8 @@ impl<M: PeerMessage> Registry<M> {
         if mem::replace(&mut seat.holder, Holder::There) != Holder::Coming {
             return false;
         }
-        let mut member = member(seat.incarnation);
-        // What is known of the name's former holder stays known.
-        member.ended = self.members.get(id).and_then(|former| former.ended);
-        self.left.remove(id);
-        let route = Some(Arc::new(route));
-        self.staged.insert(id.clone(), Staged { member, route });
+        let member = member(seat.incarnation);
+        self.seat(member, &Arc::new(route));
         self.changed();
         true
     }
@@ -214,30 +226,13 @@ impl<M: PeerMessage> Registry<M> {
             .filter(|seat| seat.is_held_by(last))?;
         seat.incarnation = seat.incarnation.max(self.floor).next();
         let incarnation = seat.incarnation;
-        self.stage_score(id, score);
-        self.merge();
-        Arc::make_mut(&mut self.members).up(id, incarnation);
+        let mark = |member: &mut Member| {
+            member.score = score;
+            member.mark_up(incarnation)
+        };
+        self.mark(id, None, mark);
         self.changed();
         Some(incarnation)
-    }
-
-    /// Applies a report about a member's life; says whether it was news.
-    pub(super) fn report(
-        &mut self,
-        id: &AgentId,
-        report: impl FnOnce(&mut Members) -> bool,
-    ) -> bool {
-        if self.staged.contains_key(id) {
-            self.merge();
-        }
-        if self.members.get(id).is_none() {
-            return false;
-        }
-        let is_news = report(Arc::make_mut(&mut self.members));
-        if is_news {
-            self.changed();
-        }
-        is_news
     }
 
     /// A member ended for good: it stays listed, and its name may be taken again.
@@ -261,38 +256,10 @@ impl<M: PeerMessage> Registry<M> {
         self.names.remove(id);
         self.volatile.remove(id);
         self.floor = self.floor.max(last);
-        self.remove(id);
-        true
-    }
-
-    /// Adds a member that lives behind a bridge.
-    pub(super) fn join_remote(
-        &mut self,
-        member: Member,
-        route: Route<M>,
-        group: &AgentId,
-    ) -> Result<(), JoinError> {
-        let id = member.id.clone();
-        if self.names.contains_key(&id) || self.find(&id).is_some() {
-            let group = group.clone();
-            return Err(JoinError::Taken { id, group });
-        }
-        self.left.remove(&id);
-        let route = Some(Arc::new(route));
-        self.staged.insert(id, Staged { member, route });
-        self.changed();
-        Ok(())
-    }
-
-    /// Removes a member that lives behind a bridge; says whether there was one.
-    pub(super) fn leave_remote(&mut self, id: &AgentId) -> bool {
-        !self.names.contains_key(id) && self.remove(id)
-    }
-
-    pub(super) fn set_score(&mut self, id: &AgentId, score: Option<Score>) {
-        if self.stage_score(id, score) {
+        if self.remove(id, None) {
             self.changed();
         }
+        true
     }
 
     pub(super) fn set_closed(&mut self, closed: bool) {
@@ -302,8 +269,13 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
+    /// Notes that a leadership is over.
+    pub(super) fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
+        self.hint(Hint::LeadsNoMore(id.clone(), incarnation));
+    }
+
     /// For those who come later: nobody is told, and nothing is copied until somebody comes.
-    pub(super) fn hint(&mut self, hint: Hint) {
+    fn hint(&mut self, hint: Hint) {
         if self.hints.len() >= A_FEW {
             self.apply_hints();
         }
@@ -323,11 +295,12 @@ impl<M: PeerMessage> Registry<M> {
 
     /// The newest membership with the ways to everybody, made once for each version.
     pub(super) fn snapshot(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
-        if let Some(current) = &self.current {
+        if let Some(current) = self.current.as_ref().filter(|_| self.shows == Shows::All) {
             return Arc::clone(current);
         }
         self.merge();
         self.apply_hints();
+        self.shows = Shows::All;
         let snapshot = Arc::new(Snapshot {
             version: self.version,
             members: Arc::clone(&self.members),
@@ -336,6 +309,19 @@ impl<M: PeerMessage> Registry<M> {
         });
         self.current = Some(Arc::clone(&snapshot));
         snapshot
+    }
+
+    /// The last membership that was made, unless letters would go astray by it: what is only news
+    /// of somebody's score or presence is merged when a member looks, not for each letter.
+    pub(super) fn routes(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
+        match self
+            .current
+            .as_ref()
+            .filter(|_| self.shows != Shows::OtherRoutes)
+        {
+            Some(current) => Arc::clone(current),
+            None => self.snapshot(office),
+        }
     }
 
     /// Notes that `id` has seen the newest membership.
@@ -353,7 +339,7 @@ impl<M: PeerMessage> Registry<M> {
     /// elections need votes the knowledge of all counts, and all are told at once.
     fn changed(&mut self) {
         self.version += 1;
-        self.current = None;
+        self.shows = self.shows.max(Shows::OldNews);
         for bell in self.bells.iter().filter_map(Weak::upgrade) {
             bell.ring();
         }
@@ -401,36 +387,6 @@ impl<M: PeerMessage> Registry<M> {
                 Hint::LeadsNoMore(id, incarnation) => members.forget_leader(&id, incarnation),
             }
         }
-    }
-
-    fn find(&self, id: &AgentId) -> Option<&Member> {
-        match self.staged.get(id) {
-            Some(staged) => Some(&staged.member),
-            None => self.members.get(id).filter(|_| !self.left.contains(id)),
-        }
-    }
-
-    fn remove(&mut self, id: &AgentId) -> bool {
-        let was_staged = self.staged.remove(id).is_some();
-        let was_member = self.members.get(id).is_some() && self.left.insert(id.clone());
-        if was_staged || was_member {
-            self.changed();
-        }
-        was_staged || was_member
-    }
-
-    /// Says whether the score is another one.
-    fn stage_score(&mut self, id: &AgentId, score: Option<Score>) -> bool {
-        let Some(member) = self.find(id).filter(|member| member.score != score) else {
-            return false;
-        };
-        let member = Member {
-            score,
-            ..member.clone()
-        };
-        let route = self.staged.remove(id).and_then(|staged| staged.route);
-        self.staged.insert(id.clone(), Staged { member, route });
-        true
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Decided here: how news of another host becomes news of a group. What is certain there is
 //! certain here; a node that is gone leaves a guess. A name that somebody else has is refused and
-//! kept in mind: when it becomes free, its owner gets it.
+//! kept in mind: when it becomes free, its owner gets it. All that one roster says of a group is one
+//! step of the group, and a group that begins anew costs nothing until it is known who is gone.
 
 use std::{
     collections::BTreeMap,
@@ -13,11 +14,12 @@ use std::{
 };
 
 use crate::{
+    group::Update,
     protocol::{AgentId, Incarnation, Member, Presence},
     remote::{Limits, LinkId, News, NodeIncarnation},
 };
 
-use super::{Carried, Outbox, Way};
+use super::{Carried, Lost, Outbox, Route, Way};
 
 /// The agents of one node, in all groups. They outlast the links to it.
 #[derive(Debug)]
@@ -38,28 +40,47 @@ pub(crate) struct Books {
 #[derive(Debug)]
 struct Page {
     way: Arc<Way>,
+    route: Arc<dyn Route>,
     members: BTreeMap<AgentId, Known>,
+    /// How many of them are not certainly down.
+    there: usize,
     /// Somebody else has the name.
     refused: BTreeMap<AgentId, Member>,
+    /// How often the group has begun anew.
+    round: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     life: Option<Incarnation>,
     is_down: bool,
-    /// Not yet named since the group began anew.
-    is_in_doubt: bool,
+    /// When it was last named: before this round, it is in doubt.
+    round: u64,
 }
 
 impl Books {
-    pub(crate) fn new(groups: usize, limits: &Limits) -> Self {
+    /// Of the node `node`, in these groups; `lost` makes who hears of names that are lost in one.
+    pub(crate) fn new(
+        node: &str,
+        carried: &[Arc<dyn Carried>],
+        limits: &Limits,
+        lost: impl Fn(usize) -> Lost,
+    ) -> Self {
         let outbox = Arc::new(Outbox::new(limits));
-        let page = |group: u32| Page {
-            way: Arc::new(Way::new(group, Arc::clone(&outbox))),
-            members: BTreeMap::new(),
-            refused: BTreeMap::new(),
+        let page = |(group, carried): (u32, &Arc<dyn Carried>)| {
+            let way = Arc::new(Way::new(group, Arc::clone(&outbox)));
+            let lost = lost(usize::try_from(group).unwrap_or(usize::MAX));
+            let route = carried.route(node, Arc::clone(&way), lost);
+            Page {
+                way,
+                route,
+                members: BTreeMap::new(),
+                there: 0,
+                refused: BTreeMap::new(),
+                round: 0,
+            }
         };
-        let groups = (0u32..).take(groups).map(page).collect();
+        let groups = (0u32..).zip(carried).map(page).collect();
         Self {
             latest: None,
             life: None,
@@ -70,13 +91,14 @@ impl Books {
         }
     }
 
+    /// The node's routes into the groups.
+    pub(crate) fn routes(&self) -> Vec<Arc<dyn Route>> {
+        let routes = self.groups.iter();
+        routes.map(|page| Arc::clone(&page.route)).collect()
+    }
+
     /// Applies news of one group; says whose names were refused.
-    pub(crate) fn apply(
-        &mut self,
-        carried: &dyn Carried,
-        link: LinkId,
-        news: News,
-    ) -> Vec<AgentId> {
+    pub(crate) fn apply(&mut self, link: LinkId, news: News) -> Vec<AgentId> {
         let Some(page) = self
             .groups
             .get_mut(news.group)
@@ -87,105 +109,112 @@ impl Books {
         if news.is_opening {
             page.doubt();
         }
-        for (_, id) in &news.left {
-            page.leave(carried, id);
+        let left = news.left.into_iter().map(|(_, id)| id);
+        let ended = left.filter_map(|id| {
+            let known = page.ended(&id)?;
+            Some(Update::Left(id, known.life))
+        });
+        let mut updates: Vec<Update> = ended.collect();
+        let members = news.members.into_iter().map(|(_, member)| member);
+        updates.extend(members.map(|member| page.known(member)));
+        let refused = page.tell(updates);
+        if let Some(leader) = news.leader {
+            page.route.note_leader(leader);
         }
-        let mut refused = Vec::new();
-        for (_, member) in news.members {
-            let id = member.id.clone();
-            if !page.set(carried, member) {
-                refused.push(id);
-            }
-        }
-        if let Some(leader) = news.leader.filter(|l| page.members.contains_key(&l.id)) {
-            carried.note_leader(leader);
-        }
-        page.count();
         self.note_refusals();
         refused
     }
 
     /// All groups have begun anew over this link: who was not named is gone. For
     /// certain, if the life is the one that named it before.
-    pub(crate) fn sweep(&mut self, carried: &[Arc<dyn Carried>], link: LinkId) {
+    pub(crate) fn sweep(&mut self, link: LinkId) {
         if self.link != Some(link) {
             return;
         }
         let is_same = self.life == self.latest;
         self.life = self.latest;
-        for (page, carried) in self.groups.iter_mut().zip(carried) {
-            let doubtful = page.members.iter().filter(|(_, known)| known.is_in_doubt);
-            for id in doubtful.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
-                if is_same {
-                    page.leave(&**carried, &id);
-                } else {
-                    page.members.remove(&id);
-                    carried.leave(&id);
-                }
-            }
-            page.count();
+        for page in &mut self.groups {
+            let round = page.round;
+            let doubtful = page.members.iter().filter(|(_, known)| known.round < round);
+            let doubtful: Vec<_> = doubtful.map(|(id, _)| id.clone()).collect();
+            let gone = doubtful.into_iter().filter_map(|id| {
+                let known = page.ended(&id)?;
+                Some(Update::Left(id, known.life.filter(|_| is_same)))
+            });
+            let gone = gone.collect();
+            page.tell(gone);
         }
     }
 
     /// The peer is none any more: nothing that its links may still say counts.
     pub(crate) fn close(&mut self) {
         self.outbox.close();
-        self.link = None;
+        self.unlink();
     }
 
     /// A link is ready: every group begins anew, and only this link counts from now on.
     pub(crate) fn begin(&mut self, life: NodeIncarnation, link: LinkId) {
+        if self.latest.is_some_and(|latest| latest > life) {
+            // A node whose former number was forgotten: what it numbers begins anew as well.
+            (0..self.groups.len()).for_each(|group| self.remove(group));
+            self.life = None;
+        }
         self.latest = Some(life);
         self.link = Some(link);
-        self.groups.iter_mut().for_each(Page::doubt);
+        for page in &mut self.groups {
+            page.doubt();
+            page.route.set_up(true);
+        }
         self.note_refusals();
     }
 
+    /// The link is lost: as long as there is none, others may take the names of the agents there.
+    /// Says whether there was one.
+    pub(crate) fn unlink(&mut self) -> bool {
+        let was_linked = self.link.take().is_some();
+        for page in &self.groups {
+            page.route.set_up(false);
+        }
+        was_linked
+    }
+
     /// The node is thought to have ended: so are its agents.
-    pub(crate) fn suspect(&self, carried: &[Arc<dyn Carried>]) {
-        for (page, carried) in self.groups.iter().zip(carried) {
-            for (id, known) in &page.members {
-                if let Some(life) = known.life {
-                    carried.suspect(id, life);
-                }
-            }
+    pub(crate) fn suspect(&self) {
+        for page in &self.groups {
+            let suspect = |(id, known): (&AgentId, &Known)| {
+                let life = known.life?;
+                Some(Update::Suspect(id.clone(), life))
+            };
+            let suspected = page.members.iter().filter_map(suspect).collect();
+            page.route.apply(suspected);
         }
     }
 
     /// The node is none any more, or follows other rules in this group: so its agents are no
     /// members.
-    pub(crate) fn remove(&mut self, group: usize, carried: &dyn Carried) {
+    pub(crate) fn remove(&mut self, group: usize) {
         let Some(page) = self.groups.get_mut(group) else {
             return;
         };
         page.refused.clear();
-        for id in std::mem::take(&mut page.members).into_keys() {
-            carried.leave(&id);
-        }
-        page.count();
+        let members = std::mem::take(&mut page.members).into_keys();
+        page.there = 0;
+        page.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
     }
 
-    /// Tries again where somebody else had the name; says who is a member now.
-    pub(crate) fn retry(&mut self, group: usize, carried: &dyn Carried) -> Vec<AgentId> {
+    /// Tries again where somebody else had the name.
+    pub(crate) fn retry(&mut self, group: usize) {
+        if self.link.is_none() {
+            return; // it would lose the name again at once
+        }
         let Some(page) = self.groups.get_mut(group) else {
-            return Vec::new();
+            return;
         };
-        let mut welcome = Vec::new();
-        for (id, member) in std::mem::take(&mut page.refused) {
-            if page.set(carried, member) {
-                welcome.push(id);
-            }
-        }
-        page.count();
+        let refused = std::mem::take(&mut page.refused).into_values();
+        let updates: Vec<Update> = refused.map(|member| page.known(member)).collect();
+        page.tell(updates);
         self.note_refusals();
-        welcome
-    }
-
-    /// Whether an agent of the node was refused.
-    pub(crate) fn has_refused(&self, group: usize, id: &AgentId) -> bool {
-        let page = self.groups.get(group);
-        page.is_some_and(|page| page.refused.contains_key(id))
     }
 
     /// Shows whether an agent of the node was refused in any group.
@@ -205,67 +234,55 @@ impl Books {
 }
 
 impl Page {
+    /// The group begins anew: all are in doubt until they are named again.
     fn doubt(&mut self) {
-        for known in self.members.values_mut() {
-            known.is_in_doubt = true;
-        }
+        self.round = self.round.saturating_add(1);
         self.refused.clear();
     }
 
-    /// Says whether the name is this node's.
-    fn set(&mut self, carried: &dyn Carried, member: Member) -> bool {
+    /// Notes an agent as the node knows it.
+    fn known(&mut self, member: Member) -> Update {
         let known = Known {
             life: member.incarnation,
             is_down: member.presence == Presence::Down,
-            is_in_doubt: false,
+            round: self.round,
         };
-        let id = member.id.clone();
-        if let Some(before) = self.members.get_mut(&id) {
-            *before = known;
-            update(carried, &member);
-            return true;
-        }
-        if carried.join(member.clone(), &self.way).is_err() {
-            self.refused.insert(id, member);
-            return false;
-        }
-        self.refused.remove(&id);
-        self.members.insert(id, known);
-        true
+        self.refused.remove(&member.id);
+        self.there = self.there.saturating_add(usize::from(!known.is_down));
+        let before = self.members.insert(member.id.clone(), known);
+        self.is_gone(before);
+        Update::Known(member)
     }
 
-    /// An agent leaves its group only when its last life has ended for certain.
-    fn leave(&mut self, carried: &dyn Carried, id: &AgentId) {
+    /// Notes that an agent is gone; says what was known of it, if it was a member. An agent leaves
+    /// its group only when its last life has ended for certain.
+    fn ended(&mut self, id: &AgentId) -> Option<Known> {
         self.refused.remove(id);
-        if let Some(known) = self.members.remove(id) {
-            if let Some(life) = known.life {
-                carried.down(id, life);
-            }
-            carried.leave(id);
-        }
+        let known = self.members.remove(id)?;
+        self.is_gone(Some(known));
+        Some(known)
     }
 
-    fn count(&self) {
-        let there = self.members.values().filter(|known| !known.is_down);
-        self.way.set_there(there.count());
+    fn is_gone(&mut self, known: Option<Known>) {
+        let was_there = known.is_some_and(|known| !known.is_down);
+        self.there = self.there.saturating_sub(usize::from(was_there));
     }
-}
 
-/// What is new of a member.
-fn update(carried: &dyn Carried, member: &Member) {
-    carried.set_score(&member.id, member.score);
-    if let Some(ended) = member.ended {
-        carried.down(&member.id, ended);
-    }
-    let Some(life) = member.incarnation else {
-        return;
-    };
-    match member.presence {
-        Presence::Up => carried.up(&member.id, life),
-        Presence::Suspect => {
-            carried.up(&member.id, life);
-            carried.suspect(&member.id, life);
+    /// Tells the group, in one step; says whose names others have.
+    fn tell(&mut self, updates: Vec<Update>) -> Vec<AgentId> {
+        let refused = if updates.is_empty() {
+            Vec::new()
+        } else {
+            self.route.apply(updates)
+        };
+        let mut names = Vec::with_capacity(refused.len());
+        for member in refused {
+            let known = self.members.remove(&member.id);
+            self.is_gone(known);
+            names.push(member.id.clone());
+            self.refused.insert(member.id.clone(), member);
         }
-        Presence::Unseen | Presence::Down => {}
+        self.way.set_there(self.there);
+        names
     }
 }

@@ -1,12 +1,15 @@
 //! One carried group, whatever its members say to each other.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{
+    fmt::{self, Debug},
+    sync::Arc,
+};
 
 use crate::{
-    group::{Group, Incoming, JoinError, OpenError, Snapshot, Watch},
-    protocol::{AgentId, Demands, Incarnation, Leader, Member, Presence, Score, Term},
+    group::{Group, Holder, Incoming, Link, OpenError, Remote, Snapshot, Update, Watch},
+    protocol::{AgentId, Demands, Incarnation, Leader, Member, Presence, Term},
     remote::{
-        Closed, RemoteMessage,
+        Closed, Dropped, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -25,22 +28,29 @@ pub(crate) trait Carried: Debug + Send + Sync {
     /// The rules that the group follows here, once anybody does.
     fn rules(&self) -> Option<Rules>;
 
-    /// Adds a member of another node.
-    fn join(&self, member: Member, way: &Arc<Way>) -> Result<(), JoinError>;
-    fn leave(&self, id: &AgentId);
-    fn suspect(&self, id: &AgentId, life: Incarnation);
-    fn up(&self, id: &AgentId, life: Incarnation);
-    fn down(&self, id: &AgentId, life: Incarnation);
-    fn set_score(&self, id: &AgentId, score: Option<Score>);
-    fn note_leader(&self, leader: Leader);
+    /// The route of another node into the group; `lost` hears of names that others have taken.
+    fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route>;
+}
 
+/// Hears of a name that was an agent's of that node, and who has it now. Called under a lock of the
+/// group: it must neither block nor use it.
+pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
+
+/// One other node's route into a group: what it says counts for its own agents; see [`Remote`].
+pub(crate) trait Route: Debug + Send + Sync {
+    /// Whether the node is linked.
+    fn set_up(&self, is_up: bool);
+    /// Applies what the node says; gives back the members whose names others have.
+    fn apply(&self, updates: Vec<Update>) -> Vec<Member>;
+    fn note_leader(&self, leader: Leader);
     /// Begins to take letters in, by the membership as it is now: for the letters of one frame.
     fn intake(&self) -> Box<dyn Intake + '_>;
 }
 
-/// Takes letters of one group in; made by [`Carried::intake`].
+/// Takes letters of one group and node in; made by [`Route::intake`].
 pub(crate) trait Intake {
     /// Decodes a letter, has its term judged, and delivers it: to all members here, or to these.
+    /// Says why it was dropped, if it was.
     fn take(
         &mut self,
         from: &AgentId,
@@ -48,7 +58,7 @@ pub(crate) trait Intake {
         to: Option<&[&AgentId]>,
         payload: &[u8],
         judge: &mut Judge<'_>,
-    ) -> Result<(), Closed>;
+    ) -> Result<Option<Dropped>, Closed>;
 }
 
 /// Says whether a peer may name this term.
@@ -124,38 +134,59 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         rules(&self.group)
     }
 
-    fn join(&self, member: Member, way: &Arc<Way>) -> Result<(), JoinError> {
-        let way = Arc::<Way>::clone(way);
-        self.group.join_remote(member, way)
+    fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route> {
+        let (bounds, line) = (self.bounds, Arc::new(Wire { way, lost }));
+        let remote = self.group.remote(node, line);
+        Arc::new(Path { remote, bounds })
+    }
+}
+
+/// The way to the members on another node, and who is told when one of them loses its name.
+struct Wire {
+    way: Arc<Way>,
+    lost: Lost,
+}
+
+impl<M: RemoteMessage> Link<M> for Wire {
+    fn carry(&self, to: &[AgentId], letter: Incoming<M>) {
+        Link::<M>::carry(&*self.way, to, letter);
     }
 
-    fn leave(&self, id: &AgentId) {
-        self.group.leave_remote(id);
+    fn lost(&self, id: &AgentId, to: &Holder) {
+        (self.lost)(id, to);
+    }
+}
+
+impl Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Wire").field(&self.way).finish()
+    }
+}
+
+/// A route with its group's message type.
+#[derive(Debug)]
+struct Path<M: RemoteMessage> {
+    remote: Remote<M>,
+    bounds: Bounds,
+}
+
+impl<M: RemoteMessage> Route for Path<M> {
+    fn set_up(&self, is_up: bool) {
+        self.remote.set_up(is_up);
     }
 
-    fn suspect(&self, id: &AgentId, life: Incarnation) {
-        self.group.suspect(id, life);
-    }
-
-    fn up(&self, id: &AgentId, life: Incarnation) {
-        self.group.up(id, life);
-    }
-
-    fn down(&self, id: &AgentId, life: Incarnation) {
-        self.group.down(id, life);
-    }
-
-    fn set_score(&self, id: &AgentId, score: Option<Score>) {
-        self.group.set_score(id, score);
+    fn apply(&self, updates: Vec<Update>) -> Vec<Member> {
+        self.remote.apply(updates)
     }
 
     fn note_leader(&self, leader: Leader) {
-        self.group.note_leader(leader);
+        self.remote.note_leader(leader);
     }
 
     fn intake(&self) -> Box<dyn Intake + '_> {
         Box::new(Desk {
-            snapshot: self.group.newest(),
+            remote: &self.remote,
+            snapshot: self.remote.group().routes(),
             bounds: self.bounds,
             taken: 0,
         })
@@ -163,14 +194,15 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
 }
 
 /// Takes letters in by one snapshot: no lock of the group is taken for each.
-struct Desk<M: RemoteMessage> {
+struct Desk<'a, M: RemoteMessage> {
+    remote: &'a Remote<M>,
     snapshot: Arc<Snapshot<M>>,
     bounds: Bounds,
     /// Handed over, not yet counted.
     taken: u64,
 }
 
-impl<M: RemoteMessage> Intake for Desk<M> {
+impl<M: RemoteMessage> Intake for Desk<'_, M> {
     fn take(
         &mut self,
         from: &AgentId,
@@ -178,9 +210,13 @@ impl<M: RemoteMessage> Intake for Desk<M> {
         to: Option<&[&AgentId]>,
         payload: &[u8],
         judge: &mut Judge<'_>,
-    ) -> Result<(), Closed> {
+    ) -> Result<Option<Dropped>, Closed> {
         let message: M = decode_payload(payload, self.bounds)?;
         judge(message.term())?;
+        // Somebody else has the name: this is not the member that the others know by it.
+        if !self.remote.has(&self.snapshot, from) {
+            return Ok(Some(Dropped::RefusedName));
+        }
         let letter = Incoming {
             from: from.clone(),
             incarnation: life,
@@ -188,11 +224,11 @@ impl<M: RemoteMessage> Intake for Desk<M> {
         };
         let taken = self.snapshot.hand(letter, to);
         self.taken = self.taken.saturating_add(taken);
-        Ok(())
+        Ok(None)
     }
 }
 
-impl<M: RemoteMessage> Drop for Desk<M> {
+impl<M: RemoteMessage> Drop for Desk<'_, M> {
     fn drop(&mut self) {
         self.snapshot.count_sent(self.taken);
     }

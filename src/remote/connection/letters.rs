@@ -6,7 +6,7 @@
 use crate::{
     protocol::{AgentId, Term, Time},
     remote::{
-        Closed, Dropped, Inbound, Letter,
+        Closed, Inbound, Letter,
         carry::Intake,
         wire::{RawLetter, Receivers},
     },
@@ -41,10 +41,6 @@ impl<'a> Letters<'a> {
                 return Ok(());
             }
         };
-        if common.account.has_refused(passed.group, passed.from) {
-            shared.counters.dropped(Dropped::RefusedName);
-            return Ok(());
-        }
         let Some(intake) = self.intake(passed.group) else {
             return Ok(());
         };
@@ -72,7 +68,9 @@ impl<'a> Letters<'a> {
             }
         };
         let (from, life) = (passed.from, passed.incarnation);
-        intake.take(from, life, to, letter.payload, &mut judge)?;
+        if let Some(why) = intake.take(from, life, to, letter.payload, &mut judge)? {
+            shared.counters.dropped(why);
+        }
         for _ in 0..unknown {
             shared.counters.dropped(inbound.unknown_agent(now)?);
         }
@@ -81,8 +79,8 @@ impl<'a> Letters<'a> {
 
     fn intake(&mut self, group: usize) -> Option<&mut (dyn Intake + 'a)> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != group) {
-            let carried = self.common.shared.carried.get(group)?;
-            self.open = Some((group, carried.intake()));
+            let route = self.common.account.routes.get(group)?;
+            self.open = Some((group, route.intake()));
         }
         self.open.as_mut().map(|(_, intake)| &mut **intake)
     }

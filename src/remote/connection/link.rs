@@ -36,6 +36,8 @@ pub(super) struct Common {
     pub(super) groups: Vec<Side>,
     /// The other side has told who lives there: letters can name them.
     pub(super) is_told: Cell<bool>,
+    /// A group has begun anew there since it was last known who is gone.
+    pub(super) has_opened: Cell<bool>,
     /// When something last arrived.
     pub(super) heard: Cell<Time>,
     /// PINGs to be answered.
@@ -82,6 +84,7 @@ impl Connection {
             link,
             groups,
             is_told: Cell::new(false),
+            has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
         });

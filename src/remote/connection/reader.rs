@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    protocol::{AgentId, Time},
+    protocol::{AgentId, Member, Presence, Time},
     remote::{
         Closed, Inbound, News, Standing, Verdict,
         event::BridgeEvent,
@@ -165,16 +165,17 @@ impl Common {
         let shared = &self.shared;
         let (name, mode, epoch) = opening;
         let at = shared.carried.iter().position(|c| c.name() == name);
-        let Some((group, carried)) = at.and_then(|at| Some((at, shared.carried.get(at)?))) else {
+        let Some(group) = at else {
             return;
         };
+        self.has_opened.set(true);
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
             let is_carried = matches!(standing, Standing::Carried(_));
             *side.rules.borrow_mut() = is_carried.then(|| (mode.clone(), epoch));
         }
         if standing == Standing::Mismatch {
-            self.account.books().remove(group, &**carried);
+            self.account.books().remove(group);
             if let Ok(name) = AgentId::new(&name) {
                 shared.events.tell(BridgeEvent::Mismatch {
                     node: self.link.peer.clone(),
@@ -189,9 +190,6 @@ impl Common {
     fn news(&self, news: News) -> Result<(), Closed> {
         let shared = &self.shared;
         let group = news.group;
-        let Some(carried) = shared.carried.get(group) else {
-            return Ok(());
-        };
         if let Some(leader) = &news.leader {
             shared.admit(group, leader.term)?;
         }
@@ -203,12 +201,13 @@ impl Common {
             let named = news.members.iter();
             theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
         }
-        let somebody_left = !news.left.is_empty();
-        let refused = self.account.books().apply(&**carried, self.link.link, news);
+        let has_ended = |(_, member): &(u32, Member)| member.presence == Presence::Down;
+        let is_name_free = !news.left.is_empty() || news.members.iter().any(has_ended);
+        let refused = self.account.books().apply(self.link.link, news);
         for agent in refused {
             shared.name_taken(&self.link.peer, group, agent);
         }
-        if somebody_left {
+        if is_name_free {
             shared.retry(group);
         }
         Ok(())
@@ -216,13 +215,11 @@ impl Common {
 
     /// After its rosters comes something else: now the other side has told everything.
     fn all_told(&self) {
+        if self.has_opened.replace(false) {
+            self.account.books().sweep(self.link.link);
+            self.shared.retry_all();
+        }
         if !self.is_told.replace(true) {
-            let mut books = self.account.books();
-            books.sweep(&self.shared.carried, self.link.link);
-            drop(books);
-            for group in 0..self.shared.carried.len() {
-                self.shared.retry(group);
-            }
             self.outbox.ring();
         }
     }

@@ -248,6 +248,7 @@ fn member(reader: &mut Reader<'_>) -> Result<(u32, Member), WireError> {
         },
         incarnation: life(reader)?,
         ended: life(reader)?,
+        former: None, // what this side knows beside
     };
     Ok((number, member))
 }

@@ -1,0 +1,225 @@
+//! Names that two hosts want: who has one, who is refused, and what becomes of an agent that moves.
+
+use std::{path::Path, sync::Arc};
+
+use actix::clock::sleep;
+use actix_bully::{
+    agent::{BullyAgent, BullyHandle, Inject, StartError},
+    clock::VirtualClock,
+    elections::{policy::Preemption, quorum::QuorumConfig},
+    group::{Holder, JoinError},
+    protocol::{Presence, Timings},
+    remote::{BridgeEvent, Dropped, NodeIncarnation, transport::Pipes},
+    store::{FileStore, StoreIdentity},
+};
+
+use super::kit::{Host, MS, builder, id, node, patient, play, told, until};
+
+fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64) -> Host {
+    Host::with(|group| {
+        let incarnation = NodeIncarnation(incarnation);
+        builder(pipes, name, peers)
+            .incarnation(incarnation)
+            .carry(group)
+    })
+}
+
+fn start_again(host: &Host, name: &str) -> Result<BullyHandle, StartError> {
+    BullyAgent::builder(name)
+        .score(9)
+        .timings(Timings::lan())
+        .join(&host.group)
+        .start()
+}
+
+#[test]
+fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
+    play(async {
+        for incarnations in [[1_000, 2_000], [2_000, 1_000]] {
+            let pipes = Pipes::new();
+            let mut a = host(&pipes, "a", &["b"], incarnations[0]);
+            let mut b = host(&pipes, "b", &["a"], incarnations[1]);
+            a.agent("y", 1);
+            let x = b.agent("x", 5);
+            until("both follow x", || a.follows("x") && b.follows("x")).await;
+            let refused = start_again(&a, "x");
+            let held_there = |reason: &StartError| matches!(reason, StartError::Join(JoinError::Taken { holder: Holder::Node(node), .. }) if &**node == "b");
+            assert!(refused.as_ref().is_err_and(held_there), "{refused:?}");
+            sleep(MS(1_000)).await;
+            assert!(x.is_leader() && a.follows("x"), "nothing has changed");
+
+            // Once it has ended for certain, the name is free.
+            x.addr().do_send(Inject::Stop);
+            until("its end is known", || {
+                let member = a.group.members();
+                member.get(&id("x")).unwrap().presence == Presence::Down
+            })
+            .await;
+            let mut events = a.bridge.events();
+            a.agents.push(start_again(&a, "x").unwrap());
+            let takes = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTakenOver { node: n, agent, by: Holder::Here, .. } if *n == node("b") && *agent == id("x"));
+            assert!(told(&mut events).iter().any(takes));
+            until("the next x leads", || a.follows("x")).await;
+        }
+    });
+}
+
+/// An agent leaves its host while that is cut off, and starts at another one; whom the others follow
+/// in the end, and who believes to lead there.
+async fn moves(incarnations: [u64; 3]) {
+    let pipes = Pipes::new();
+    let [at_a, at_b, at_c] = incarnations;
+    let mut a = host(&pipes, "a", &["b", "c"], at_a);
+    let mut b = host(&pipes, "b", &["a", "c"], at_b);
+    let mut c = host(&pipes, "c", &["a", "b"], at_c);
+    a.agent("y", 1);
+    c.agent("z", 2);
+    b.agent("x", 5);
+    until("x of b leads", || a.follows("x") && c.follows("x")).await;
+    pipes.partition("a", "b");
+    pipes.partition("b", "c");
+    b.agents[0].leave(MS(2_000)).await.unwrap();
+    until("z leads", || a.follows("z") && c.follows("z")).await;
+    assert!(start_again(&a, "x").is_err(), "b is still linked");
+    until("b is given up", || !a.is_linked("b") && !c.is_linked("b")).await;
+    let x = a.agent("x", 5);
+    until("x leads at its new place", || {
+        a.follows("x") && c.follows("x")
+    })
+    .await;
+    sleep(MS(1_000)).await;
+    pipes.heal("a", "b");
+    pipes.heal("b", "c");
+    for _ in 0..10_000 {
+        sleep(MS(1)).await;
+        assert!(a.follows("x") && c.follows("x"), "{incarnations:?}");
+    }
+    assert!(x.is_leader() && a.is_linked("b") && c.is_linked("b"));
+    assert_eq!(a.group.counters().stale + c.group.counters().stale, 0);
+}
+
+#[test]
+fn an_agent_that_moved_to_another_host_is_heard_whichever_host_is_older() {
+    play(async {
+        for incarnations in [
+            [1_000, 2_000, 3_000],
+            [2_000, 1_000, 3_000],
+            [3_000, 2_000, 1_000],
+        ] {
+            moves(incarnations).await;
+        }
+    });
+}
+
+fn voter(host: &mut Host, name: &str, weight: i32, folder: &Path) -> BullyHandle {
+    let path = folder.join(name);
+    let identity = StoreIdentity {
+        cluster: id("test"),
+        group: id("g"),
+        node: id(name),
+    };
+    let store = if path.exists() {
+        FileStore::open(&path, identity)
+    } else {
+        FileStore::create(&path, identity)
+    };
+    let config = QuorumConfig::builder(["x", "y", "z"].map(id))
+        .timings(Timings::default())
+        .preemption(Preemption::Never)
+        .build();
+    let agent = BullyAgent::builder(name)
+        .quorum_config(Arc::new(config.unwrap()))
+        .restart_policy(patient())
+        .score(weight)
+        .clock(VirtualClock::new())
+        .store(store.unwrap())
+        .join(&host.group)
+        .start()
+        .unwrap();
+    host.agents.push(agent.clone());
+    agent
+}
+
+/// Its old host comes back, in the same incarnation, and says that its `x` has ended.
+async fn a_voter_moves(incarnations: [u64; 3]) {
+    let folder = tempfile::tempdir().unwrap();
+    let pipes = Pipes::new();
+    let [at_a, at_b, at_c] = incarnations;
+    let mut a = host(&pipes, "a", &["b", "c"], at_a);
+    let mut b = host(&pipes, "b", &["a", "c"], at_b);
+    let mut c = host(&pipes, "c", &["a", "b"], at_c);
+    let stays = voter(&mut a, "y", 2, folder.path());
+    let other = voter(&mut c, "z", 1, folder.path());
+    let old = voter(&mut b, "x", 5, folder.path());
+    until("x leads", || old.is_leader() && stays.leader().is_some()).await;
+    pipes.partition("a", "b");
+    pipes.partition("b", "c");
+    old.leave(MS(10_000)).await.unwrap();
+    until("y leads", || stays.is_leader()).await;
+    let new = voter(&mut a, "x", 5, folder.path());
+    sleep(MS(2_000)).await;
+    stays.step_down(Some(id("x")));
+    until("x leads at a", || new.is_leader()).await;
+    sleep(MS(2_000)).await;
+    pipes.heal("a", "b");
+    pipes.heal("b", "c");
+    let agents = [&new, &stays, &other];
+    for _ in 0..5_000 {
+        sleep(MS(1)).await;
+        assert!(agents.iter().filter(|agent| agent.is_leader()).count() < 2);
+    }
+    assert!(a.is_linked("b") && c.is_linked("b"));
+    assert!(new.is_leader() && a.follows("x") && c.follows("x"));
+}
+
+#[test]
+fn a_voter_that_has_moved_is_not_taken_for_dead() {
+    play(async {
+        for incarnations in [[1_000, 2_000, 3_000], [2_000, 1_000, 3_000]] {
+            a_voter_moves(incarnations).await;
+        }
+    });
+}
+
+#[test]
+fn two_of_one_name_are_told_and_the_second_is_not_heard() {
+    play(async {
+        let pipes = Pipes::new();
+        let (mut a, mut b) = (
+            host(&pipes, "a", &["b"], 1_000),
+            host(&pipes, "b", &["a"], 2_000),
+        );
+        a.agent("y", 1);
+        b.agent("z", 1);
+        pipes.partition("a", "b");
+        until("both are alone", || !a.is_linked("b") && !b.is_linked("a")).await;
+        let (mine, theirs) = (a.agent("x", 5), b.agent("x", 9));
+        until("each leads its side", || {
+            mine.is_leader() && theirs.is_leader()
+        })
+        .await;
+        let (mut at_a, mut at_b) = (a.bridge.events(), b.bridge.events());
+        pipes.heal("a", "b");
+        until("they meet", || a.is_linked("b") && b.is_linked("a")).await;
+        sleep(MS(3_000)).await;
+        for (events, peer) in [(&mut at_a, "b"), (&mut at_b, "a")] {
+            let is_taken = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTaken { node: n, agent, .. } if *n == node(peer) && *agent == id("x"));
+            assert!(told(events).iter().any(is_taken));
+        }
+        assert!(a.bridge.counters().dropped(Dropped::RefusedName) > 0);
+        let held_here = |host: &Host, agent: &BullyHandle| {
+            let members = host.group.members();
+            members.get(&id("x")).unwrap().incarnation == Some(agent.current().incarnation)
+        };
+        assert!(held_here(&a, &mine) && held_here(&b, &theirs));
+
+        // The end of one of them says nothing about the other, whose name is the only one now.
+        theirs.leave(MS(2_000)).await.unwrap();
+        until("all follow the one that is left", || {
+            mine.is_leader()
+                && a.follows("x")
+                && b.agents[0].leader().is_some_and(|l| l.id == id("x"))
+        })
+        .await;
+    });
+}
