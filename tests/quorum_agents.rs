@@ -262,7 +262,7 @@ fn a_lead_future_has_a_fence_that_grows() {
                     fences.borrow_mut().push(guard.fence().unwrap());
                     async move { guard.stepping_down().await }
                 };
-                agent.lead(work).await;
+                agent.lead(work).await.unwrap();
             });
         }
         sleep(MS(1_000)).await;

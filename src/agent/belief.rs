@@ -182,9 +182,19 @@ impl Belief {
         }
     }
 
+    /// The work of a lead future has panicked.
+    pub(super) fn note_work_panic(&self) {
+        self.tenure.note_work_panic();
+    }
+
     /// For how long that leadership still holds, as things are.
     pub(super) fn remaining(&self, serial: u64) -> Remaining {
         self.tenure.remaining(self.now(), serial)
+    }
+
+    /// For how long the present leadership still holds, as things are.
+    pub(super) fn rest(&self) -> Remaining {
+        self.tenure.rest(self.now())
     }
 
     /// The present leadership.
@@ -200,6 +210,11 @@ impl Belief {
 
     pub(super) fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    /// Whether its clock runs on while the host is suspended, as timers do not.
+    pub(super) fn counts_suspend(&self) -> bool {
+        self.clock.counts_suspend()
     }
 
     pub(super) fn is_leader(&self) -> bool {

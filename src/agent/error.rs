@@ -1,10 +1,12 @@
-//! Why an agent does not start.
+//! Why an agent does not start, does not do what it was asked for, or is waited for in vain.
+
+use std::time::Duration;
 
 use crate::{
     clock::ClockError,
     elections::quorum::QuorumError,
     group::JoinError,
-    protocol::{IdError, Misfit, Score},
+    protocol::{AgentId, IdError, Misfit, Score},
     store::{StoreError, StoreIdentity},
 };
 
@@ -64,4 +66,74 @@ pub enum StartError {
         /// The margin asked for.
         margin: Score,
     },
+}
+
+/// Why a command was not given. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The agent left or ended for good.
+    #[error("the agent has ended: start it again")]
+    Ended,
+    /// Nobody of that name is in the group.
+    #[error("the group has no member {id}: name one that is there, or none")]
+    NoMember {
+        /// The name.
+        id: AgentId,
+    },
+    /// That member is never elected: it is an observer, or the agent itself.
+    #[error("{id} cannot take over from this agent: name another voter, or none")]
+    NoSuccessor {
+        /// The name.
+        id: AgentId,
+    },
+}
+
+/// Why work is led no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeadError {
+    /// It was asked for outside of a runtime with timers.
+    #[error("there is no runtime with timers here: lead in a task of a System")]
+    NoRuntime,
+    /// The work panicked, and so the agent has left.
+    #[error("the work panicked, and the agent has left its group: mend the work, start it again")]
+    GaveUp,
+}
+
+/// Why no leader became known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// Nobody was known to lead in all that time.
+    #[error(
+        "no leader became known within {within:?}: wait longer than the election's deadline, and check that somebody may be elected"
+    )]
+    TimedOut {
+        /// The time given.
+        within: Duration,
+    },
+    /// The agent left or ended for good.
+    #[error("the agent has ended: start it again")]
+    Ended,
+    /// It was waited for outside of a runtime with timers.
+    #[error("there is no runtime with timers here: wait in a task of a System")]
+    NoRuntime,
+}
+
+/// Why leaving was not polite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeaveError {
+    /// The hand-over took too long; the agent has left all the same.
+    #[error(
+        "the agent did not hand over within {deadline:?} and was stopped: end the work sooner, or allow more than the drain limit"
+    )]
+    TimedOut {
+        /// The time given.
+        deadline: Duration,
+    },
+    /// It was waited for outside of a runtime with timers; the agent was not asked to leave.
+    #[error("there is no runtime with timers here: leave in a task of a System")]
+    NoRuntime,
 }

@@ -5,16 +5,19 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use actix::{Addr, Recipient, clock::timeout};
+use actix::{Addr, Recipient};
 use futures::{Stream, stream};
 
 use crate::protocol::{AgentId, Election, Leader, Score};
 
 use super::{
-    Agent, Notice, Status, Subscribe,
+    Agent, LeaveError, Notice, Status, Subscribe, WaitError,
     belief::Belief,
     message::{Command, SubscribeDraining},
+    news::Bell,
     status::Life,
+    tenure::Remaining,
+    wait::{self, NoTimers},
 };
 
 /// An application's side of one agent. Clones are the same agent.
@@ -54,17 +57,20 @@ impl<E: Election> ElectionHandle<E> {
 
     /// The agent's states from the present one on; ends after [`Life::Ended`].
     ///
-    /// A slow reader skips to the newest and never holds the agent up.
+    /// A slow reader skips to the newest and never holds the agent up. The end of a leadership is
+    /// told when it comes, even if the agent hangs: it is waited for by the clock, in the reader's
+    /// task. (Outside of a runtime with timers only what the agent itself says is told.)
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
-        let mut bell = self.belief.bell();
-        bell.mark_changed();
-        let belief = Arc::clone(&self.belief);
-        Box::pin(stream::unfold(Some((bell, belief)), |state| async move {
-            let (mut bell, belief) = state?;
-            bell.changed().await.ok()?;
-            let status = belief.status();
-            let next = (status.life != Life::Ended).then_some((bell, belief));
-            Some((status, next))
+        let first = Watched {
+            bell: self.belief.bell(),
+            belief: Arc::clone(&self.belief),
+            told: None,
+        };
+        Box::pin(stream::unfold(Some(first), |watched| async move {
+            let mut watched = watched?;
+            let status = watched.next().await;
+            let goes_on = status.life != Life::Ended;
+            Some((status, goes_on.then_some(watched)))
         }))
     }
 
@@ -72,7 +78,7 @@ impl<E: Election> ElectionHandle<E> {
     ///
     /// # Errors
     /// [`WaitError::TimedOut`] when it knew none in all that time; [`WaitError::Ended`] when the
-    /// agent left or ended for good.
+    /// agent left or ended for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
         let mut bell = self.belief.bell();
         let known = async {
@@ -89,9 +95,11 @@ impl<E: Election> ElectionHandle<E> {
                 }
             }
         };
-        timeout(within, known)
-            .await
-            .unwrap_or(Err(WaitError::TimedOut { within }))
+        match wait::within(within, known).await {
+            Ok(Some(known)) => known,
+            Ok(None) => Err(WaitError::TimedOut { within }),
+            Err(NoTimers) => Err(WaitError::NoRuntime),
+        }
     }
 
     /// Wishes for an election.
@@ -140,18 +148,51 @@ impl<E: Election> ElectionHandle<E> {
     ///
     /// # Errors
     /// [`LeaveError::TimedOut`] when that took longer than `deadline`. The leadership is revoked
-    /// and the agent stopped all the same, as if it had crashed.
+    /// and the agent stopped all the same, as if it had crashed. [`LeaveError::NoRuntime`] outside
+    /// of a runtime with timers, and nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let mut bell = self.belief.bell();
-        self.belief.leave();
-        self.addr.do_send(Command::Leave);
-        let left = async { while !self.belief.is_over() && bell.changed().await.is_ok() {} };
-        if timeout(deadline, left).await.is_ok() {
-            return Ok(());
+        let left = async {
+            self.belief.leave();
+            self.addr.do_send(Command::Leave);
+            while !self.belief.is_over() && bell.changed().await.is_ok() {}
+        };
+        match wait::within(deadline, left).await {
+            Ok(Some(())) => return Ok(()),
+            Ok(None) => {}
+            Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
         self.addr.do_send(Command::Stop);
         self.belief.finish(); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
+    }
+}
+
+/// Who reads the changes of one agent.
+struct Watched {
+    bell: Bell,
+    belief: Arc<Belief>,
+    told: Option<Status>,
+}
+
+impl Watched {
+    /// The next state that is another one than the last.
+    async fn next(&mut self) -> Status {
+        loop {
+            self.bell.mark_unchanged();
+            let rest = self.belief.rest();
+            let status = self.belief.status();
+            if self.told.as_ref() != Some(&status) {
+                self.told = Some(status.clone());
+                return status;
+            }
+            // One that does not lead has nothing that could run out.
+            let rest = match status.leading {
+                Some(_) => rest,
+                None => Remaining::Unlimited,
+            };
+            self.belief.stirs(rest, &mut self.bell).await;
+        }
     }
 }
 
@@ -168,35 +209,4 @@ impl<E: Election> fmt::Debug for ElectionHandle<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ElectionHandle").field(&self.belief).finish()
     }
-}
-
-/// Why no leader became known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WaitError {
-    /// Nobody was known to lead in all that time.
-    #[error(
-        "no leader became known within {within:?}: wait longer than the election's deadline, and check that somebody may be elected"
-    )]
-    TimedOut {
-        /// The time given.
-        within: Duration,
-    },
-    /// The agent left or ended for good.
-    #[error("the agent has ended: start it again")]
-    Ended,
-}
-
-/// Why leaving was not polite. The agent has left all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LeaveError {
-    /// The hand-over took too long.
-    #[error(
-        "the agent did not hand over within {deadline:?} and was stopped: end the work sooner, or allow more than the drain limit"
-    )]
-    TimedOut {
-        /// The time given.
-        deadline: Duration,
-    },
 }

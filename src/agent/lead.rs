@@ -1,21 +1,26 @@
 //! Work that runs while an agent leads, and only then.
 //!
-//! Decided here: when such a future is made, and when it is dropped. It runs in its caller's task,
-//! so it is dropped when that task is next polled; until then the agent's end counts as a guess.
+//! Decided here: when such a future is made, when it is dropped, and what follows if it panics. It
+//! runs in its caller's task, and the belief's clock is read before each poll: nothing of the work
+//! runs after its leadership. Until it was dropped the agent's end counts as a guess.
 
-use std::{fmt, future::Future, pin::pin, sync::Arc};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use actix::clock::timeout;
-use futures::future::{Either, select};
+use tracing::error;
 
-use crate::protocol::{AgentId, Election, Incarnation, Term};
+use crate::{
+    protocol::{Election, Incarnation},
+    supervisor::{Decision, RestartBudget, RestartPolicy, contain},
+};
 
 use super::{
-    belief::Belief,
+    LeaderGuard,
+    error::LeadError,
     handle::ElectionHandle,
     leads::{Reign, Stage},
     message::Command,
     tenure::Remaining,
+    wait::{NoTimers, timer, within},
 };
 
 impl<E: Election> ElectionHandle<E> {
@@ -25,55 +30,171 @@ impl<E: Election> ElectionHandle<E> {
     /// anew at the next one. When it ends by itself, what follows depends on whether the agent
     /// was [stepping down](LeaderGuard::stepping_down):
     ///
-    /// | the future ends | then |
+    /// | the future | then |
     /// |---|---|
-    /// | while the agent steps down | the work is done: the hand-over goes on at once |
-    /// | otherwise | the work is done: the agent steps down politely |
+    /// | ends while the agent steps down | the work is done: the hand-over goes on at once |
+    /// | ends otherwise | the work is done: the agent steps down politely |
+    /// | panics | the same, and it is logged and counted: [`OnPanic::StepDown`] |
+    ///
+    /// The agent's clock is read before each poll of the work, so that nothing of it runs after the
+    /// leadership, a suspend of the host included. Work that waits for something is dropped up to
+    /// 100 ms after a suspend in which its lease ran out.
     ///
     /// Several may run side by side; a hand-over waits for all of them, up to the limit set. Drop
     /// what `lead` returned, and the work is dropped with it; the agent goes on leading.
     ///
+    /// # Errors
+    /// [`LeadError::NoRuntime`] outside of a runtime with timers, before anything was done.
+    ///
     /// # Examples
     /// ```no_run
-    /// # async fn serve(handle: actix_bully::agent::BullyHandle) {
+    /// # async fn serve(handle: actix_bully::agent::BullyHandle) -> Result<(), actix_bully::agent::LeadError> {
     /// handle
     ///     .lead(|leader| async move {
     ///         println!("leading in term {}", leader.token().term);
     ///         leader.stepping_down().await; // work until then
     ///         // finish what must not be cut off; then the successor takes over
     ///     })
-    ///     .await;
+    ///     .await
     /// # }
     /// ```
-    pub async fn lead<F, W>(&self, mut work: F)
+    pub async fn lead<F, W>(&self, work: F) -> Result<(), LeadError>
     where
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
+        self.lead_with(OnPanic::StepDown, work).await
+    }
+
+    /// As [`lead`](Self::lead), with another answer to work that panics.
+    ///
+    /// # Errors
+    /// [`LeadError::NoRuntime`] as there; [`LeadError::GaveUp`] when a panic ended the agent's
+    /// part in the election.
+    pub async fn lead_with<F, W>(&self, on_panic: OnPanic, mut work: F) -> Result<(), LeadError>
+    where
+        F: FnMut(LeaderGuard) -> W,
+        W: Future<Output = ()>,
+    {
+        if timer(Duration::ZERO).is_err() {
+            return Err(LeadError::NoRuntime);
+        }
+        let mut panics = Panics::new(on_panic, self);
         let mut bell = self.belief.bell();
         let mut done = None;
         loop {
             bell.mark_unchanged();
             if self.belief.is_over() {
-                return;
+                return Ok(());
             }
-            if let Some(reign) = self.belief.enter(done) {
-                let running = Running {
-                    handle: self,
-                    life: reign.incarnation,
-                };
-                if running.attend(reign, &mut work).await == Outcome::Finished {
+            let Some(reign) = self.belief.enter(done) else {
+                if bell.changed().await.is_err() {
+                    return Ok(());
+                }
+                continue;
+            };
+            let running = Running {
+                handle: self,
+                life: reign.incarnation,
+            };
+            let outcome = running.attend(reign, &mut work).await;
+            drop(running);
+            let next = match outcome {
+                Outcome::Dropped => continue,
+                Outcome::Finished => Next::StepDown,
+                Outcome::Panicked(reason) => panics.count(&reason),
+            };
+            match next {
+                Next::StepDown => {
                     done = Some(reign.serial);
                     let draining = |now: Reign| now.stage == Stage::Draining;
-                    drop(running);
                     if !self.belief.reign().is_some_and(draining) {
                         self.addr.do_send(Command::StepDown { to: None });
                     }
                 }
-            } else if bell.changed().await.is_err() {
-                return;
+                Next::Again { after } => {
+                    let over = self.belief.over(reign.serial);
+                    within(after, over).await.map_err(LeadError::from)?;
+                }
+                Next::GiveUp => {
+                    self.belief.leave();
+                    self.addr.do_send(Command::Leave);
+                    while !self.belief.is_over() && bell.changed().await.is_ok() {}
+                    return Err(LeadError::GaveUp);
+                }
             }
         }
+    }
+}
+
+/// What follows when the work of [`lead`](ElectionHandle::lead) panics.
+///
+/// Whatever it is, the panic is kept in, logged at `error`, and counted in
+/// [`Status::work_panics`](super::Status::work_panics), of which
+/// [`changes`](ElectionHandle::changes) tells. `lead_with` takes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnPanic {
+    /// The agent steps down politely, as if the work were done: another one shall try. The work is
+    /// made anew at the agent's next leadership. The default.
+    #[default]
+    StepDown,
+    /// The work is made anew after the policy's backoff, as long as the agent leads. When the
+    /// budget is spent: as [`GiveUp`](Self::GiveUp).
+    Restart(RestartPolicy),
+    /// The agent leaves: it hands over, stops, and `lead_with` returns [`LeadError::GaveUp`].
+    GiveUp,
+}
+
+/// The panics of one lead future's work, and what they lead to.
+struct Panics<'a, E: Election> {
+    handle: &'a ElectionHandle<E>,
+    answer: Answer,
+}
+
+enum Answer {
+    StepDown,
+    Restart(RestartBudget),
+    GiveUp,
+}
+
+/// What the work's end leads to.
+enum Next {
+    StepDown,
+    Again { after: Duration },
+    GiveUp,
+}
+
+impl<'a, E: Election> Panics<'a, E> {
+    fn new(on_panic: OnPanic, handle: &'a ElectionHandle<E>) -> Self {
+        let answer = match on_panic {
+            OnPanic::StepDown => Answer::StepDown,
+            OnPanic::Restart(policy) => Answer::Restart(RestartBudget::new(policy)),
+            OnPanic::GiveUp => Answer::GiveUp,
+        };
+        Self { handle, answer }
+    }
+
+    fn count(&mut self, reason: &str) -> Next {
+        let belief = &self.handle.belief;
+        let next = match &mut self.answer {
+            Answer::StepDown => Next::StepDown,
+            Answer::GiveUp => Next::GiveUp,
+            Answer::Restart(budget) => {
+                match budget.spend(Duration::from_nanos(belief.now().as_nanos())) {
+                    Decision::Restart { after, .. } => Next::Again { after },
+                    Decision::GiveUp => Next::GiveUp,
+                }
+            }
+        };
+        let then = match next {
+            Next::StepDown => "the agent steps down",
+            Next::Again { .. } => "the work is begun again",
+            Next::GiveUp => "the agent leaves",
+        };
+        error!(node = %belief.id(), reason, then, "work of the leader panicked");
+        belief.note_work_panic();
+        next
     }
 }
 
@@ -83,12 +204,14 @@ struct Running<'a, E: Election> {
     life: Incarnation,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     /// The leadership is over.
     Dropped,
     /// The future ended by itself.
     Finished,
+    /// It panicked, with this text.
+    Panicked(String),
 }
 
 impl<E: Election> Running<'_, E> {
@@ -98,16 +221,38 @@ impl<E: Election> Running<'_, E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
+        let belief = &self.handle.belief;
         let guard = LeaderGuard {
-            belief: Arc::clone(&self.handle.belief),
+            belief: Arc::clone(belief),
             reign,
         };
-        let over = pin!(self.handle.belief.over(reign.serial));
-        let work = pin!(work(guard));
-        // The end of the leadership is looked at first: nothing of the work runs after it.
-        match select(over, work).await {
-            Either::Left(_) => Outcome::Dropped,
-            Either::Right(_) => Outcome::Finished,
+        let mut over = pin!(belief.over(reign.serial));
+        let mut work = match contain(|| Box::pin(work(guard))) {
+            Ok(work) => work,
+            Err(reason) => return Outcome::Panicked(reason),
+        };
+        let outcome = poll_fn(|task| {
+            // `over` waits for a timer, which may be late, and stands still in a suspend: the clock
+            // has the last word before anything of the work runs.
+            let is_over = over.as_mut().poll(task).is_ready()
+                || belief.remaining(reign.serial) == Remaining::Over;
+            if is_over {
+                return Poll::Ready(Outcome::Dropped);
+            }
+            match contain(|| work.as_mut().poll(task)) {
+                Ok(poll) => poll.map(|()| Outcome::Finished),
+                Err(reason) => Poll::Ready(Outcome::Panicked(reason)),
+            }
+        });
+        let outcome = outcome.await;
+        // What the work held may panic when it is dropped: that is a panic of the work as well.
+        match contain(|| drop(work)) {
+            Err(reason) if outcome == Outcome::Finished => Outcome::Panicked(reason),
+            Err(reason) => {
+                error!(node = %belief.id(), reason, "work of the leader panicked when dropped");
+                outcome
+            }
+            Ok(()) => outcome,
         }
     }
 }
@@ -119,144 +264,8 @@ impl<E: Election> Drop for Running<'_, E> {
     }
 }
 
-impl Belief {
-    /// Ends when that leadership does.
-    async fn over(&self, serial: u64) {
-        let mut bell = self.bell();
-        loop {
-            bell.mark_unchanged();
-            match self.remaining(serial) {
-                Remaining::Over => return,
-                Remaining::Unlimited => {
-                    if bell.changed().await.is_err() {
-                        return;
-                    }
-                }
-                Remaining::For(rest) => {
-                    // Time passed, or there is news: either way it is looked at again.
-                    drop(timeout(rest, bell.changed()).await);
-                }
-            }
-        }
-    }
-}
-
-/// Held by work that may be done only while an agent leads.
-#[must_use = "work that ignores its guard does not notice when it has to end"]
-pub struct LeaderGuard {
-    belief: Arc<Belief>,
-    reign: Reign,
-}
-
-impl LeaderGuard {
-    /// The newest epoch of this leadership; it grows when the leadership is renewed.
-    pub fn token(&self) -> Epoch {
-        let same = |now: &Reign| now.serial == self.reign.serial;
-        let reign = self.belief.reign().filter(same).unwrap_or(self.reign);
-        Epoch {
-            term: reign.term,
-            node: self.belief.id().clone(),
-            incarnation: reign.incarnation,
-        }
-    }
-
-    /// The newest token of this leadership as a fence; `None` where the election does not promise
-    /// at most one leader per term (the available mode).
-    ///
-    /// Send it along with each write. The resource remembers the largest that it has seen, and
-    /// refuses smaller ones: then a leader that was paused in the middle of a write cannot undo
-    /// what its successor has written since.
-    pub fn fence(&self) -> Option<Fence> {
-        self.belief.is_fenced().then(|| Fence(self.token()))
-    }
-
-    /// Whether this leadership still holds, checked against the clock at this moment.
-    pub fn is_leader(&self) -> bool {
-        self.belief.remaining(self.reign.serial) != Remaining::Over
-    }
-
-    /// Ends when the agent has to hand over (or leads no longer): end the work then.
-    ///
-    /// The hand-over waits for the work's end, up to the limit set.
-    pub async fn stepping_down(&self) {
-        let mut bell = self.belief.bell();
-        loop {
-            bell.mark_unchanged();
-            let works = |now: Reign| now.serial == self.reign.serial && now.stage == Stage::Working;
-            if !self.belief.reign().is_some_and(works) || bell.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-impl fmt::Debug for LeaderGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LeaderGuard").field(&self.token()).finish()
-    }
-}
-
-/// Tells newer leaderships from older ones: a larger term is newer.
-///
-/// It is an *epoch*, good for logs and for dropping old news. It is **not** a fence: two agents may
-/// lead at once for a moment, and each may have seen a term that the other has not, so a database
-/// that accepts the larger one is not protected by it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Epoch {
-    /// The term.
-    pub term: Term,
-    /// Who leads.
-    pub node: AgentId,
-    /// In which life.
-    pub incarnation: Incarnation,
-}
-
-/// A fencing token: no two leaders ever have the same term, and a later one has a larger term.
-///
-/// ```
-/// use actix_bully::agent::Fence;
-/// /// A resource that is written by the leader, and by nobody who was one.
-/// #[derive(Default)]
-/// struct Table { highest: u64, rows: Vec<String> }
-/// impl Table {
-///     fn write(&mut self, fence: u64, row: &str) -> Result<(), &'static str> {
-///         if fence < self.highest {
-///             return Err("written by a former leader");
-///         }
-///         self.highest = fence;
-///         self.rows.push(row.to_owned());
-///         Ok(())
-///     }
-/// }
-/// fn store(fence: &Fence, table: &mut Table) -> Result<(), &'static str> {
-///     table.write(fence.number(), "a row")
-/// }
-/// # let mut table = Table::default();
-/// # assert!(table.write(2, "new").is_ok() && table.write(1, "stale").is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fence(Epoch);
-
-impl Fence {
-    /// The number to compare: the term.
-    pub const fn number(&self) -> u64 {
-        self.0.term.0
-    }
-
-    /// Who holds it, in which term and life.
-    pub const fn epoch(&self) -> &Epoch {
-        &self.0
-    }
-}
-
-impl fmt::Display for Fence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for Epoch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}.{}", self.term, self.node, self.incarnation)
+impl From<NoTimers> for LeadError {
+    fn from(NoTimers: NoTimers) -> Self {
+        Self::NoRuntime
     }
 }

@@ -36,6 +36,7 @@ mod builder;
 mod bully;
 mod drive;
 mod error;
+mod guard;
 mod handle;
 mod lead;
 mod leads;
@@ -48,13 +49,15 @@ mod tenure;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod wait;
 
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyHandle};
-pub use error::StartError;
-pub use handle::{ElectionHandle, LeaveError, WaitError};
-pub use lead::{Epoch, Fence, LeaderGuard};
+pub use error::{CommandError, LeadError, LeaveError, StartError, WaitError};
+pub use guard::{Epoch, Fence, LeaderGuard};
+pub use handle::ElectionHandle;
+pub use lead::OnPanic;
 pub use message::{BullyElection, Drained, Inject, Notice, Subscribe, SubscribeDraining};
 pub use status::{Life, Status};

@@ -20,6 +20,8 @@ pub struct Status {
     pub leading: Option<Term>,
     /// Whether its work has to end, because it hands over.
     pub draining: bool,
+    /// How often the work of a [`lead`](super::ElectionHandle::lead) has panicked, in all lives.
+    pub work_panics: u32,
 }
 
 /// Whether an agent is there.
@@ -45,6 +47,7 @@ impl Status {
             leader: None,
             leading: None,
             draining: false,
+            work_panics: 0,
         }
     }
 

@@ -135,6 +135,7 @@ impl Tenure {
             self.until.store(0, Ordering::Release);
             books.status = Status {
                 term: books.status.term,
+                work_panics: books.status.work_panics,
                 ..Status::new(next)
             };
             (true, true)
@@ -199,14 +200,27 @@ impl Tenure {
         if books.leads.reign().is_none_or(|now| now.serial != serial) {
             return Remaining::Over;
         }
-        // Under the lock: the two belong together.
-        match self.until.load(Ordering::Relaxed) {
+        self.rest(now) // under the lock: the two belong together
+    }
+
+    /// For how long the present leadership still holds, as things are.
+    pub(super) fn rest(&self, now: Time) -> Remaining {
+        match self.until.load(Ordering::Acquire) {
             u64::MAX => Remaining::Unlimited,
             until => match Time::from_nanos(until).since(now) {
                 Duration::ZERO => Remaining::Over,
                 rest => Remaining::For(rest),
             },
         }
+    }
+
+    /// The work of a lead future has panicked.
+    pub(super) fn note_work_panic(&self) {
+        self.change(|books| {
+            let panics = &mut books.status.work_panics;
+            *panics = panics.saturating_add(1);
+            ((), true)
+        });
     }
 
     /// The present leadership.

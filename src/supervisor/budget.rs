@@ -10,13 +10,13 @@ use super::policy::RestartPolicy;
 
 /// The restarts that are left: remembers the failures within the window.
 #[derive(Debug)]
-pub(super) struct RestartBudget {
+pub(crate) struct RestartBudget {
     policy: RestartPolicy,
     failures: VecDeque<Duration>,
 }
 
 impl RestartBudget {
-    pub(super) fn new(policy: RestartPolicy) -> Self {
+    pub(crate) fn new(policy: RestartPolicy) -> Self {
         Self {
             policy,
             failures: VecDeque::new(),
@@ -24,7 +24,7 @@ impl RestartBudget {
     }
 
     /// Counts a failure at `now`, the time since any fixed moment, and decides what follows.
-    pub(super) fn spend(&mut self, now: Duration) -> Decision {
+    pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
             .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());
         self.failures.push_back(now);
@@ -44,7 +44,7 @@ impl RestartBudget {
 
 /// What follows a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(crate) enum Decision {
     /// Restart after the backoff; `left` further failures within the window would be forgiven.
     Restart { after: Duration, left: usize },
     /// The budget is spent.

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Runs `f`; if it panics, returns the panic's text.
 ///
 /// Whatever `f` had borrowed may be half changed afterwards: the caller drops or rebuilds it.
-pub(super) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(text)
 }
 

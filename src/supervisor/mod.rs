@@ -75,6 +75,9 @@ mod guardian;
 mod policy;
 mod report;
 
+pub(crate) use budget::{Decision, RestartBudget};
+pub(crate) use contain::contain;
+
 pub use builder::GuardianBuilder;
 pub use deadline::Deadline;
 pub use event::{Exit, Supervision};

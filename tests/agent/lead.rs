@@ -35,7 +35,8 @@ fn work_for_ever(toy: &ElectionHandle<Toy>, log: &Log) -> actix_rt::task::JoinHa
                 pending::<()>().await;
             }
         })
-        .await;
+        .await
+        .unwrap();
         log.add("over");
     })
 }
@@ -111,7 +112,8 @@ fn a_token_is_the_newest_of_its_leadership() {
                         pending::<()>().await;
                     }
                 })
-                .await;
+                .await
+                .unwrap();
         });
         stage.prompt(&toy, &[Act::Acquire(3)]).await;
         stage.prompt(&toy, &[Act::Renew(4)]).await;
@@ -194,7 +196,8 @@ fn work_that_ends_while_the_agent_steps_down_lets_the_successor_in() {
                         seen.add("done");
                     }
                 })
-                .await;
+                .await
+                .unwrap();
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -225,7 +228,8 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
                     seen.add("one piece of work");
                     clock::sleep(MS(10))
                 })
-                .await;
+                .await
+                .unwrap();
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();

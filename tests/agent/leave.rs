@@ -26,7 +26,7 @@ fn a_leader_hands_over_before_it_stops_and_leaves() {
                 guard.stepping_down().await;
                 clock::sleep(MS(30)).await;
             };
-            leader.lead(work).await;
+            leader.lead(work).await.unwrap();
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -54,7 +54,7 @@ fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
         let left = toy.leave(deadline).await;
         assert_eq!(left, Err(LeaveError::TimedOut { deadline }));
         assert!(!toy.is_leader());
-        work.await.unwrap();
+        work.await.unwrap().unwrap();
         assert!(stage.group.members().get(&id("toy")).is_none());
         settle().await;
         assert!(!toy.addr().connected());

@@ -1,0 +1,191 @@
+//! The end of a lease while the agent or its host stands still: nothing of the work runs after it,
+//! and all who wait for it hear of it.
+
+use std::{
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use actix::clock;
+use actix_bully::{
+    agent::{ElectionHandle, Inject, LeaderGuard},
+    clock::{Clock, RuntimeClock},
+    protocol::{Term, Time},
+};
+use futures::StreamExt;
+
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+/// A clock that counts a suspend, beside the runtime's timers, which stand still in it.
+#[derive(Clone, Debug)]
+struct Boot {
+    awake: RuntimeClock,
+    suspended: Arc<AtomicU64>,
+}
+
+impl Boot {
+    fn new() -> Self {
+        Self {
+            awake: RuntimeClock::new(),
+            suspended: Arc::default(),
+        }
+    }
+
+    /// The host is suspended for so long, and wakes.
+    fn suspend(&self, long: Duration) {
+        let nanos = u64::try_from(long.as_nanos()).unwrap_or(u64::MAX);
+        self.suspended.fetch_add(nanos, SeqCst);
+    }
+}
+
+impl Clock for Boot {
+    fn now(&self) -> Time {
+        let suspended = Duration::from_nanos(self.suspended.load(SeqCst));
+        self.awake.now().after(suspended)
+    }
+
+    fn counts_suspend(&self) -> bool {
+        true
+    }
+}
+
+/// Writes down when it is dropped.
+struct Held(Log);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.add("dropped");
+    }
+}
+
+/// Leads by this work, in a task of its own.
+fn lead<W>(
+    toy: &ElectionHandle<Toy>,
+    work: impl FnMut(LeaderGuard) -> W + 'static,
+) -> actix_rt::task::JoinHandle<()>
+where
+    W: Future<Output = ()> + 'static,
+{
+    let toy = toy.clone();
+    actix_rt::spawn(async move { toy.lead(work).await.unwrap() })
+}
+
+#[test]
+fn nothing_of_the_work_is_polled_after_its_lease_not_even_after_a_suspend() {
+    play(async {
+        let stage = Stage::new();
+        let boot = Boot::new();
+        let toy = Toy::builder("toy", &stage).clock(boot.clone());
+        let toy = toy.start().unwrap();
+        let log = Log::default();
+        let seen = log.clone();
+        let task = lead(&toy, move |guard| {
+            let log = seen.clone();
+            async move {
+                let _held = Held(log.clone());
+                loop {
+                    log.add(format_args!("leads {}", guard.is_leader()));
+                    clock::sleep(MS(10)).await;
+                }
+            }
+        });
+        let acts = [Act::Acquire(1), Act::Limit(Duration::from_secs(10))];
+        stage.prompt(&toy, &acts).await;
+        clock::sleep(MS(24)).await;
+        assert_eq!(log.take(), ["leads true"; 3]);
+        boot.suspend(Duration::from_secs(30));
+        clock::sleep(MS(10)).await;
+        assert_eq!(log.take(), ["dropped"], "the timers have 10 s to go");
+        task.abort();
+    });
+}
+
+#[test]
+fn work_that_waits_is_dropped_soon_after_a_suspend_that_outlasts_its_lease() {
+    play(async {
+        let stage = Stage::new();
+        let boot = Boot::new();
+        let toy = Toy::builder("toy", &stage).clock(boot.clone());
+        let toy = toy.start().unwrap();
+        let log = Log::default();
+        let seen = log.clone();
+        let task = lead(&toy, move |_guard| {
+            let held = Held(seen.clone());
+            async move {
+                pending::<()>().await;
+                drop(held);
+            }
+        });
+        let acts = [Act::Acquire(1), Act::Limit(Duration::from_secs(10))];
+        stage.prompt(&toy, &acts).await;
+        let (mut changes, heard) = (toy.changes(), log.clone());
+        let listener = actix_rt::spawn(async move {
+            while let Some(status) = changes.next().await {
+                heard.add(format_args!("leading {:?}", status.leading));
+            }
+        });
+        settle().await;
+        assert_eq!(log.take(), ["leading Some(Term(1))"]);
+        boot.suspend(Duration::from_secs(30));
+        clock::sleep(MS(101)).await;
+        let mut seen = log.take();
+        seen.sort();
+        assert_eq!(seen, ["dropped", "leading None"]);
+        task.abort();
+        listener.abort();
+    });
+}
+
+#[test]
+fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let (sender, mut guards) = tokio::sync::mpsc::unbounded_channel();
+        let task = lead(&toy, move |guard| {
+            sender.send(guard).unwrap(); // for somebody else, who is not dropped with the work
+            pending()
+        });
+        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
+        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        let guard = guards.recv().await.unwrap();
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
+        clock::sleep(MS(28)).await;
+        assert!(guard.is_leader(), "29 of 30 ms have passed");
+        let began = clock::Instant::now();
+        guard.stepping_down().await;
+        assert_eq!(began.elapsed(), MS(1));
+        assert!(!guard.is_leader());
+        task.abort();
+    });
+}
+
+#[test]
+fn changes_tell_of_a_lease_that_ran_out_while_the_agent_hangs() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
+        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        let mut changes = toy.changes();
+        assert_eq!(changes.next().await.unwrap().leading, Some(Term(1)));
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
+        let began = clock::Instant::now();
+        let next = changes.next().await.unwrap();
+        assert_eq!((next.leading, next.leader), (None, None));
+        assert_eq!(began.elapsed(), MS(29));
+        let nothing = clock::timeout(MS(400), changes.next()).await;
+        assert!(nothing.is_err(), "said once");
+        clock::sleep(MS(100)).await;
+        stage.prompt(&toy, &[]).await;
+        let again = changes.next().await.unwrap();
+        assert_eq!(again.leading, Some(Term(1)), "the machine never lost it");
+    });
+}
