@@ -23,7 +23,14 @@ mod log;
 #[path = "hosts/loopback.rs"]
 mod loopback;
 
-use std::{env, fmt, io, path::PathBuf};
+use std::{
+    env, fmt,
+    io::{self, Write},
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 use cluster::{Cluster, Setting};
 use loopback::Loopback;
@@ -98,4 +105,64 @@ fn a_leader_that_is_asked_to_stop_hands_over_first() -> Result<(), Wrong> {
 #[test]
 fn a_node_that_lost_its_store_does_not_vote() -> Result<(), Wrong> {
     play(lives::store_lost)
+}
+
+/// How a process ends, unless it goes on for a minute.
+fn ends(child: &mut Child) -> Result<ExitStatus, Wrong> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill()?;
+    Err(Wrong(String::from("it goes on")))
+}
+
+/// Six panics are one more than the supervisor forgives.
+#[test]
+fn a_node_whose_agent_has_ended_for_good_ends_and_says_so() -> Result<(), Wrong> {
+    let mut child = Command::new(node())
+        .args(["--name", "a", "--commands"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut commands = child
+        .stdin
+        .take()
+        .ok_or_else(|| Wrong(String::from("no input")))?;
+    commands.write_all("panic\n".repeat(6).as_bytes())?;
+    let status = ends(&mut child)?;
+    drop(commands);
+    let Output { stdout, stderr, .. } = child.wait_with_output()?;
+    let (said, why) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
+    assert_eq!(status.code(), Some(2), "{said}{why}");
+    assert!(said.contains("the agent has ended for good"), "{said}");
+    assert!(why.contains("node: the agent has ended for good"), "{why}");
+    Ok(())
+}
+
+#[test]
+fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> {
+    let folder = tempfile::tempdir()?;
+    let fresh = folder.path().join("node-d");
+    for store in [fresh.as_path(), folder.path()] {
+        let output = Command::new(node())
+            .args(["--name", "d", "--quorum", "a,b,c", "--init", "--store"])
+            .arg(store)
+            .output()?;
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{why}");
+        let (what, cause) = why.split_once("\n  because ").unwrap_or_default();
+        assert!(what.ends_with("refuses the agent"), "{why}");
+        assert!(!cause.is_empty(), "{why}");
+        assert!(!fresh.exists(), "the folder was made for it");
+        assert!(!folder.path().join("d.vote").exists(), "{why}");
+    }
+    Ok(())
 }

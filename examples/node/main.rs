@@ -24,6 +24,7 @@ mod args;
 mod commands;
 mod run;
 mod screen;
+mod store;
 mod work;
 
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! The program: a group, a bridge that joins it to other hosts, and an agent.
 
-use std::{error::Error, fs, path::Path, pin::pin, time::Duration};
+#[cfg(feature = "tls")]
+use std::path::Path;
+use std::{error::Error, future::pending, pin::pin, time::Duration};
 
 #[cfg(feature = "tls")]
 use actix_bully::remote::tls::TlsConfig;
@@ -8,15 +10,14 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     clock::BootClock,
-    elections::{policy::Preemption, quorum::Vote},
+    elections::policy::Preemption,
     protocol::Leader,
     remote::{BridgeEvent, BridgeHandle, Peer, RemoteBridge},
-    store::{FileStore, StoreIdentity},
     supervisor::RestartPolicy,
 };
 use futures::{
     Stream, StreamExt,
-    future::{Either, join3, select, select_all},
+    future::{Either, join, select, select_all},
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,6 +25,7 @@ use crate::{
     args::Args,
     commands::obey,
     screen::{Happening, Screen},
+    store::Place,
     work::work,
 };
 
@@ -40,15 +42,21 @@ pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let listen = bridge.local_addr().map(|at| at.to_string());
     screen.say(&Happening::Ready { listen });
 
-    let told = pin!(join3(
+    let links = pin!(async {
+        tell_links(events, &screen).await;
+        pending::<()>().await; // without a bridge the agent still has a part
+    });
+    let agents = pin!(join(
         tell_leaders(&agent, &screen),
-        tell_links(events, &screen),
         work(&agent, &screen, args.pulse()),
     ));
+    // Both of the agent's end when it has ended for good; the bridge would go on without it.
+    let told = pin!(select(agents, links));
     let asked = pin!(asked_to_stop(args, &agent, &screen));
-    // All three end when the agent has ended for good.
     let Either::Right(((), told)) = select(told, asked).await else {
-        return Err("the agent has ended".into());
+        screen.say(&Happening::Ended);
+        bridge.drain(LEAVING).await.ok(); // the others need not wait for its silence
+        return Err("the agent has ended for good: what it last logged says why".into());
     };
     screen.say(&Happening::Leaving);
     // The leader's work goes on until it is asked to end.
@@ -107,30 +115,27 @@ fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
     } else {
         agent.score(args.score)
     };
-    if let Some(folder) = args.store.as_deref().filter(|_| !args.quorum.is_empty()) {
-        agent = agent.quorum(&args.quorum).store(store(args, folder)?);
+    if !args.quorum.is_empty() {
+        agent = agent.quorum(&args.quorum);
     }
     if let Some(after) = args.preempt_after {
         let after = Duration::from_millis(after);
         agent = agent.preemption(Preemption::After(after));
     }
-    Ok(agent.join(group).start()?)
-}
-
-/// The file of this node's votes. Only `--init` creates one: a node that lost its file must not
-/// vote as if it never had.
-fn store(args: &Args, folder: &Path) -> Result<FileStore<Vote>, Box<dyn Error>> {
-    let identity = StoreIdentity {
-        cluster: args.cluster.parse()?,
-        group: "node".parse()?,
-        node: args.name.parse()?,
+    let Some(folder) = args.store.as_deref().filter(|_| !args.quorum.is_empty()) else {
+        return Ok(agent.join(group).start()?);
     };
-    let file = folder.join(format!("{}.vote", args.name));
-    if args.init {
-        fs::create_dir_all(folder)?;
-        return Ok(FileStore::create(file, identity)?);
+    let place = Place::new(folder, &args.name);
+    let store = if args.init {
+        place.create(&args.cluster)?
+    } else {
+        place.open(&args.cluster)?
+    };
+    let started = agent.store(store).join(group).start();
+    if started.is_err() && args.init {
+        place.undo(); // it never took part, so the next attempt is the first as well
     }
-    Ok(FileStore::open(file, identity)?)
+    Ok(started?)
 }
 
 async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {

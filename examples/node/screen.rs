@@ -44,6 +44,8 @@ pub(crate) enum Happening {
     Unknown { command: String },
     /// The node hands over and leaves.
     Leaving,
+    /// The node's agent has ended for good, without being asked to.
+    Ended,
     /// The node has left.
     Left { politely: bool },
 }
@@ -101,6 +103,7 @@ impl Screen {
             Happening::Bridge { what } => ("bridge", json!({ "what": what })),
             Happening::Unknown { command } => ("unknown", json!({ "command": command })),
             Happening::Leaving => ("leaving", json!({})),
+            Happening::Ended => ("ended", json!({})),
             Happening::Left { politely } => ("left", json!({ "politely": politely })),
         };
         let mut object = Map::new();
@@ -131,6 +134,7 @@ fn words(what: &Happening) -> String {
             "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], panic, leave"
         ),
         Happening::Leaving => String::from("leaving"),
+        Happening::Ended => String::from("the agent has ended for good"),
         Happening::Left { politely: true } => String::from("left"),
         Happening::Left { politely: false } => {
             String::from("left without a hand-over: that took too long")
@@ -143,8 +147,14 @@ pub(crate) fn name(text: &str) -> Option<AgentId> {
     AgentId::new(text).ok()
 }
 
-/// Why the node does not start.
+/// Why the node does not start, or does not go on: the error, and what caused it.
 pub(crate) fn error(wrong: &dyn std::error::Error) {
+    let mut screen = std::io::stderr().lock();
     // Nobody is left to be told if even this fails.
-    drop(writeln!(std::io::stderr(), "node: {wrong}"));
+    writeln!(screen, "node: {wrong}").ok();
+    let mut cause = wrong.source();
+    while let Some(wrong) = cause {
+        writeln!(screen, "  because {wrong}").ok();
+        cause = wrong.source();
+    }
 }

@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use actix_bully::agent::{BullyHandle, LeaderGuard};
+use actix_bully::agent::{BullyHandle, LeadError, LeaderGuard};
 use futures::future::{Either, select};
 use std::pin::pin;
 
 use crate::screen::{Happening, Screen};
 
 /// Works whenever the agent leads, until it has left.
-pub(crate) async fn work(agent: &BullyHandle, screen: &Screen, pulse: Option<Duration>) {
+pub(crate) async fn work(
+    agent: &BullyHandle,
+    screen: &Screen,
+    pulse: Option<Duration>,
+) -> Result<(), LeadError> {
     agent
         .lead(|guard| async move {
             let (term, fence) = (guard.token().term, guard.fence());
@@ -21,7 +25,7 @@ pub(crate) async fn work(agent: &BullyHandle, screen: &Screen, pulse: Option<Dur
                 screen.say(&Happening::Released { term });
             }
         })
-        .await;
+        .await
 }
 
 /// Says from time to time that it leads, by a check at that moment.

@@ -1,4 +1,8 @@
 //! The life of a lead future, and what its end means for others.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
 
 use std::{cell::RefCell, future::pending, rc::Rc};
 

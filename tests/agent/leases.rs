@@ -1,5 +1,9 @@
 //! The end of a lease while the agent or its host stands still: nothing of the work runs after it,
 //! and all who wait for it hear of it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
 
 use std::{
     future::pending,
