@@ -34,6 +34,7 @@ fn hostile_connections_cost_no_more_than_32_mib() {
         let minute = Duration::from_secs(60);
         let limits = patient()
             .handshake(minute)
+            .first_byte(minute)
             .frame_time(minute)
             .silence(minute)
             .inbound(CONNECTIONS + 2)

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix::{Addr, clock::sleep};
+use tokio::task::yield_now;
 use tracing::debug;
 
 use super::{
@@ -19,7 +20,12 @@ pub(super) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
     shared.events.tell(BridgeEvent::Listening { at });
     loop {
         match listener.accept().await {
-            Ok(arrival) => admit(&shared, &bridge, arrival),
+            Ok(arrival) => {
+                admit(&shared, &bridge, arrival);
+                // Whoever was let in gets a turn before the next one: in a storm, one that has
+                // something to say would lose its place before it was heard.
+                yield_now().await;
+            }
             // As when no file descriptor is left: trying again at once would not help.
             Err(reason) => {
                 debug!(%reason, "connection not accepted");

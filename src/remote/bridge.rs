@@ -12,7 +12,7 @@ use std::{
 
 use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, MessageResult,
-    ResponseActFuture, Supervised, WrapFuture,
+    ResponseActFuture, Supervised, WrapFuture, clock::timeout,
 };
 use tokio::sync::oneshot;
 use tracing::{debug, info};
@@ -174,6 +174,7 @@ impl RemoteBridge {
 
     fn dial(&mut self, account: &Arc<Account>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
+        Task::spawn(expect(Arc::clone(&self.shared), Arc::clone(account))).detach();
         self.connect(Call::Dial(Arc::clone(account)), ctx);
     }
 
@@ -404,6 +405,19 @@ impl std::fmt::Debug for RemoteBridge {
             .field("node", &self.shared.me.node)
             .field("peers", &self.peers.keys())
             .finish_non_exhaustive()
+    }
+}
+
+/// Tells the gate where connections of a peer come from, if that can be found out while it is
+/// dialled.
+async fn expect(shared: Arc<Shared>, account: Arc<Account>) {
+    let address = account.address.as_deref().unwrap_or_default();
+    let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
+    // The peer may have been removed meanwhile.
+    if let Ok(Ok(hosts)) = hosts.await
+        && shared.account(&account.node).is_some()
+    {
+        shared.gate.expect(&account.node, hosts);
     }
 }
 

@@ -74,6 +74,9 @@ limits! {
     /// From accepting or making a connection until both sides are ready, TLS included.
     /// Breach: `handshake_timeout`.
     handshake: Duration = ms(3_000), ms(100), ms(60_000);
+    /// From accepting a connection until its other end has said anything, TLS included; no longer
+    /// than [`handshake`](Self::handshake) in any case. Breach: `handshake_timeout`.
+    first_byte: Duration = ms(600), ms(20), ms(60_000);
     /// The longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
     early_frame: usize = KIB, KIB, 16 * KIB;
     /// The longest frame afterwards, in bytes; the peer is told. Breach: `frame_too_large`.
@@ -87,11 +90,14 @@ limits! {
     items: usize = 1_024, 64, 16_384;
     /// The longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;
-    /// Connections that others made, in all. The newest is refused: `too_many_connections`.
+    /// Connections that others made, in all. Beyond that one that is not ready yet gives way, or,
+    /// if there is none, the newest is refused: `too_many_connections`.
     inbound: usize = 256, 1, 65_536;
-    /// Of those, the ones that are not ready yet. The newest is refused.
+    /// Of those, the ones that are not ready yet, from addresses of no peer. Beyond that the oldest
+    /// gives way, those first that have said nothing: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Of those, the ones from one address. The newest is refused.
+    /// Of those that are not ready, the ones from one address; as many for each configured peer
+    /// that is there. Beyond that the oldest from there gives way.
     unready_per_address: usize = 8, 1, 65_536;
     /// Bytes per second that a peer may send in the long run. Breach: `rate`. This side sends an
     /// eighth less, and half of [`burst`](Self::burst): give both sides the same limits.

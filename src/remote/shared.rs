@@ -169,6 +169,7 @@ impl Shared {
     pub(crate) fn remove(&self, node: &NodeId) {
         let account = lock(&self.peers).remove(node);
         if let Some(account) = account {
+            self.gate.forget(node);
             account.books().close();
             (0..self.carried.len()).for_each(|group| account.books().remove(group));
             self.retry_all();

@@ -85,8 +85,21 @@ pub(crate) struct Host {
     pub(crate) agent: BullyHandle,
 }
 
-/// The node of that name, with one agent.
+/// The node of that name, with one agent, at any free port.
 pub(crate) fn host(
+    group: Group,
+    name: &str,
+    score: i32,
+    timings: Timings,
+    limits: &LimitsBuilder,
+    peers: Vec<Peer>,
+) -> Host {
+    host_at("127.0.0.1:0", group, name, score, timings, limits, peers)
+}
+
+/// The node of that name, with one agent, at that address.
+pub(crate) fn host_at(
+    at: &str,
     group: Group,
     name: &str,
     score: i32,
@@ -97,7 +110,7 @@ pub(crate) fn host(
     let builder = RemoteBridge::builder(name)
         .incarnation(NodeIncarnation(1_000))
         .limits(limits.build().unwrap())
-        .listen("127.0.0.1:0");
+        .listen(at);
     let bridge = peers.into_iter().fold(builder, BridgeBuilder::peer);
     let bridge = bridge.carry(&group).start().unwrap();
     let agent = BullyAgent::builder(&format!("{name}1"))

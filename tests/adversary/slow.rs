@@ -45,6 +45,26 @@ fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
 }
 
 #[test]
+fn who_says_nothing_loses_its_place_long_before_a_greeting_must_be_done() {
+    play(async {
+        let limits = patient().handshake(MS(60_000)).first_byte(MS(100));
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut silent = Raw::dial(scene.at()).await;
+        assert_eq!(silent.ends().await, None);
+        scene.counted(&before, &[("handshake_timeout", 1)]).await;
+        // A single byte is as good as a greeting, for that.
+        let mut slow = Raw::dial(scene.at()).await;
+        slow.say(&[0]).await;
+        sleep(MS(500)).await;
+        drop(slow);
+        let expected = [("handshake_timeout", 1), ("lost", 1)];
+        scene.counted(&before, &expected).await;
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
 fn a_frame_that_comes_byte_by_byte_ends_the_link() {
     play(async {
         let limits = patient().frame_time(MS(500));

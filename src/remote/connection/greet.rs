@@ -1,9 +1,10 @@
 //! Until both sides are ready: make the connection, secure it, shake hands.
 
-use std::{io, sync::Arc};
+use std::{io, pin::pin, sync::Arc};
 
 use actix::clock::timeout;
 use bytes::BytesMut;
+use futures::future::{Either, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     },
 };
 
-use super::{Call, Connection, goodbye};
+use super::{Call, Connection, first_byte::FirstByte, goodbye};
 
 /// A connection that both sides accept.
 pub(super) struct Greeted {
@@ -114,7 +115,10 @@ impl Connection {
     pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
         let (stream, dialled, from, pass) = match call {
-            Call::Accept(arrival, pass) => (arrival.stream, None, arrival.from, Some(pass)),
+            Call::Accept(arrival, pass) => {
+                let stream: Box<dyn Stream> = Box::new(FirstByte::new(arrival.stream, pass.ear()));
+                (stream, None, arrival.from, Some(pass))
+            }
             Call::Dial(account) => {
                 let address = account.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
@@ -129,17 +133,25 @@ impl Connection {
         };
         let dialled = dialled.map(|account| account.node.clone());
         let rest = limit.saturating_sub(self.shared.now().since(since));
-        let meeting = timeout(rest, self.meet(stream, dialled, since));
-        let met = meeting
-            .await
-            .unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
+        let meeting = pin!(timeout(rest, self.meet(stream, dialled, since)));
+        let met = match &pass {
+            None => meeting.await,
+            Some(pass) => match select(meeting, pin!(pass.lost())).await {
+                Either::Left((met, _)) => met,
+                Either::Right((why, _)) => Ok(Err(why.into())),
+            },
+        };
+        let met = met.unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
         let (stream, frames, link) = met.map_err(failed)?;
         // It may have been removed meanwhile.
         let account = self.shared.account(&link.peer);
         let account = account.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
-            pass.ready();
+            if !pass.ready() {
+                return Err(failed(Closed::TooManyConnections.into()));
+            }
+            self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
             stream,

@@ -8,6 +8,7 @@
 //! Decided here: that order, and that the end of a connection is reported once whatever happens, a
 //! panic included. Not here: which connections there are ([`peer`](super::peer)).
 
+mod first_byte;
 mod greet;
 mod letters;
 mod link;

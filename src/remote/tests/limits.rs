@@ -39,6 +39,7 @@ macro_rules! rows {
 fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
     rows! {
         handshake: ms = 3_000, 100, 60_000;
+        first_byte: ms = 600, 20, 60_000;
         early_frame: number = KIB, KIB, 16 * KIB;
         frame: number = 64 * KIB, 4 * KIB, MIB;
         frame_time: ms = 5_000, 100, 60_000;

@@ -10,7 +10,14 @@ mod race;
 mod resolve;
 mod tcp;
 
-use std::{fmt::Debug, future::Future, io, net::SocketAddr, pin::Pin, time::SystemTime};
+use std::{
+    fmt::Debug,
+    future::{self, Future},
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    time::SystemTime,
+};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -32,6 +39,12 @@ pub trait Transport: Debug + Send + Sync {
     /// # Errors
     /// When the address is not one of this host, is in use, or is none.
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
+
+    /// The hosts behind an address, as [`Arrival::from`] would name them: connections from there
+    /// have places of their own, although nobody knows yet whose they are. Default: none is known.
+    fn hosts<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<String>> {
+        Box::pin(future::ready(Ok(Vec::new())))
+    }
 
     /// Whether an address can be reached from this host only. What is not known is not.
     fn is_loopback(&self, address: &str) -> bool;

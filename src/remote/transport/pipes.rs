@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io,
+    future, io,
     net::SocketAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -232,6 +232,12 @@ impl Transport for PipeHost {
         let here = (self.name.clone(), sender);
         net.listening.insert(address.to_owned(), here);
         Ok(Box::new(Mouth { arrivals }))
+    }
+
+    fn hosts<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<String>> {
+        let listening = self.pipes.lock().listening.get(address).cloned();
+        let host = listening.map(|(host, _)| host);
+        Box::pin(future::ready(Ok(host.into_iter().collect())))
     }
 
     fn is_loopback(&self, _: &str) -> bool {

@@ -54,6 +54,13 @@ impl Transport for Tcp {
         }))
     }
 
+    fn hosts<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<String>> {
+        Box::pin(async move {
+            let addresses = resolve(address, ask_the_system).await?;
+            Ok(addresses.iter().map(|at| host(at.ip())).collect())
+        })
+    }
+
     fn is_loopback(&self, address: &str) -> bool {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -78,6 +85,11 @@ impl Tcp {
     }
 }
 
+/// The name of a host in logs and limits.
+fn host(ip: IpAddr) -> String {
+    ip.to_canonical().to_string()
+}
+
 struct Socket {
     listener: TcpListener,
     tcp: Tcp,
@@ -93,7 +105,7 @@ impl Listener for Socket {
             let (stream, from) = self.listener.accept().await?;
             Ok(Arrival {
                 stream: self.tcp.tune(stream)?,
-                from: from.ip().to_canonical().to_string(),
+                from: host(from.ip()),
             })
         })
     }
