@@ -58,7 +58,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
                 leaders::strict_on_any_network,
             ),
             promise(
-                "one, while clock rates err by less than 11 %",
+                "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
                 leaders::quorum_on_any_network,
             ),
         ],

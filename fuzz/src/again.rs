@@ -2,7 +2,7 @@
 
 use actix_bully::remote::wire::{
     Frame, Letters, LettersWriter, Receivers, Roster, Targets, encode_goodbye, encode_ping,
-    encode_pong, encode_ready,
+    encode_pong, encode_proof,
 };
 use bytes::{BufMut, BytesMut};
 
@@ -11,7 +11,8 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
     let mut out = BytesMut::new();
     match frame {
         Frame::Hello(hello) => hello.encode(&mut out),
-        Frame::Ready { link } => encode_ready(link, &mut out),
+        Frame::Ready { link, proofs } => encode_proof(link, &proofs, &mut out),
+        Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => match roster.content() {
             Ok(content) => {
                 Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);

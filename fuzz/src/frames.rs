@@ -8,7 +8,7 @@ use actix_bully::{
     remote::{
         Closed, Established, Inbound, Letter, Limits, LinkId, MayBe, NodeId, NodeIncarnation,
         Rights, Standing, TermGuard, Verdict,
-        wire::{Features, Frame, Frames, decode_payload},
+        wire::{Allowance, Features, Frame, Frames, decode_payload},
     },
 };
 
@@ -59,6 +59,8 @@ impl Link {
             version: 1,
             features: Features(0),
             frame: limits.frame(),
+            allowance: Allowance::of(limits),
+            end: None,
             rights: match rights % 3 {
                 0 => Rights::all(),
                 1 => Rights::none().grant("g*", "a*", MayBe::Voter),

@@ -18,8 +18,8 @@ use crate::{
 };
 
 use super::{
-    BridgeError, BridgeHandle, ClusterId, Introduction, Limits, NodeId, NodeIncarnation,
-    RemoteBridge, RemoteMessage, Rights,
+    BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
+    NodeIncarnation, RemoteBridge, RemoteMessage, Rights,
     carry::{Carried, Carrier},
     shared::{Parts, Shared},
     transport::{Listener, Security, Tcp, Transport},
@@ -86,6 +86,7 @@ pub struct BridgeBuilder {
     limits: Limits,
     transport: Arc<dyn Transport>,
     security: Option<Arc<dyn Security>>,
+    credential: Option<Arc<dyn Credential>>,
     is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
     seed: Option<u64>,
@@ -107,6 +108,7 @@ impl BridgeBuilder {
             limits: Limits::default(),
             transport: Arc::new(Tcp::default()),
             security: None,
+            credential: None,
             is_dangerous: false,
             incarnation: None,
             seed: None,
@@ -176,6 +178,21 @@ impl BridgeBuilder {
         self.security(config)
     }
 
+    /// What both ends of every connection prove to each other once they have said who they are.
+    /// Default: nothing.
+    pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
+        self.credential = Some(Arc::new(credential));
+        self
+    }
+
+    /// A secret that all nodes of the cluster share: no node without it is linked. It proves who
+    /// connects, where there is no TLS; it encrypts nothing. See [`secret`](super::secret).
+    #[cfg(feature = "secret")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
+    pub fn secret(self, secret: super::secret::Secret) -> Self {
+        self.credential(secret)
+    }
+
     /// Lets plain text leave this host. Whoever is on that network can read it, and be any node.
     pub fn dangerous_plaintext(mut self) -> Self {
         self.is_dangerous = true;
@@ -220,6 +237,7 @@ impl BridgeBuilder {
         }
         let node = node_id(&self.node)?;
         self.check_security(&node)?;
+        self.warn_of_strangers();
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
         let incarnation = self.incarnation.unwrap_or_else(by_wall_clock);
         let listener = self.bind()?;
@@ -231,6 +249,7 @@ impl BridgeBuilder {
             limits: self.limits,
             transport: self.transport,
             security: self.security,
+            credential: self.credential,
             carried,
             listener,
             seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
@@ -268,6 +287,15 @@ impl BridgeBuilder {
                 let node = node.clone();
                 Err(BridgeError::OtherNode { found, node })
             }
+        }
+    }
+
+    fn warn_of_strangers(&self) {
+        if self.security.is_none() && self.credential.is_none() {
+            tracing::warn!(
+                node = %self.node,
+                "peers prove nothing: whoever reaches this bridge, any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
+            );
         }
     }
 

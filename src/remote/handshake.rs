@@ -10,21 +10,35 @@
 //!      3 not ourselves?
 //!      4 all required features?
 //!      5 whom we dialled, in the table, vouched for by the certificate?
-//!      6 its newest life?
+//!      6 its newest incarnation?
 //!            │ no: GOODBYE(why), close
-//!            └─────────── READY(link) ───▶ the same link? ready
-//!      the same link? ◀── READY(link) ────────┘
-//!      ready
+//!            ├─────── CONDITIONS ──────────┐
+//!            ┌─────── CONDITIONS ──────────┤                     both at once
+//!            ▼                             ▼
+//!      7 both ask for a proof, or neither does?
+//!            │ no: GOODBYE(secret), close
+//!            ├── READY(link, proofs) ─────▶│
+//!            │                             8 is one of the proofs right?
+//!            │                             9 the same link? ready
+//!            │◀──── READY(link, proofs) ───┘
+//!      8, 9 the same: ready
 //! ```
 //!
+//! Without a secret both say READY at once. With one, the side that accepted the connection says it
+//! after the other's proof was right: whoever can dial a port is given no proof to guess at.
+//!
 //! Decided here: the order of the checks, and what each refusal is called. Not here: the peer
-//! table, the certificate, which of two links to a peer stays.
+//! table, the certificate, how a proof is made, which of two links to a peer stays.
+
+use std::sync::Arc;
 
 use bytes::BytesMut;
 
 use super::{
-    Closed, ClusterId, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Rights,
-    wire::{self, Bounds, Features, Frame, Hello, Versions},
+    Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
+    Nonce, Proof, Rights, SecretFault,
+    credential::{Part, Said},
+    wire::{self, Allowance, Bounds, Conditions, Features, Frame, Hello, Versions},
 };
 use crate::protocol::Time;
 
@@ -43,6 +57,8 @@ pub struct Introduction {
     pub features: Features,
     /// What the other side must be able to do.
     pub required: Features,
+    /// By which others will know that this incarnation has ended for good; none yet.
+    pub end: Option<EndDigest>,
 }
 
 impl Introduction {
@@ -56,6 +72,7 @@ impl Introduction {
             versions: Versions::OURS,
             features: Features::OURS,
             required: Features::default(),
+            end: None,
         }
     }
 }
@@ -72,9 +89,10 @@ pub struct Acquaintance {
 /// One side of the handshake of one connection.
 ///
 /// # How a driver uses it
-/// 1. [`begin`](Self::begin) when the connection is made (and TLS is done); send what it wrote.
-/// 2. Give each frame's body to [`receive`](Self::receive); send what it wrote, *also* before
-///    closing when it failed. On [`Progress::Ready`] call
+/// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then
+///    [`asking`](Self::asking) where there is a secret; send what it wrote.
+/// 2. Give each frame's body to [`receive`](Self::receive); send what it wrote, *also* when the
+///    link is ready by it, and before closing when it failed. On [`Progress::Ready`] call
 ///    [`Frames::raise`](super::wire::Frames::raise) and go on with an
 ///    [`Inbound`](super::Inbound).
 /// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
@@ -84,7 +102,11 @@ pub struct Handshake {
     nonce: Nonce,
     dialled: Option<NodeId>,
     bounds: Bounds,
+    allowance: Allowance,
     deadline: Time,
+    /// What proves and checks, and this side's challenge, if it asks for a proof.
+    asking: Option<(Arc<dyn Credential>, Challenge)>,
+    said: Said,
     state: State,
 }
 
@@ -92,7 +114,9 @@ pub struct Handshake {
 enum State {
     /// HELLO was sent.
     Greeting,
-    /// READY was sent: the other side is this one.
+    /// CONDITIONS were sent: the other side says that it is this one.
+    Agreeing(Box<Established>),
+    /// Both conditions are known. READY was sent, or waits until the other side has proved.
     Accepting(Box<Established>),
     /// It ended, one way or the other.
     Over,
@@ -122,6 +146,10 @@ pub struct Established {
     pub features: Features,
     /// The longest frame that the other side takes, in bytes.
     pub frame: usize,
+    /// How much it takes before it closes the link for it.
+    pub allowance: Allowance,
+    /// By which its end will be known, if it said.
+    pub end: Option<EndDigest>,
     /// What the other side may announce.
     pub rights: Rights,
 }
@@ -139,6 +167,7 @@ impl Handshake {
         since: Time,
         out: &mut BytesMut,
     ) -> Self {
+        let mut hello = BytesMut::new();
         Hello {
             versions: me.versions,
             cluster: me.cluster.clone(),
@@ -149,15 +178,32 @@ impl Handshake {
             features: me.features,
             required: me.required,
         }
-        .encode(out);
+        .encode(&mut hello);
+        out.extend_from_slice(&hello);
         Self {
             me,
             nonce,
             dialled,
             bounds: limits.bounds(),
+            allowance: Allowance::of(limits),
             deadline: since.after(limits.handshake()),
+            asking: None,
+            said: Said {
+                here: hello.to_vec(),
+                there: Vec::new(),
+            },
             state: State::Greeting,
         }
+    }
+
+    /// Gives the other side a proof and asks it for one; a peer that does not is refused. Which
+    /// side dialled is part of both.
+    ///
+    /// Call it before [`receive`](Self::receive), with a challenge drawn for this connection alone.
+    #[must_use]
+    pub fn asking(mut self, credential: Arc<dyn Credential>, challenge: Challenge) -> Self {
+        self.asking = Some((credential, challenge));
+        self
     }
 
     /// When to give up.
@@ -198,7 +244,7 @@ impl Handshake {
     }
 
     fn step(
-        &self,
+        &mut self,
         now: Time,
         state: State,
         body: &[u8],
@@ -211,20 +257,92 @@ impl Handshake {
         match (state, Frame::decode(body, self.bounds)?) {
             (State::Greeting, Frame::Hello(hello)) => {
                 let established = self.judge(&hello, who)?;
-                wire::encode_ready(established.link, out);
-                Ok((State::Accepting(Box::new(established)), Progress::Waiting))
+                self.said.hear(body);
+                self.state_conditions(out);
+                Ok((State::Agreeing(Box::new(established)), Progress::Waiting))
             }
-            (State::Accepting(established), Frame::Ready { link }) => {
+            (State::Agreeing(mut established), Frame::Conditions(conditions)) => {
+                self.agree(&conditions)?;
+                self.said.hear(body);
+                established.allowance = conditions.allowance;
+                established.end = conditions.end;
+                if !self.proves_last() {
+                    self.accept(established.link, out);
+                }
+                Ok((State::Accepting(established), Progress::Waiting))
+            }
+            (State::Accepting(established), Frame::Ready { link, proofs }) => {
+                self.believe(&proofs)?;
                 if link != established.link {
                     return Err(Closed::WrongLink);
                 }
+                if self.proves_last() {
+                    self.accept(link, out);
+                }
                 Ok((State::Over, Progress::Ready(established)))
             }
-            (State::Greeting | State::Accepting(_), Frame::Goodbye { why }) => {
-                Err(Closed::Goodbye(why))
-            }
+            (
+                State::Greeting | State::Agreeing(_) | State::Accepting(_),
+                Frame::Goodbye { why },
+            ) => Err(Closed::Goodbye(why)),
             _ => Err(Closed::Protocol),
         }
+    }
+
+    fn state_conditions(&mut self, out: &mut BytesMut) {
+        let mut conditions = BytesMut::new();
+        Conditions {
+            challenge: self.asking.as_ref().map(|(_, challenge)| *challenge),
+            allowance: self.allowance,
+            end: self.me.end,
+        }
+        .encode(&mut conditions);
+        self.said.here.extend_from_slice(&conditions);
+        out.extend_from_slice(&conditions);
+    }
+
+    /// A peer that asks for no proof gives none: taking it would make the secret optional.
+    fn agree(&self, conditions: &Conditions) -> Result<(), Closed> {
+        match (&self.asking, conditions.challenge) {
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+            (Some(_), None) => Err(Closed::Secret(SecretFault::NotThere)),
+            (None, Some(_)) => Err(Closed::Secret(SecretFault::NotHere)),
+        }
+    }
+
+    /// Says READY, with proofs if the sides ask for them.
+    fn accept(&self, link: LinkId, out: &mut BytesMut) {
+        let proofs = self.asking.as_ref().map(|(credential, _)| {
+            let part = self.part();
+            credential.prove(&self.said.statement(part, part))
+        });
+        wire::encode_proof(link, &proofs.unwrap_or_default(), out);
+    }
+
+    fn believe(&self, proofs: &[Proof]) -> Result<(), Closed> {
+        let Some((credential, _)) = &self.asking else {
+            // A proof that was not asked for has no place.
+            return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
+        };
+        let part = self.part();
+        let statement = self.said.statement(part, part.other());
+        if credential.accepts(&statement, proofs) {
+            Ok(())
+        } else {
+            Err(Closed::Secret(SecretFault::Unproved))
+        }
+    }
+
+    const fn part(&self) -> Part {
+        if self.dialled.is_some() {
+            Part::Dialler
+        } else {
+            Part::Acceptor
+        }
+    }
+
+    fn proves_last(&self) -> bool {
+        self.asking.is_some() && self.part() == Part::Acceptor
     }
 
     fn judge(
@@ -261,6 +379,8 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
+            allowance: self.allowance,
+            end: None,
             rights,
         })
     }

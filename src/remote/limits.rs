@@ -99,8 +99,8 @@ limits! {
     /// Of those that are not ready, the ones from one address; as many for each configured peer
     /// that is there. Beyond that the oldest from there gives way.
     unready_per_address: usize = 8, 1, 65_536;
-    /// Bytes per second that a peer may send in the long run. Breach: `rate`. This side sends an
-    /// eighth less, and half of [`burst`](Self::burst): give both sides the same limits.
+    /// Bytes per second that a peer may send in the long run. Breach: `rate`. The peer is told,
+    /// and sends an eighth less, and half of [`burst`](Self::burst).
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
     /// Bytes that a peer may send at once on top of that. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;

@@ -40,6 +40,9 @@
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
 #![warn(clippy::arithmetic_side_effects)]
 
+#[cfg(feature = "secret")]
+#[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
+pub mod secret;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
@@ -52,6 +55,7 @@ mod builder;
 mod carry;
 mod connection;
 mod counters;
+mod credential;
 mod error;
 mod event;
 mod expiry;
@@ -77,6 +81,7 @@ mod tests;
 pub use bridge::RemoteBridge;
 pub use builder::{BridgeBuilder, Peer};
 pub use counters::{Counters, Counts};
+pub use credential::{Challenge, Credential, EndDigest, Proof};
 pub use error::{BridgeError, DrainTimedOut};
 pub use event::BridgeEvent;
 pub use handle::BridgeHandle;
@@ -85,7 +90,7 @@ pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
 pub use message::Crash;
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
-pub use reason::{Closed, Dropped, Farewell};
+pub use reason::{Closed, Dropped, Farewell, SecretFault};
 pub use rights::{MayBe, Names, Rights};
 pub use status::{LinkStatus, PeerStatus, Traffic};
 pub use terms::{TermFault, TermGuard};

@@ -1,8 +1,7 @@
 //! How fast this side writes, so that no peer has to close a link for it.
 //!
 //! Decided here: that a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst)
-//! that this side's own limits allow a peer. Those of the other side are not told on the wire: they
-//! are taken to be the same.
+//! that the peer said it takes, and below those that this side takes itself.
 //!
 //! Below by how much: an eighth of the rate, so that two clocks need not agree; half of the burst,
 //! so that what was held up on its way for a second may arrive at once.
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use crate::protocol::Time;
 
-use super::Limits;
+use super::{Limits, wire::Allowance};
 
 /// When the next bytes may be written, on one link.
 #[derive(Debug)]
@@ -25,12 +24,13 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn new(limits: &Limits, now: Time) -> Self {
-        let rate = rate(limits);
-        let burst = limits.burst().checked_div(2).unwrap_or_default();
+    /// Towards a peer that takes this much.
+    pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
+        let Allowance { rate, burst } = Allowance::of(limits).and(theirs);
+        let (rate, burst) = (below(rate), burst.checked_div(2).unwrap_or_default());
         Self {
             rate,
-            ahead: span(burst, rate),
+            ahead: span(usize::try_from(burst).unwrap_or(usize::MAX), rate),
             due: now,
         }
     }
@@ -42,16 +42,16 @@ impl Pace {
     }
 }
 
-/// How many bytes are written within a span, at the pace of these limits.
-pub(crate) fn within(limits: &Limits, span: Duration) -> usize {
-    let bytes = u128::from(rate(limits)).saturating_mul(span.as_nanos());
+/// How many bytes are written within a span, towards a peer that takes this much.
+pub(crate) fn within(limits: &Limits, theirs: Allowance, span: Duration) -> usize {
+    let rate = below(Allowance::of(limits).and(theirs).rate);
+    let bytes = u128::from(rate).saturating_mul(span.as_nanos());
     let bytes = bytes.checked_div(BILLION).unwrap_or_default();
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Bytes per second.
-fn rate(limits: &Limits) -> u64 {
-    let rate = u64::try_from(limits.rate()).unwrap_or(u64::MAX);
+/// An eighth less, in bytes per second.
+fn below(rate: u64) -> u64 {
     rate.saturating_sub(rate.checked_div(8).unwrap_or_default())
 }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_burst_is_free_and_then_every_byte_takes_its_time() {
         let limits = Limits::default();
-        let mut pace = Pace::new(&limits, Time::ZERO);
+        let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
         assert_eq!(pace.take(Time::ZERO, limits.burst() / 2), Duration::ZERO);
         let rate = limits.rate() / 8 * 7;
         assert_eq!(pace.take(Time::ZERO, rate), ms(1_000));
@@ -92,18 +92,18 @@ mod tests {
             pace.take(later, 1_000) > Duration::ZERO,
             "no more than that"
         );
-        assert_eq!(within(&limits, ms(500)), rate / 2);
+        assert_eq!(within(&limits, Allowance::of(&limits), ms(500)), rate / 2);
     }
 
     #[test]
     fn nothing_overflows() {
         let most = Limits::builder().rate(1 << 30).burst(1 << 30);
         for limits in [Limits::default(), most.build().unwrap()] {
-            let mut pace = Pace::new(&limits, Time::MAX);
+            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::MAX);
             assert_eq!(pace.take(Time::MAX, usize::MAX), Duration::ZERO);
-            let mut pace = Pace::new(&limits, Time::ZERO);
+            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
             assert!(pace.take(Time::ZERO, usize::MAX) > Duration::from_secs(1_000));
-            assert!(within(&limits, Duration::MAX) > limits.rate());
+            assert!(within(&limits, Allowance::of(&limits), Duration::MAX) > limits.rate());
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
         .enumerate()
         {
             let mut rng = Rng::with_seed(seed.try_into().unwrap());
-            let mut pace = Pace::new(limits, Time::ZERO);
+            let mut pace = Pace::new(limits, Allowance::of(limits), Time::ZERO);
             let mut bucket = Bucket::new(limits, Time::ZERO);
             let (mut now, mut arrival) = (Time::ZERO, Time::ZERO);
             let mut said = 0;
@@ -142,7 +142,7 @@ mod tests {
                 arrival = arrival.max(now.after(ms(held)));
                 assert!(bucket.take(arrival, bytes), "{limits:?} at {now}");
             }
-            let held_up = span(said - limits.burst() / 2, rate(limits));
+            let held_up = span(said - limits.burst() / 2, below(Allowance::of(limits).rate));
             assert!(now.since(Time::ZERO) >= held_up, "{limits:?}: {now}");
         }
     }

@@ -44,6 +44,9 @@ pub enum Closed {
     /// The peer is not in the table, is not whom its certificate names, or is not who was dialled.
     #[error("the peer is not allowed to connect: is it in the table under the name it uses?")]
     Auth,
+    /// The two sides do not know the same secret.
+    #[error("{0}")]
+    Secret(SecretFault),
     /// The TLS handshake failed.
     #[error("the TLS handshake failed")]
     Tls,
@@ -144,6 +147,7 @@ closed_table! {
     23 "lost" Self::Lost,
     24 "goodbye" Self::Goodbye(_),
     25 "leaving" Self::Leaving,
+    26 "secret" Self::Secret(_),
 }
 
 impl Closed {
@@ -156,6 +160,7 @@ impl Closed {
             Self::IsSelf => Some(Farewell::IsSelf),
             Self::Feature => Some(Farewell::Feature),
             Self::Auth => Some(Farewell::Auth),
+            Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
             Self::Replaced => Some(Farewell::Replaced),
             Self::Leaving => Some(Farewell::Leaving),
@@ -193,6 +198,32 @@ impl From<TermFault> for Closed {
     }
 }
 
+/// Why two sides do not know the same secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretFault {
+    /// This side has one and the peer has none.
+    #[error("the peer has no secret: give it the one of this side")]
+    NotThere,
+    /// The peer has one and this side has none.
+    #[error("the peer asks for a secret: give this side the one that it has")]
+    NotHere,
+    /// The peer proved nothing, or that it knows another one.
+    #[error("the peer did not prove that it knows the secret of this side")]
+    Unproved,
+}
+
+impl SecretFault {
+    /// What stands in the security log.
+    pub(super) const fn detail(self) -> &'static str {
+        match self {
+            Self::NotThere => "it has no secret",
+            Self::NotHere => "it asks for a secret",
+            Self::Unproved => "it does not know the secret",
+        }
+    }
+}
+
 /// Why one side says goodbye. On the wire it is a number from 0 to 255; those that this version
 /// does not know are [`Other`](Self::Other).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,6 +244,8 @@ pub enum Farewell {
     Feature,
     /// 7: another link replaces this one.
     Replaced,
+    /// 8: the two sides do not know the same secret; since version 2.
+    Secret,
     /// Any other number.
     Other(u8),
 }
@@ -230,6 +263,7 @@ impl Farewell {
             Self::Auth => 5,
             Self::Feature => 6,
             Self::Replaced => 7,
+            Self::Secret => 8,
             Self::Other(code) => code,
         }
     }
@@ -246,6 +280,7 @@ impl From<u8> for Farewell {
             5 => Self::Auth,
             6 => Self::Feature,
             7 => Self::Replaced,
+            8 => Self::Secret,
             other => Self::Other(other),
         }
     }
@@ -262,6 +297,7 @@ impl std::fmt::Display for Farewell {
             Self::Auth => f.write_str("this node is not allowed to connect"),
             Self::Feature => f.write_str("a required feature is missing"),
             Self::Replaced => f.write_str("another link replaces this one"),
+            Self::Secret => f.write_str("the two sides do not know the same secret"),
             Self::Other(code) => write!(f, "reason {code}"),
         }
     }

@@ -19,7 +19,7 @@ use tracing::{debug, warn};
 use crate::protocol::{AgentId, Term, Time};
 
 use super::{
-    Closed, Counters, Introduction, Limits, NodeId, Nonce, Rights, Standing,
+    Closed, Counters, Credential, Introduction, Limits, NodeId, Nonce, Rights, Standing,
     carry::{Books, Carried, Lost, Route, Rules},
     event::{BridgeEvent, Events},
     gate::Gate,
@@ -36,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) credential: Option<Arc<dyn Credential>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// Parallel to the groups.
     guards: Vec<Guard>,
@@ -76,6 +77,7 @@ pub(crate) struct Parts {
     pub(crate) limits: Limits,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) credential: Option<Arc<dyn Credential>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     pub(crate) listener: Option<Box<dyn Listener>>,
     pub(crate) seed: u64,
@@ -91,6 +93,7 @@ impl Shared {
             limits: parts.limits,
             transport: parts.transport,
             security: parts.security,
+            credential: parts.credential,
             carried: parts.carried,
             guards,
             listener: Arc::new(AsyncMutex::new(parts.listener)),

@@ -17,8 +17,8 @@ use actix_bully::{
         LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, RemoteBridge,
         Traffic,
         wire::{
-            Features, Frame, Hello, LettersWriter, Opening, Roster, RosterContent, Targets,
-            Versions, encode_payload, encode_ready,
+            Allowance, Conditions, Features, Frame, Hello, LettersWriter, Opening, Roster,
+            RosterContent, Targets, Versions, encode_payload, encode_ready,
         },
     },
 };
@@ -318,10 +318,16 @@ impl Raw {
     pub(crate) async fn greet(mut self, name: &str) -> Self {
         self.hello(hello(name)).await;
         let link = self.link;
+        self.say(&framed(|out| conditions().encode(out))).await;
         self.say(&framed(|out| encode_ready(link, out))).await;
+        let bounds = Limits::default().bounds();
         let theirs = self.hear().await.unwrap();
-        let ready = Frame::decode(&theirs, Limits::default().bounds());
-        assert_eq!(ready, Ok(Frame::Ready { link }));
+        let agreed = Frame::decode(&theirs, bounds);
+        assert!(matches!(agreed, Ok(Frame::Conditions(_))), "{agreed:?}");
+        let theirs = self.hear().await.unwrap();
+        let proofs = Vec::new();
+        let ready = Frame::decode(&theirs, bounds);
+        assert_eq!(ready, Ok(Frame::Ready { link, proofs }));
         self
     }
 
@@ -362,6 +368,15 @@ pub(crate) fn hello(name: &str) -> Hello {
         frame: 64 * 1024,
         features: Features::default(),
         required: Features::default(),
+    }
+}
+
+/// Honest CONDITIONS, without a secret.
+pub(crate) fn conditions() -> Conditions {
+    Conditions {
+        challenge: None,
+        allowance: Allowance::of(&Limits::default()),
+        end: None,
     }
 }
 

@@ -3,15 +3,17 @@
 use actix_bully::{
     protocol::{AgentId, Incarnation, Term},
     remote::{
-        ClusterId, Farewell, LinkId, NodeIncarnation, Peer,
+        ClusterId, Farewell, LinkId, NodeIncarnation, Peer, Proof,
         wire::{
             Features, Hello, LeaderHint, RosterContent, Targets, Versions, encode_goodbye,
-            encode_ping, encode_ready,
+            encode_ping, encode_proof, encode_ready,
         },
     },
 };
 
-use super::kit::{Raw, Scene, frame, framed, hello, letter, nack, node, patient, play, roster};
+use super::kit::{
+    Raw, Scene, conditions, frame, framed, hello, letter, nack, node, patient, play, roster,
+};
 
 fn honest_hello(name: &str) -> Vec<u8> {
     framed(|out| hello(name).encode(out))
@@ -106,10 +108,47 @@ fn bad_greetings() -> Vec<Case> {
             framed(|out| encode_goodbye(Farewell::Auth, out)),
             "goodbye",
         ),
+    ]
+}
+
+/// After a HELLO that is right.
+fn bad_agreements() -> Vec<Case> {
+    let hello = honest_hello("x");
+    vec![
+        (
+            "READY without conditions",
+            [
+                &hello[..],
+                &framed(|out| encode_ready(LinkId([7; 16]), out)),
+            ]
+            .concat(),
+            "protocol",
+        ),
+        (
+            "conditions twice",
+            [
+                &hello[..],
+                &framed(|out| conditions().encode(out)),
+                &framed(|out| conditions().encode(out)),
+            ]
+            .concat(),
+            "protocol",
+        ),
+        (
+            "a proof that nobody asked for",
+            [
+                &hello[..],
+                &framed(|out| conditions().encode(out)),
+                &framed(|out| encode_proof(LinkId([7; 16]), &[Proof([7; 32])], out)),
+            ]
+            .concat(),
+            "protocol",
+        ),
         (
             "another link",
             [
                 &hello[..],
+                &framed(|out| conditions().encode(out)),
                 &framed(|out| encode_ready(LinkId([7; 16]), out)),
             ]
             .concat(),
@@ -122,7 +161,8 @@ fn bad_greetings() -> Vec<Case> {
 fn bytes_that_are_no_greeting_end_the_connection() {
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
-        for (what, bytes, why) in other_protocols().into_iter().chain(bad_greetings()) {
+        let all = [other_protocols(), bad_greetings(), bad_agreements()];
+        for (what, bytes, why) in all.into_iter().flatten() {
             let farewell = refused(&mut scene, &bytes, why).await;
             assert_eq!(farewell, None, "{what}: who sends that learns nothing");
         }
@@ -214,6 +254,7 @@ fn a_conversation_that_was_overheard_is_worth_nothing() {
         };
         let said = [
             honest_hello("x"),
+            framed(|out| conditions().encode(out)),
             framed(|out| encode_ready(link, out)),
             roster(1, 0, Some("g"), &content),
         ]

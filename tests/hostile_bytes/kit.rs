@@ -4,13 +4,13 @@ use actix_bully::{
     elections::message::{BullyMessage, Elect, Heartbeat, Resign},
     protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
     remote::{
-        Acquaintance, Closed, ClusterId, Established, Farewell, Handshake, Inbound, Introduction,
-        Letter, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights, Standing,
-        TermGuard, Verdict,
+        Acquaintance, Challenge, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
+        Inbound, Introduction, Letter, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress,
+        Proof, Rights, Standing, TermGuard, Verdict,
         wire::{
-            Bounds, Frame, Frames, Hello, LeaderHint, Letters, LettersWriter, Opening, Receivers,
-            Roster, RosterContent, Targets, decode_payload, encode_goodbye, encode_payload,
-            encode_ping, encode_pong, encode_ready,
+            Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Letters,
+            LettersWriter, Opening, Receivers, Roster, RosterContent, Targets, decode_payload,
+            encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
         },
     },
 };
@@ -40,7 +40,7 @@ pub(crate) struct Receiver {
 }
 
 enum State {
-    Greeting(Handshake),
+    Greeting(Box<Handshake>),
     Ready(Box<Inbound>),
 }
 
@@ -50,7 +50,7 @@ impl Receiver {
         Self {
             frames: Frames::new(&limits),
             limits,
-            state: State::Greeting(greet("host-a", 1, &mut BytesMut::new())),
+            state: State::Greeting(Box::new(greet("host-a", 1, &mut BytesMut::new()))),
             guard: TermGuard::new(),
             delivered: 0,
         }
@@ -138,17 +138,27 @@ pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
 
 /// What an honest peer sends before anything else.
 pub(crate) fn greetings() -> Vec<u8> {
-    let mut out = BytesMut::new();
+    let (mut out, mut said) = (BytesMut::new(), Vec::new());
     let mut peer = greet("host-b", 2, &mut out);
-    let mut hello = BytesMut::new();
-    drop(greet("host-a", 1, &mut hello));
-    let known = Some(Acquaintance {
-        rights: Rights::all(),
-        latest: None,
-    });
-    let progress = peer.receive(NOW, &hello[4..], |_| known, &mut out);
-    assert_eq!(progress, Ok(Progress::Waiting));
-    out.to_vec()
+    let mut here = BytesMut::new();
+    let mut this = greet("host-a", 1, &mut here);
+    // HELLO, CONDITIONS, READY: each answers the other side's frame before it.
+    for _ in 0..2 {
+        let (heard, answered) = (here.split(), out.split());
+        said.extend_from_slice(&answered);
+        let hear = |side: &mut Handshake, frame: &[u8], out: &mut BytesMut| {
+            let known = Some(Acquaintance {
+                rights: Rights::all(),
+                latest: None,
+            });
+            let progress = side.receive(NOW, &frame[4..], |_| known, out);
+            assert_eq!(progress, Ok(Progress::Waiting));
+        };
+        hear(&mut peer, &heard, &mut out);
+        hear(&mut this, &answered, &mut here);
+    }
+    said.extend_from_slice(&out);
+    said
 }
 
 fn content() -> RosterContent {
@@ -235,6 +245,22 @@ pub(crate) fn one_of_each() -> Vec<Vec<u8>> {
     drop(greet("host-b", 2, &mut hello));
     all.push(hello.to_vec());
     all.push(framed(|out| encode_ready(LinkId([7; 16]), out)));
+    all.push(framed(|out| {
+        let proofs = [Proof([8; 32]), Proof([9; 32])];
+        encode_proof(LinkId([7; 16]), &proofs, out);
+    }));
+    let allowance = Allowance::of(&Limits::default());
+    let plain = Conditions {
+        challenge: None,
+        allowance,
+        end: None,
+    };
+    let full = Conditions {
+        challenge: Some(Challenge([3; 32])),
+        allowance,
+        end: Some(EndDigest([4; 32])),
+    };
+    all.extend([plain, full].map(|conditions| framed(|out| conditions.encode(out))));
     all.push(framed(|out| encode_goodbye(Farewell::Auth, out)));
     all
 }
@@ -246,7 +272,8 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
     let mut out = BytesMut::new();
     match frame {
         Frame::Hello(hello) => Hello::encode(&hello, &mut out),
-        Frame::Ready { link } => encode_ready(link, &mut out),
+        Frame::Ready { link, proofs } => encode_proof(link, &proofs, &mut out),
+        Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => {
             let content = roster.content().ok()?;
             Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);

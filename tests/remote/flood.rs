@@ -20,11 +20,11 @@ fn resign() -> BullyMessage {
 const LETTER: usize = 280;
 
 /// Two linked hosts with an agent each; a1 leads.
-async fn linked(pipes: &Pipes, limits: &Limits) -> [Host; 2] {
-    let host = |name: &'static str, peer: &'static str| {
+async fn linked(pipes: &Pipes, limits: [&Limits; 2]) -> [Host; 2] {
+    let host = |name: &'static str, peer: &'static str, limits: &Limits| {
         Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
     };
-    let (mut a, mut b) = (host("a", "b"), host("b", "a"));
+    let (mut a, mut b) = (host("a", "b", limits[0]), host("b", "a", limits[1]));
     a.agent("a1", 2);
     b.agent("b1", 1);
     until("a1 leads", || a.follows("a1") && b.follows("a1")).await;
@@ -49,8 +49,13 @@ fn say(host: &Host, letters: usize) {
 /// For so long says so many bytes each millisecond; the link, the leader and the order of things
 /// stay what they are.
 async fn flood(limits: &Limits, millis: u64, each: usize) {
+    flood_from(limits, limits, millis, each).await;
+}
+
+/// The same from a side with limits of its own, to one that takes less.
+async fn flood_from(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let pipes = Pipes::new();
-    let hosts = linked(&pipes, limits).await;
+    let hosts = linked(&pipes, [own, limits]).await;
     let [a, b] = &hosts;
     let (before, began) = (b.bridge.traffic(), Instant::now());
     let (links, shut) = (a.bridge.traffic().links, closed(&hosts));
@@ -100,11 +105,21 @@ fn nor_does_one_that_lasts() {
     });
 }
 
+/// What the other side takes was told at the handshake.
+#[test]
+fn nor_does_one_to_a_side_that_takes_less() {
+    play(async {
+        let limits = Limits::builder().rate(256 << 10).burst(512 << 10);
+        let limits = limits.build().unwrap();
+        flood_from(&Limits::default(), &limits, 10_000, 1 << 10).await;
+    });
+}
+
 #[test]
 fn nor_do_more_letters_in_one_turn_than_a_queue_holds() {
     play(async {
         let pipes = Pipes::new();
-        let hosts = linked(&pipes, &Limits::default()).await;
+        let hosts = linked(&pipes, [&Limits::default(); 2]).await;
         let [a, b] = &hosts;
         let shut = closed(&hosts);
         say(a, 20_000);

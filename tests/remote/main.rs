@@ -14,6 +14,8 @@ mod kit;
 mod load;
 mod names;
 mod pipes;
+#[cfg(feature = "secret")]
+mod secrets;
 mod sockets;
 mod strangers;
 mod voters;

@@ -113,19 +113,19 @@ fn an_agent_beyond_the_peers_rights_ends_the_link() {
 }
 
 /// Speaks the bytes of the protocol itself.
-struct Raw(Box<dyn actix_bully::remote::transport::Stream>);
+pub(crate) struct Raw(Box<dyn actix_bully::remote::transport::Stream>);
 
 impl Raw {
-    async fn dial(pipes: &Pipes, from: &str, to: &str) -> Self {
+    pub(crate) async fn dial(pipes: &Pipes, from: &str, to: &str) -> Self {
         Self(pipes.host(from).dial(&address(to)).await.unwrap())
     }
 
-    async fn say(&mut self, bytes: &[u8]) {
+    pub(crate) async fn say(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).await.unwrap();
     }
 
     /// The body of the next frame; `None` at the end.
-    async fn hear(&mut self) -> Option<Vec<u8>> {
+    pub(crate) async fn hear(&mut self) -> Option<Vec<u8>> {
         let len = self.0.read_u32().await.ok()?;
         let mut body = vec![0; usize::try_from(len).unwrap()];
         self.0.read_exact(&mut body).await.ok()?;
@@ -133,7 +133,7 @@ impl Raw {
     }
 }
 
-fn hello(name: &str, versions: Versions) -> BytesMut {
+pub(crate) fn hello(name: &str, versions: Versions) -> BytesMut {
     let mut out = BytesMut::new();
     Hello {
         versions,

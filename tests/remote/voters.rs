@@ -17,7 +17,7 @@ use super::kit::{Host, MS, builder, id, patient, play, told, until};
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
 /// The one voter of a host; its record survives the host.
-fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
+pub(crate) fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
     voter_of(host, name, folder, 0)
 }
 

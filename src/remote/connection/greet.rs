@@ -6,6 +6,7 @@ use actix::clock::timeout;
 use bytes::BytesMut;
 use futures::future::{Either, select};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tracing::warn;
 
 use crate::{
     protocol::Time,
@@ -70,12 +71,20 @@ impl From<Unsecured> for Failed {
 
 impl From<Closed> for Failed {
     fn from(why: Closed) -> Self {
+        let unproven = if let Closed::Secret(fault) = why {
+            Some(Box::new(Unproven {
+                detail: fault.detail(),
+                names: Vec::new(),
+            }))
+        } else {
+            None
+        };
         Self {
             why: Some(why),
             from: None,
             is_refused: false,
             parting: None,
-            unproven: None,
+            unproven,
         }
     }
 }
@@ -201,14 +210,17 @@ impl Connection {
         let mut out = BytesMut::new();
         let (me, limits) = (shared.me.clone(), &shared.limits);
         let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
+        if let Some(credential) = &shared.credential {
+            let challenge = credential.challenge().map_err(|reason| {
+                warn!(%reason, "no randomness for a challenge");
+                Closed::Lost
+            })?;
+            hands = hands.asking(Arc::clone(credential), challenge);
+        }
         let mut frames = Frames::new(limits);
         let who = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
         loop {
-            if !out.is_empty() {
-                stream.write_all(&out).await.map_err(|_| Closed::Lost)?;
-                stream.flush().await.map_err(|_| Closed::Lost)?;
-                out.clear();
-            }
+            say(&mut stream, &mut out).await?;
             let now = shared.now();
             let received = match frames.next(now) {
                 Ok(Some(body)) => hands.receive(now, body, who, &mut out),
@@ -225,6 +237,8 @@ impl Connection {
             match received {
                 Ok(Progress::Waiting) => {}
                 Ok(Progress::Ready(link)) => {
+                    // The side that accepted the connection proves last.
+                    say(&mut stream, &mut out).await?;
                     frames.raise(limits);
                     return Ok((stream, frames, *link));
                 }
@@ -251,6 +265,16 @@ impl Connection {
             latest,
         })
     }
+}
+
+/// Sends what there is to send.
+async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Closed> {
+    if !out.is_empty() {
+        stream.write_all(out).await.map_err(|_| Closed::Lost)?;
+        stream.flush().await.map_err(|_| Closed::Lost)?;
+        out.clear();
+    }
+    Ok(())
 }
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;

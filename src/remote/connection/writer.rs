@@ -53,7 +53,8 @@ impl Writer {
         stream: WriteHalf<Box<dyn Stream>>,
         wish: oneshot::Receiver<Closed>,
     ) -> Self {
-        let pace = Pace::new(&common.shared.limits, common.shared.now());
+        let shared = &common.shared;
+        let pace = Pace::new(&shared.limits, common.link.allowance, shared.now());
         Self {
             common,
             stream,
@@ -87,7 +88,9 @@ impl Writer {
     }
 
     async fn try_run(&mut self) -> Result<Closed, Closed> {
-        self.common.outbox.link(self.common.link.link);
+        let (common, link) = (&self.common, &self.common.link);
+        common.outbox.keep_to(&common.shared.limits, link.allowance);
+        common.outbox.link(link.link);
         self.turn().await?;
         self.ping(); // says that all rosters have been sent
         self.flush().await?;

@@ -162,7 +162,7 @@ impl Inbound {
             Frame::Ping { token, .. } => Ok(Verdict::Answer(token)),
             Frame::Pong { token, .. } => Ok(Verdict::Answered(token)),
             Frame::Goodbye { why } => Err(Closed::Goodbye(why)),
-            Frame::Hello(_) | Frame::Ready { .. } => Err(Closed::Protocol),
+            Frame::Hello(_) | Frame::Ready { .. } | Frame::Conditions(_) => Err(Closed::Protocol),
         }
     }
 

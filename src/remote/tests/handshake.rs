@@ -6,11 +6,11 @@ use super::{introduction, node};
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Closed, ClusterId, Established, Farewell, Handshake, Introduction, Limits,
-        LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights,
+        Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake, Introduction,
+        Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights,
         wire::{
-            Bounds, Features, Frame, Frames, Hello, Versions, WireError, encode_goodbye,
-            encode_ping, encode_ready,
+            Allowance, Bounds, Conditions, Features, Frame, Frames, Hello, Versions, WireError,
+            encode_goodbye, encode_ping, encode_ready,
         },
     },
 };
@@ -33,14 +33,10 @@ impl Side {
         let mut out = BytesMut::new();
         let (nonce, limits) = (Nonce([nonce; 8]), Limits::default());
         let handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
-        let known = Some(Acquaintance {
-            rights: Rights::all(),
-            latest: None,
-        });
         Self {
             handshake,
             out,
-            known,
+            known: Some(known()),
         }
     }
 
@@ -51,6 +47,13 @@ impl Side {
 
     fn sent(&mut self) -> Vec<Vec<u8>> {
         bodies(&self.out.split())
+    }
+}
+
+fn known() -> Acquaintance {
+    Acquaintance {
+        rights: Rights::all(),
+        latest: None,
     }
 }
 
@@ -84,6 +87,16 @@ fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
     body(|out| hello.encode(out))
 }
 
+/// What the other side says next, without a secret.
+fn conditions() -> Vec<u8> {
+    let conditions = Conditions {
+        challenge: None,
+        allowance: Allowance::of(&Limits::default()),
+        end: None,
+    };
+    body(|out| conditions.encode(out))
+}
+
 /// What this side answers to that: why it closes, and what it says before.
 fn answer(side: &mut Side, body: &[u8]) -> (Option<Closed>, Option<Farewell>) {
     side.sent();
@@ -103,9 +116,11 @@ fn answer_to(change: impl FnOnce(&mut Hello)) -> (Option<Closed>, Option<Farewel
 }
 
 fn meet(a: &mut Side, b: &mut Side) -> (Box<Established>, Box<Established>) {
-    let (to_b, to_a) = (a.sent(), b.sent());
-    assert_eq!(a.receive(&to_a[0]), Ok(Progress::Waiting));
-    assert_eq!(b.receive(&to_b[0]), Ok(Progress::Waiting));
+    for _ in 0..2 {
+        let (to_b, to_a) = (a.sent(), b.sent());
+        assert_eq!(a.receive(&to_a[0]), Ok(Progress::Waiting));
+        assert_eq!(b.receive(&to_b[0]), Ok(Progress::Waiting));
+    }
     let (to_b, to_a) = (a.sent(), b.sent());
     match (a.receive(&to_a[0]), b.receive(&to_b[0])) {
         (Ok(Progress::Ready(at_a)), Ok(Progress::Ready(at_b))) => (at_a, at_b),
@@ -127,6 +142,37 @@ fn two_sides_agree_on_one_link() {
     assert_eq!((at_a.peer, at_b.peer), (node("host-b"), node("host-a")));
     assert_eq!((at_a.version, at_a.frame), (2, 65_536));
     assert_eq!(at_a.rights, Rights::all());
+    assert_eq!(at_a.allowance, Allowance::of(&Limits::default()));
+    assert_eq!(at_a.end, None);
+}
+
+/// What a peer takes may be less than what this side takes.
+#[test]
+fn a_side_learns_how_much_the_other_takes() {
+    let small = Limits::builder().rate(70_000).burst(140_000);
+    let theirs = Allowance {
+        rate: 70_000,
+        burst: 140_000,
+    };
+    let mut out = BytesMut::new();
+    let me = Introduction {
+        end: Some(EndDigest([5; 32])),
+        ..introduction("host-b")
+    };
+    let limits = small.frame(65_536).build().unwrap();
+    let handshake = Handshake::begin(me, Nonce([2; 8]), None, &limits, NOW, &mut out);
+    let mut b = Side {
+        handshake,
+        out,
+        known: Some(known()),
+    };
+    let mut a = Side::new(introduction("host-a"), 1);
+    let (at_a, at_b) = meet(&mut a, &mut b);
+    assert_eq!(
+        (at_a.allowance, at_a.end),
+        (theirs, Some(EndDigest([5; 32])))
+    );
+    assert_eq!(at_b.allowance, Allowance::of(&Limits::default()));
 }
 
 /// T6
@@ -264,6 +310,7 @@ fn a_former_life_of_a_peer_is_told_so() {
 fn another_link_is_refused() {
     let mut side = Side::new(introduction("host-a"), 1);
     assert_eq!(side.receive(&hello(|_| ())), Ok(Progress::Waiting));
+    assert_eq!(side.receive(&conditions()), Ok(Progress::Waiting));
     let replayed = body(|out| encode_ready(LinkId([2; 16]), out));
     assert_eq!(
         answer(&mut side, &replayed),
@@ -277,6 +324,7 @@ fn a_frame_out_of_place_ends_the_link() {
     let out_of_place = (Some(Closed::Protocol), None);
     let link = LinkId([0; 16]);
     for early in [
+        conditions(),
         body(|out| encode_ready(link, out)),
         body(|out| encode_ping(1, 1, out)),
         b"\x97\x02\x01\x05\xc0\x90\x90\xc0".to_vec(),
@@ -289,6 +337,15 @@ fn a_frame_out_of_place_ends_the_link() {
     assert_eq!(answer(&mut side, &twice), (None, None));
     assert_eq!(answer(&mut side, &twice), out_of_place);
     assert_eq!(answer(&mut side, &twice), out_of_place, "and stays ended");
+    // Nothing is ready before its conditions are known, and they are said once.
+    let mut side = Side::new(introduction("host-a"), 1);
+    assert_eq!(answer(&mut side, &twice), (None, None));
+    let ready = body(|out| encode_ready(link, out));
+    assert_eq!(answer(&mut side, &ready), out_of_place);
+    let mut side = Side::new(introduction("host-a"), 1);
+    assert_eq!(answer(&mut side, &twice), (None, None));
+    assert_eq!(answer(&mut side, &conditions()), (None, None));
+    assert_eq!(answer(&mut side, &conditions()), out_of_place);
 }
 
 /// The row "malformed", for the first frame

@@ -7,6 +7,9 @@
 mod handshake;
 mod inbound;
 mod limits;
+mod proofs;
+#[cfg(feature = "secret")]
+mod secret;
 
 use super::{ClusterId, Introduction, NodeId, NodeIncarnation};
 

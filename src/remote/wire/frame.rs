@@ -2,8 +2,8 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, Hello, Letters, Roster, WireError, read::Reader, write};
-use crate::remote::{Farewell, LinkId};
+use super::{Bounds, Conditions, Hello, Letters, Roster, WireError, read::Reader, write};
+use crate::remote::{Farewell, LinkId, Proof};
 
 /// The first item of every frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub(super) enum Kind {
     Ping,
     Pong,
     Goodbye,
+    Conditions,
 }
 
 impl From<Kind> for u64 {
@@ -27,6 +28,7 @@ impl From<Kind> for u64 {
             Kind::Ping => 4,
             Kind::Pong => 5,
             Kind::Goodbye => 6,
+            Kind::Conditions => 7,
         }
     }
 }
@@ -41,7 +43,11 @@ pub enum Frame<'a> {
     Ready {
         /// Which it takes it for.
         link: LinkId,
+        /// That it knows the secret, if this side asked for a proof: one of these is right.
+        proofs: Vec<Proof>,
     },
+    /// On what the other side insists, and how much it takes.
+    Conditions(Conditions),
     /// Which agents live there.
     Roster(Roster<'a>),
     /// What its agents say.
@@ -77,8 +83,9 @@ impl<'a> Frame<'a> {
         let items = reader.array()?;
         let frame = match (reader.unsigned()?, items) {
             (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut reader)?),
-            (1, 2) => Self::Ready {
+            (1, 3) => Self::Ready {
                 link: LinkId(reader.exactly()?),
+                proofs: read_proofs(&mut reader)?,
             },
             (2, Roster::ITEMS) => return Roster::read(reader).map(Self::Roster),
             (3, Letters::ITEMS) => return Letters::read(reader).map(Self::Letters),
@@ -93,7 +100,8 @@ impl<'a> Frame<'a> {
             (6, 2) => Self::Goodbye {
                 why: Farewell::from(reader.small::<u8>()?),
             },
-            (0..=6, _) => return Err(WireError::Type),
+            (7, Conditions::ITEMS) => Self::Conditions(Conditions::read(&mut reader)?),
+            (0..=7, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),
         };
         reader.end()?;
@@ -108,18 +116,37 @@ impl<'a> Frame<'a> {
             | Self::Letters(Letters { seq, .. })
             | Self::Ping { seq, .. }
             | Self::Pong { seq, .. } => Some(*seq),
-            Self::Hello(_) | Self::Ready { .. } | Self::Goodbye { .. } => None,
+            Self::Hello(_) | Self::Ready { .. } | Self::Conditions(_) | Self::Goodbye { .. } => {
+                None
+            }
         }
     }
 }
 
-/// Appends READY.
+/// Appends READY of a side that was asked for no proof.
 pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
+    encode_proof(link, &[], out);
+}
+
+/// Appends READY with proofs; at most [`Proof::MOST`] of them are written.
+pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
     write::frame(out, |out| {
-        write::array(out, 2);
+        write::array(out, 3);
         write::unsigned(out, Kind::Ready.into());
         write::short_bytes(out, &link.0);
+        write::array(out, proofs.len().min(Proof::MOST));
+        for proof in proofs.iter().take(Proof::MOST) {
+            write::short_bytes(out, &proof.0);
+        }
     });
+}
+
+fn read_proofs(reader: &mut Reader<'_>) -> Result<Vec<Proof>, WireError> {
+    let len = reader.array()?;
+    if len > Proof::MOST {
+        return Err(WireError::Items);
+    }
+    (0..len).map(|_| reader.exactly().map(Proof)).collect()
 }
 
 /// Appends PING.

@@ -8,7 +8,8 @@
 //!
 //!  9b 00 ………  HELLO    0, "bully", min, max, cluster, node, incarnation, nonce: 8 bytes,
 //!                      longest frame, features, required                  the same for ever
-//!  92 01 ………  READY    1, link: 16 bytes
+//!  95 07 ………  CONDITIONS  7, challenge?: 32 bytes, rate, burst, end?: 32 bytes
+//!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
 //!                         opening: [name, mode, epoch]
 //!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
@@ -23,6 +24,9 @@
 //!  x? is x or nil. All numbers are unsigned but for a score's four. kind: 0 voter, 1 observer.
 //!  presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
 //! ```
+//! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
+//! after them; GOODBYE may come at any time.
+//!
 //! Numbers of agents and groups are those that the rosters of the side where they live gave them:
 //! `from` and `group` the sender's, `to` the receiver's.
 //!
@@ -50,7 +54,7 @@
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1 | the first |
-//! | 2 | 0.2 | not yet released: until then its frames may change |
+//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the rate and burst that a side takes, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part. This release speaks
@@ -62,6 +66,7 @@
 //! Who may say what, and in which order: [`Handshake`](super::Handshake),
 //! [`Inbound`](super::Inbound).
 
+mod conditions;
 mod error;
 mod frame;
 mod frames;
@@ -76,8 +81,9 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use conditions::{Allowance, Conditions};
 pub use error::{Bounds, WireError};
-pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_ready};
+pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, encode_ready};
 pub use frames::Frames;
 pub use hello::{Features, Hello, Versions};
 pub use letters::{

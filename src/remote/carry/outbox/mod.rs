@@ -25,13 +25,14 @@ use tracing::error;
 use crate::{
     group::{Incoming, Link},
     protocol::{AgentId, Incarnation},
-    remote::{Limits, LinkId, RemoteMessage, pace},
+    remote::{Limits, LinkId, RemoteMessage, pace, wire::Allowance},
 };
 
 /// The queue towards one node.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    most: usize,
+    /// So many bytes may wait.
+    most: AtomicUsize,
     time: Duration,
     /// A peer that has taken nothing for so long is slow.
     patience: Duration,
@@ -119,11 +120,8 @@ impl Queued {
 
 impl Outbox {
     pub(crate) fn new(limits: &Limits) -> Self {
-        // Who waits behind a full queue, and behind what is being written, is still heard in time.
-        let in_time = pace::within(limits, limits.ping_after());
-        let frame = limits.frame().saturating_add(MARGIN);
         Self {
-            most: limits.queue().min(in_time.max(frame)),
+            most: AtomicUsize::new(most(limits, Allowance::of(limits))),
             time: limits.queue_time(),
             patience: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::default(),
@@ -131,6 +129,11 @@ impl Outbox {
             full: Notify::new(),
             lost: AtomicU64::new(0),
         }
+    }
+
+    /// From now on no more waits than a peer takes in time that takes this much.
+    pub(crate) fn keep_to(&self, limits: &Limits, theirs: Allowance) {
+        self.most.store(most(limits, theirs), Relaxed);
     }
 
     /// Something else than a letter has to be sent.
@@ -271,7 +274,7 @@ impl Outbox {
             repeats,
             since: queue.now.unwrap_or_else(Instant::now),
         };
-        if !queue.has_room(&queued, self.most) {
+        if !queue.has_room(&queued, self.most.load(Relaxed)) {
             self.lost.fetch_add(1, Relaxed);
             return self.overflow(&mut queue);
         }
@@ -359,6 +362,13 @@ impl Queue {
 mod line;
 
 pub(crate) use line::Line;
+
+/// Who waits behind a full queue, and behind what is being written, is still heard in time.
+fn most(limits: &Limits, theirs: Allowance) -> usize {
+    let in_time = pace::within(limits, theirs, limits.ping_after());
+    let frame = limits.frame().saturating_add(MARGIN);
+    limits.queue().min(in_time.max(frame))
+}
 
 /// The oldest letter has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

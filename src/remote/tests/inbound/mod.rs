@@ -15,9 +15,9 @@ use crate::{
         Closed, Dropped, Established, Farewell, Inbound, Letter, Limits, LinkId, MayBe, News,
         NodeIncarnation, Rights, Standing, Verdict,
         wire::{
-            Bounds, Features, Frame, LeaderHint, LettersWriter, Opening, RawLetter, Receivers,
-            Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping, encode_pong,
-            encode_ready,
+            Allowance, Bounds, Features, Frame, LeaderHint, LettersWriter, Opening, RawLetter,
+            Receivers, Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping,
+            encode_pong, encode_ready,
         },
     },
 };
@@ -45,6 +45,8 @@ impl Link {
             link: LinkId([0; 16]),
             version: 1,
             features: Features(0),
+            allowance: Allowance::of(&Limits::default()),
+            end: None,
             frame: 65_536,
             rights,
         };

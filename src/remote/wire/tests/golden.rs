@@ -6,11 +6,11 @@ use crate::{
     elections::message::{BullyMessage, Heartbeat},
     protocol::{AgentId, Incarnation, Member, MemberKind, Presence, Score, Term},
     remote::{
-        ClusterId, Farewell, LinkId, NodeId, NodeIncarnation, Nonce,
+        Challenge, ClusterId, EndDigest, Farewell, LinkId, NodeId, NodeIncarnation, Nonce, Proof,
         wire::{
-            Features, Frame, Hello, LeaderHint, LettersWriter, Opening, Receivers, Roster,
-            RosterContent, Targets, Versions, decode_payload, encode_goodbye, encode_payload,
-            encode_ping, encode_pong, encode_ready,
+            Allowance, Conditions, Features, Frame, Hello, LeaderHint, LettersWriter, Opening,
+            Receivers, Roster, RosterContent, Targets, Versions, WireError, decode_payload,
+            encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
         },
     },
 };
@@ -79,10 +79,74 @@ fn goodbye_keeps_its_form_in_all_versions() {
 #[test]
 fn version_2_ready() {
     let link = LinkId(*b"0123456789abcdef");
-    let golden = hex("00000014 92 01 c410 30313233343536373839616263646566");
+    let golden = hex("00000015 93 01 c410 30313233343536373839616263646566 90");
     assert_eq!(written(|out| encode_ready(link, out)), golden);
     let frame = Frame::decode(body(&golden), bounds());
-    assert_eq!(frame, Ok(Frame::Ready { link }));
+    let proofs = Vec::new();
+    assert_eq!(frame, Ok(Frame::Ready { link, proofs }));
+}
+
+#[test]
+fn version_2_ready_with_proofs() {
+    let link = LinkId(*b"0123456789abcdef");
+    let proofs = vec![Proof([0xaa; 32]), Proof([0xbb; 32])];
+    let aa = "aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa";
+    let bb = aa.replace('a', "b");
+    let head = "00000059 93 01 c410 30313233343536373839616263646566";
+    let golden = hex(&format!("{head} 92 c420 {aa} c420 {bb}"));
+    assert_eq!(written(|out| encode_proof(link, &proofs, out)), golden);
+    let frame = Frame::decode(body(&golden), bounds());
+    assert_eq!(frame, Ok(Frame::Ready { link, proofs }));
+    let three = hex(&format!(
+        "{} 93 {}",
+        &head[9..],
+        format!("c420 {aa}").repeat(3)
+    ));
+    assert_eq!(Frame::decode(&three, bounds()), Err(WireError::Items));
+}
+
+#[test]
+fn version_2_conditions() {
+    let mut conditions = Conditions {
+        challenge: None,
+        allowance: Allowance {
+            rate: 16 << 20,
+            burst: 32 << 20,
+        },
+        end: None,
+    };
+    let golden = hex("0000000e 95 07 c0 ce01000000 ce02000000 c0");
+    assert_eq!(written(|out| conditions.encode(out)), golden);
+    let frame = Frame::decode(body(&golden), bounds());
+    assert_eq!(frame, Ok(Frame::Conditions(conditions)));
+
+    conditions.challenge = Some(Challenge([0xcc; 32]));
+    conditions.end = Some(EndDigest([0xee; 32]));
+    let (cc, ee) = ("cc".repeat(32), "ee".repeat(32));
+    let golden = hex(&format!(
+        "00000050 95 07 c420 {cc} ce01000000 ce02000000 c420 {ee}"
+    ));
+    assert_eq!(written(|out| conditions.encode(out)), golden);
+    let frame = Frame::decode(body(&golden), bounds());
+    assert_eq!(frame, Ok(Frame::Conditions(conditions)));
+}
+
+/// With less nothing could be sent, or a frame in hours.
+#[test]
+fn a_peer_that_takes_next_to_nothing_is_malformed() {
+    let read = |rate, burst| {
+        let conditions = Conditions {
+            challenge: None,
+            allowance: Allowance { rate, burst },
+            end: None,
+        };
+        let bytes = written(|out| conditions.encode(out));
+        Frame::decode(body(&bytes), bounds()).map(drop)
+    };
+    assert_eq!(read(65_536, 131_072), Ok(()));
+    assert_eq!(read(u64::MAX, u64::MAX), Ok(()));
+    assert_eq!(read(65_535, 131_072), Err(WireError::Value));
+    assert_eq!(read(65_536, 131_071), Err(WireError::Value));
 }
 
 #[test]

@@ -214,6 +214,17 @@ fn no_more_waits_than_goes_out_in_time() {
             assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
         });
     }
+    // Towards a peer that takes less, as soon as it has said so.
+    play(async {
+        let way = way();
+        let (limits, slow) = (Limits::default(), slow.build().unwrap());
+        way.outbox.keep_to(&limits, Allowance::of(&slow));
+        while way.outbox.lost() == 0 {
+            way.carry(&[id("x")], letter("a", resign(1)));
+        }
+        let (bytes, most) = (way.outbox.lock().bytes, 65 << 10);
+        assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
+    });
 }
 
 #[test]

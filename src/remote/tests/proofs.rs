@@ -1,0 +1,370 @@
+//! Who proves what to whom, and that nothing else is taken for it.
+//!
+//! How a proof is made is no matter here: this one is a toy. The real one: `secret.rs`.
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
+    sync::Arc,
+};
+
+use bytes::BytesMut;
+
+use super::{introduction, node};
+use crate::{
+    protocol::Time,
+    remote::{
+        Acquaintance, Challenge, Closed, Credential, Farewell, Handshake, Limits, Nonce, Progress,
+        Proof, Rights, SecretFault,
+        wire::{Bounds, Frame, Frames, WireError, encode_proof},
+    },
+};
+
+const NOW: Time = Time::ZERO;
+
+/// Knows these words; takes any proof if one of them is `any`.
+#[derive(Clone, Debug)]
+struct Words(Vec<&'static str>);
+
+fn proof(word: &str, statement: &[u8]) -> Proof {
+    let mut hasher = DefaultHasher::new();
+    (word, statement).hash(&mut hasher);
+    let short = hasher.finish().to_be_bytes();
+    Proof([short; 4].concat().try_into().unwrap())
+}
+
+impl Credential for Words {
+    fn challenge(&self) -> io::Result<Challenge> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn prove(&self, statement: &[u8]) -> Vec<Proof> {
+        self.0.iter().map(|word| proof(word, statement)).collect()
+    }
+
+    fn accepts(&self, statement: &[u8], proofs: &[Proof]) -> bool {
+        let right = self.prove(statement);
+        self.0.contains(&"any") || proofs.iter().any(|proof| right.contains(proof))
+    }
+}
+
+/// One end of a connection, and the frames that it says.
+struct Side {
+    handshake: Handshake,
+    out: BytesMut,
+    end: End,
+}
+
+/// How a handshake ended, if it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Open,
+    Ready,
+    Closed(Closed),
+}
+
+/// Where it dials, if it does; and what it draws.
+struct Draw {
+    dialled: Option<&'static str>,
+    nonce: u8,
+    challenge: u8,
+}
+
+impl Side {
+    fn new(name: &str, words: &[&'static str], draw: &Draw) -> Self {
+        let (limits, mut out) = (Limits::default(), BytesMut::new());
+        let (me, nonce) = (introduction(name), Nonce([draw.nonce; 8]));
+        let dialled = draw.dialled.map(node);
+        let mut handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
+        if !words.is_empty() {
+            let words = Arc::new(Words(words.to_vec()));
+            handshake = handshake.asking(words, Challenge([draw.challenge; 32]));
+        }
+        Self {
+            handshake,
+            out,
+            end: End::Open,
+        }
+    }
+
+    /// `a`, which dials `b`.
+    fn dialler(words: &[&'static str]) -> Self {
+        let draw = Draw {
+            dialled: Some("b"),
+            nonce: 1,
+            challenge: 11,
+        };
+        Self::new("a", words, &draw)
+    }
+
+    /// `b`, which listens.
+    fn acceptor(words: &[&'static str]) -> Self {
+        let draw = Draw {
+            dialled: None,
+            nonce: 2,
+            challenge: 22,
+        };
+        Self::new("b", words, &draw)
+    }
+
+    /// What it says next.
+    fn says(&mut self) -> Vec<Vec<u8>> {
+        let mut frames = Frames::new(&Limits::default());
+        frames.feed(&self.out.split());
+        let next = || frames.next(NOW).unwrap().map(<[u8]>::to_vec);
+        std::iter::from_fn(next).collect()
+    }
+
+    fn hears_all(&mut self, bodies: &[Vec<u8>]) {
+        for body in bodies {
+            self.hears(body);
+        }
+    }
+
+    fn hears(&mut self, body: &[u8]) {
+        if self.end != End::Open {
+            return;
+        }
+        let known = Acquaintance {
+            rights: Rights::all(),
+            latest: None,
+        };
+        let heard = self
+            .handshake
+            .receive(NOW, body, |_| Some(known), &mut self.out);
+        self.end = match heard {
+            Ok(Progress::Waiting) => End::Open,
+            Ok(Progress::Ready(_)) => End::Ready,
+            Err(why) => End::Closed(why),
+        };
+    }
+}
+
+/// Passes on what both say, which may be changed on its way, until neither says anything more.
+fn pass_on(a: &mut Side, b: &mut Side, mut on_its_way: impl FnMut(&mut Vec<u8>)) {
+    loop {
+        let (to_b, to_a) = (a.says(), b.says());
+        if to_a.is_empty() && to_b.is_empty() {
+            return;
+        }
+        for mut body in to_b {
+            on_its_way(&mut body);
+            b.hears(&body);
+        }
+        a.hears_all(&to_a);
+    }
+}
+
+/// How the dialler and the acceptor end that know these words.
+fn meet(dialler: &[&'static str], acceptor: &[&'static str]) -> [End; 2] {
+    let (mut a, mut b) = (Side::dialler(dialler), Side::acceptor(acceptor));
+    pass_on(&mut a, &mut b, |_| ());
+    [a.end, b.end]
+}
+
+const TOLD: End = End::Closed(Closed::Goodbye(Farewell::Secret));
+
+const fn refused(fault: SecretFault) -> End {
+    End::Closed(Closed::Secret(fault))
+}
+
+#[test]
+fn two_that_know_the_same_secret_are_linked() {
+    assert_eq!(meet(&["new"], &["new"]), [End::Ready; 2]);
+    assert_eq!(meet(&[], &[]), [End::Ready; 2], "or none of them has one");
+}
+
+#[test]
+fn whoever_has_no_secret_is_refused_and_refuses() {
+    let (here, there) = (SecretFault::NotHere, SecretFault::NotThere);
+    let both = [refused(there), refused(here)];
+    assert_eq!(meet(&["new"], &[]), both);
+    let both = [refused(here), refused(there)];
+    assert_eq!(meet(&[], &["new"]), both);
+}
+
+#[test]
+fn whoever_knows_another_secret_is_refused() {
+    let unproved = refused(SecretFault::Unproved);
+    let met = meet(&["old"], &["new"]);
+    assert_eq!(met, [TOLD, unproved]);
+    // The one that dialled judges as well: who listens there says nothing against it.
+    let met = meet(&["new"], &["guess", "any"]);
+    assert_eq!(met[0], unproved);
+}
+
+#[test]
+fn while_it_is_changed_the_old_and_the_new_secret_are_good() {
+    let (old, both, new) = (&["old"][..], &["new", "old"][..], &["new"][..]);
+    for (one, other) in [
+        (old, old),
+        (old, both),
+        (both, both),
+        (both, new),
+        (new, new),
+    ] {
+        assert_eq!(meet(one, other), [End::Ready; 2]);
+        assert_eq!(meet(other, one), [End::Ready; 2]);
+    }
+    let unproved = refused(SecretFault::Unproved);
+    assert_eq!(meet(old, new), [TOLD, unproved]);
+}
+
+/// Whoever can dial learns nothing by which a secret could be guessed.
+#[test]
+fn who_dials_is_given_no_proof_before_its_own_was_right() {
+    let (mut a, mut b) = (Side::dialler(&["guess"]), Side::acceptor(&["new"]));
+    let mut said = Vec::new();
+    for _ in 0..4 {
+        let (to_b, to_a) = (a.says(), b.says());
+        b.hears_all(&to_b);
+        a.hears_all(&to_a);
+        said.extend(to_a);
+    }
+    assert_eq!(b.end, refused(SecretFault::Unproved));
+    assert_eq!(said.len(), 3, "HELLO, CONDITIONS and GOODBYE: {said:02x?}");
+    let has_proof = |body: &Vec<u8>| {
+        matches!(
+            Frame::decode(body, Bounds::default()),
+            Ok(Frame::Ready { .. })
+        )
+    };
+    assert!(!said.iter().any(has_proof));
+}
+
+/// All that `a` said to `b` over one connection, said to `b` again.
+#[test]
+fn a_conversation_that_was_overheard_proves_nothing() {
+    let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+    let mut overheard = Vec::new();
+    pass_on(&mut a, &mut b, |body| overheard.push(body.clone()));
+    assert_eq!(b.end, End::Ready);
+    assert_eq!(overheard.len(), 3);
+    // Another challenge is enough, even if chance gave the link the same name.
+    for (nonce, challenge) in [(2, 23), (3, 22), (3, 23)] {
+        let draw = Draw {
+            dialled: None,
+            nonce,
+            challenge,
+        };
+        let mut again = Side::new("b", &["new"], &draw);
+        again.hears_all(&overheard);
+        assert_eq!(again.end, refused(SecretFault::Unproved));
+    }
+    let draw = Draw {
+        dialled: None,
+        nonce: 2,
+        challenge: 22,
+    };
+    let mut same = Side::new("b", &["new"], &draw);
+    same.hears_all(&overheard);
+    assert_eq!(
+        same.end,
+        End::Ready,
+        "only what was drawn makes the difference"
+    );
+}
+
+/// A stranger listens where `a` dials, and sends back `a`'s own proof.
+#[test]
+fn ones_own_proof_sent_back_proves_nothing() {
+    let mut a = Side::dialler(&["new"]);
+    let mut stranger = Side::acceptor(&["guess"]);
+    for _ in 0..2 {
+        let (to_b, to_a) = (a.says(), stranger.says());
+        stranger.hears_all(&to_b);
+        a.hears_all(&to_a);
+    }
+    let own = a.says().remove(0);
+    let is_ready = matches!(
+        Frame::decode(&own, Bounds::default()),
+        Ok(Frame::Ready { .. })
+    );
+    assert!(is_ready);
+    a.hears(&own);
+    assert_eq!(a.end, refused(SecretFault::Unproved));
+}
+
+/// A stranger dials both `a` and `b`, says to each that it is the other, and passes on what they say.
+#[test]
+fn who_dials_both_cannot_pass_for_either() {
+    let draw = Draw {
+        dialled: None,
+        nonce: 1,
+        challenge: 11,
+    };
+    let (mut a, mut b) = (Side::new("a", &["new"], &draw), Side::acceptor(&["new"]));
+    pass_on(&mut a, &mut b, |_| ());
+    assert_eq!(
+        [a.end, b.end],
+        [End::Open; 2],
+        "each waits for a dialler's proof"
+    );
+    // Nor does a proof by which it passes for the dialler at a third.
+    let (mut a, mut b) = (Side::new("a", &["new"], &draw), Side::acceptor(&["new"]));
+    for _ in 0..2 {
+        let (to_b, to_a) = (a.says(), b.says());
+        b.hears_all(&to_b);
+        a.hears_all(&to_a);
+    }
+    let mut ready = BytesMut::new();
+    encode_proof(link(), &[Proof([7; 32])], &mut ready);
+    b.hears(&ready[4..]);
+    assert_eq!(b.end, refused(SecretFault::Unproved));
+}
+
+fn link() -> crate::remote::LinkId {
+    crate::remote::LinkId([[1; 8], [2; 8]].concat().try_into().unwrap())
+}
+
+/// All that was said before is part of the proof: nobody between the two changes a bit of it.
+#[test]
+fn nothing_that_was_said_before_can_be_changed_on_its_way() {
+    let mut lengths = Vec::new();
+    let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+    pass_on(&mut a, &mut b, |body| lengths.push(body.len()));
+    for (which, length) in lengths.into_iter().enumerate() {
+        for bit in 0..length * 8 {
+            let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+            let mut passed = 0;
+            pass_on(&mut a, &mut b, |body| {
+                if passed == which {
+                    body[bit / 8] ^= 1 << (bit % 8);
+                }
+                passed += 1;
+            });
+            assert!(
+                matches!(b.end, End::Closed(_)),
+                "{which}, {bit}: {:?}",
+                b.end
+            );
+            assert_ne!(a.end, End::Ready, "{which}, {bit}");
+        }
+    }
+}
+
+#[test]
+fn a_proof_that_is_cut_or_left_out_is_none() {
+    let answer = |ready: &[u8]| {
+        let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+        for _ in 0..2 {
+            let (to_b, to_a) = (a.says(), b.says());
+            b.hears_all(&to_b);
+            a.hears_all(&to_a);
+        }
+        b.hears(ready);
+        b.end
+    };
+    let head = [&b"\x93\x01\xc4\x10"[..], &link().0].concat();
+    let none = [&head[..], b"\x90"].concat();
+    assert_eq!(answer(&none), refused(SecretFault::Unproved));
+    for len in 0..32_u8 {
+        let cut = [&head[..], &[0x91, 0xc4, len], &vec![0; len.into()]].concat();
+        let malformed = End::Closed(Closed::Malformed(WireError::Value));
+        assert_eq!(answer(&cut), malformed, "{len}");
+    }
+    let one = [&b"\xc4\x20"[..], &[0; 32]].concat();
+    let three = [&head[..], &[0x93], &one.repeat(3)].concat();
+    let malformed = End::Closed(Closed::Malformed(WireError::Items));
+    assert_eq!(answer(&three), malformed);
+}

@@ -1,0 +1,103 @@
+//! CONDITIONS: on what a side insists before it links, and how much it takes afterwards.
+//!
+//! Sent once a side knows by its HELLO who the other one is. HELLO keeps its form for ever; what a
+//! version adds to the handshake stands here.
+
+use bytes::BytesMut;
+
+use super::{WireError, frame::Kind, read::Reader, write};
+use crate::remote::{Challenge, EndDigest, Limits};
+
+/// The conditions of one side of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// The other side has to prove that it knows a secret, and to bind this into its proof; `None`:
+    /// nothing is asked for, and nothing is proved.
+    pub challenge: Option<Challenge>,
+    /// What the other side may send.
+    pub allowance: Allowance,
+    /// By which a later word is known that this incarnation of the node has ended for good. No node
+    /// gives one yet.
+    pub end: Option<EndDigest>,
+}
+
+/// How much a side takes before it closes a link for it: [`Limits::rate`] and [`Limits::burst`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Bytes per second in the long run; 64 KiB at least.
+    pub rate: u64,
+    /// Bytes at once on top of that; 128 KiB at least.
+    pub burst: u64,
+}
+
+impl Allowance {
+    /// The smallest that [`rate`](Self::rate) may be, in bytes per second.
+    pub const MIN_RATE: u64 = 64 * 1024;
+    /// The smallest that [`burst`](Self::burst) may be, in bytes.
+    pub const MIN_BURST: u64 = 128 * 1024;
+
+    /// What these limits allow a peer.
+    #[must_use]
+    pub fn of(limits: &Limits) -> Self {
+        let number = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        Self {
+            rate: number(limits.rate()),
+            burst: number(limits.burst()),
+        }
+    }
+
+    /// What two sides both allow.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            rate: self.rate.min(other.rate),
+            burst: self.burst.min(other.burst),
+        }
+    }
+}
+
+impl Conditions {
+    pub(super) const ITEMS: usize = 5;
+
+    /// Appends the frame.
+    pub fn encode(&self, out: &mut BytesMut) {
+        write::frame(out, |out| {
+            write::array(out, Self::ITEMS);
+            write::unsigned(out, Kind::Conditions.into());
+            write_some(self.challenge.map(|challenge| challenge.0), out);
+            write::unsigned(out, self.allowance.rate);
+            write::unsigned(out, self.allowance.burst);
+            write_some(self.end.map(|end| end.0), out);
+        });
+    }
+
+    /// The rest of the frame after its kind.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, WireError> {
+        let conditions = Self {
+            challenge: read_some(reader)?.map(Challenge),
+            allowance: Allowance {
+                rate: reader.unsigned()?,
+                burst: reader.unsigned()?,
+            },
+            end: read_some(reader)?.map(EndDigest),
+        };
+        let Allowance { rate, burst } = conditions.allowance;
+        // With less a frame could not be sent at all, or only once in hours.
+        let holds = rate >= Allowance::MIN_RATE && burst >= Allowance::MIN_BURST;
+        holds.then_some(conditions).ok_or(WireError::Value)
+    }
+}
+
+fn write_some(bytes: Option<[u8; 32]>, out: &mut BytesMut) {
+    match bytes {
+        Some(bytes) => write::short_bytes(out, &bytes),
+        None => write::nil(out),
+    }
+}
+
+fn read_some(reader: &mut Reader<'_>) -> Result<Option<[u8; 32]>, WireError> {
+    if reader.nil() {
+        return Ok(None);
+    }
+    reader.exactly().map(Some)
+}
