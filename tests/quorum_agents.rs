@@ -267,7 +267,7 @@ fn a_lead_future_has_a_fence_that_grows() {
         }
         sleep(MS(1_000)).await;
         let to: AgentId = "a".parse().unwrap();
-        agents[2].step_down(Some(to));
+        agents[2].step_down(Some(to)).unwrap();
         sleep(MS(1_000)).await;
         let fences = fences.borrow();
         assert_eq!(fences.len(), 2);

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use actix::clock::sleep;
+use actix::{Actor, AsyncContext, Context, Handler, clock::sleep};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Inject, Status},
-    protocol::Timings,
+    agent::{BullyAgent, BullyHandle, DrainingToken, Inject, Notice, Status},
+    protocol::{Event, Timings},
     supervisor::RestartPolicy,
 };
 use common::virtual_system;
@@ -72,5 +72,64 @@ fn restarting_the_lowest_costs_two_messages_and_no_event_elsewhere() {
         );
         let after: Vec<Status> = others.iter().map(BullyHandle::current).collect();
         assert_eq!(Some(after.as_slice()), before.get(1..));
+    });
+}
+
+/// Says at once that its work has ended.
+struct Worker {
+    agent: BullyHandle,
+    token: Option<DrainingToken>,
+}
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        self.token = self
+            .agent
+            .subscribe_draining(ctx.address().recipient())
+            .ok();
+    }
+}
+
+impl Handler<Notice> for Worker {
+    type Result = ();
+
+    fn handle(&mut self, notice: Notice, _: &mut Context<Self>) {
+        if let Event::Draining { .. } = notice.event {
+            self.token.as_ref().unwrap().drained().unwrap();
+        }
+    }
+}
+
+/// Each word that counted all subscribers would make five minutes of this.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is measured is the work of the processor"
+)]
+fn a_hand_over_costs_each_of_16_000_subscribers_the_same() {
+    virtual_system().block_on(async {
+        let group = Group::new("g").unwrap();
+        let agent = |name, score| BullyAgent::builder(name).score(score).join(&group);
+        let (old, next) = (
+            agent("b", 2).start().unwrap(),
+            agent("a", 1).start().unwrap(),
+        );
+        sleep(Duration::from_secs(1)).await;
+        assert!(old.is_leader());
+        let worker = |_| {
+            let (agent, token) = (old.clone(), None);
+            Worker { agent, token }.start()
+        };
+        let workers: Vec<_> = (0..16_000).map(worker).collect();
+        sleep(Duration::from_millis(100)).await;
+        let began = std::time::Instant::now();
+        old.step_down(None).unwrap();
+        sleep(Duration::from_millis(100)).await;
+        assert!(next.is_leader());
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+        drop(workers);
     });
 }

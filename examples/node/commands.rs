@@ -2,7 +2,7 @@
 
 use std::{io::stdin, thread};
 
-use actix_bully::agent::{BullyHandle, Inject};
+use actix_bully::agent::{BullyHandle, CommandError, Inject};
 use futures::{
     StreamExt,
     channel::mpsc::{UnboundedReceiver, unbounded},
@@ -19,18 +19,29 @@ pub(crate) async fn obey(agent: &BullyHandle, screen: &Screen) {
             [] => {}
             ["leave"] => return,
             ["panic"] => agent.addr().do_send(Inject::Crash),
-            ["withdraw"] => agent.withdraw_score(),
-            ["campaign"] => agent.campaign(),
-            ["step-down"] => agent.step_down(None),
-            ["step-down", to] if name(to).is_some() => agent.step_down(name(to)),
+            ["withdraw"] => tell(screen, &line, agent.withdraw_score()),
+            ["campaign"] => tell(screen, &line, agent.campaign()),
+            ["step-down"] => tell(screen, &line, agent.step_down(None)),
+            ["step-down", to] if name(to).is_some() => {
+                tell(screen, &line, agent.step_down(name(to)));
+            }
             ["score", number] if number.parse::<i64>().is_ok() => {
-                agent.set_score(number.parse::<i64>().unwrap_or_default());
+                let score = number.parse::<i64>().unwrap_or_default();
+                tell(screen, &line, agent.set_score(score));
             }
             _ => screen.say(&Happening::Unknown { command: line }),
         }
     }
     // Without standard input it goes on.
     futures::future::pending::<()>().await;
+}
+
+/// Says why a command was not carried out.
+fn tell(screen: &Screen, command: &str, outcome: Result<(), CommandError>) {
+    if let Err(wrong) = outcome {
+        let (command, why) = (command.to_owned(), wrong.to_string());
+        screen.say(&Happening::Refused { command, why });
+    }
 }
 
 /// The lines of standard input. Its reads block, so a thread does them.

@@ -42,6 +42,8 @@ pub(crate) enum Happening {
     Bridge { what: String },
     /// A command that cannot be understood.
     Unknown { command: String },
+    /// A command that cannot be carried out.
+    Refused { command: String, why: String },
     /// The node hands over and leaves.
     Leaving,
     /// The node's agent has ended for good, without being asked to.
@@ -102,6 +104,9 @@ impl Screen {
             Happening::Released { term } => ("released", json!({ "term": term.0 })),
             Happening::Bridge { what } => ("bridge", json!({ "what": what })),
             Happening::Unknown { command } => ("unknown", json!({ "command": command })),
+            Happening::Refused { command, why } => {
+                ("refused", json!({ "command": command, "why": why }))
+            }
             Happening::Leaving => ("leaving", json!({})),
             Happening::Ended => ("ended", json!({})),
             Happening::Left { politely } => ("left", json!({ "politely": politely })),
@@ -133,6 +138,7 @@ fn words(what: &Happening) -> String {
         Happening::Unknown { command } => format!(
             "{command:?} is not a command: score N, withdraw, campaign, step-down [NAME], panic, leave"
         ),
+        Happening::Refused { command, why } => format!("{command:?} is refused: {why}"),
         Happening::Leaving => String::from("leaving"),
         Happening::Ended => String::from("the agent has ended for good"),
         Happening::Left { politely: true } => String::from("left"),

@@ -6,8 +6,8 @@
 use std::{fmt, sync::Arc};
 
 use actix::{
-    Actor, ActorFutureExt, AsyncContext, Context, Handler, Recipient, Supervised, WrapFuture,
-    clock::Instant,
+    Actor, ActorFutureExt, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised,
+    WrapFuture, clock::Instant,
 };
 use fastrand::Rng;
 use tracing::{debug, error};
@@ -20,10 +20,10 @@ use crate::{
 };
 
 use super::{
-    audience::Part,
+    audience::{Number, Part, Workers},
     belief::Belief,
     drive::{Drain, Progress, Stay},
-    message::{Command, Drained, Inject, Notice, Subscribe, SubscribeDraining},
+    message::{Command, Drained, DrainingToken, Inject, Notice, Subscribe, SubscribeDraining},
     timers::{Timers, generator},
 };
 
@@ -44,6 +44,8 @@ pub struct Agent<E: Election> {
     pub(super) deadline: Deadline,
     pub(super) rng: Rng,
     pub(super) drain: Drain,
+    /// A look for subscribers that have stopped is due.
+    pub(super) looks: bool,
     pub(super) stay: Stay,
     pub(super) progress: Progress<E>,
 }
@@ -82,6 +84,7 @@ impl<E: Election> Agent<E> {
             deadline: Deadline::default(),
             rng: generator(spec.seed, &spec.id, incarnation),
             drain: Drain::No,
+            looks: false,
             stay: Stay::Staying,
             progress: Progress::Free,
             spec,
@@ -165,10 +168,17 @@ impl<E: Election> Agent<E> {
         }
     }
 
+    /// The work of that subscriber has ended.
+    fn drained(&mut self, number: Number, ctx: &mut Context<Self>) {
+        self.belief.audience().drained(number);
+        let view = self.machine.view(self.belief.now());
+        self.look_after(&view, ctx);
+    }
+
     /// Tells a new subscriber the present state first.
-    fn welcome(&self, to: &Recipient<Notice>, part: Part) {
+    fn welcome(&self, number: Number, to: &Recipient<Notice>, part: Part) {
         let mut audience = self.belief.audience();
-        audience.add(to, part);
+        audience.add(number, to, part);
         let tell = |event| {
             let agent = self.spec.id.clone();
             to.do_send(Notice { agent, event });
@@ -178,6 +188,9 @@ impl<E: Election> Agent<E> {
             tell(Event::Acquired { term });
             if self.drain != Drain::No {
                 tell(Event::Draining { term, to: None });
+                if part == Part::Works {
+                    audience.wait_for(number);
+                }
             }
         } else if let Some(leader) = leader.filter(|leader| leader.id != self.spec.id) {
             tell(Event::NewLeader(leader));
@@ -252,6 +265,15 @@ impl<E: Election> Handler<Command> for Agent<E> {
                     self.look_after(&view, ctx);
                 }
             }
+            Command::Work { number, subscriber } => {
+                self.welcome(number, &subscriber, Part::Works);
+            }
+            Command::Drained => {
+                let worker = self.belief.audience().only_worker();
+                if let Workers::One(number) = worker {
+                    self.drained(number, ctx);
+                }
+            }
             Command::Stop => self.stop(ctx),
         }
     }
@@ -260,12 +282,8 @@ impl<E: Election> Handler<Command> for Agent<E> {
 impl<E: Election> Handler<Drained> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, Drained: Drained, ctx: &mut Context<Self>) {
-        if let Drain::Asked { said } = &mut self.drain {
-            *said += 1;
-        }
-        let view = self.machine.view(self.belief.now());
-        self.look_after(&view, ctx);
+    fn handle(&mut self, Drained { number }: Drained, ctx: &mut Context<Self>) {
+        self.drained(number, ctx);
     }
 }
 
@@ -273,15 +291,22 @@ impl<E: Election> Handler<Subscribe> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, Subscribe(to): Subscribe, _: &mut Context<Self>) {
-        self.welcome(&to, Part::Listens);
+        let number = self.belief.audience().number();
+        self.welcome(number, &to, Part::Listens);
     }
 }
 
 impl<E: Election> Handler<SubscribeDraining> for Agent<E> {
-    type Result = ();
+    type Result = MessageResult<SubscribeDraining>;
 
-    fn handle(&mut self, SubscribeDraining(to): SubscribeDraining, _: &mut Context<Self>) {
-        self.welcome(&to, Part::Works);
+    fn handle(
+        &mut self,
+        SubscribeDraining(to): SubscribeDraining,
+        ctx: &mut Context<Self>,
+    ) -> Self::Result {
+        let number = self.belief.audience().number();
+        self.welcome(number, &to, Part::Works);
+        MessageResult(DrainingToken::new(ctx.address().recipient(), number))
     }
 }
 

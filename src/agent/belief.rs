@@ -18,10 +18,11 @@ use std::{
 use crate::{
     clock::Clock,
     group::Group,
-    protocol::{AgentId, Event, Incarnation, Leader, PeerMessage, Score, Time, View},
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, PeerMessage, Score, Time, View},
 };
 
 use super::{
+    CommandError,
     audience::Audience,
     leads::{Fate, Reign},
     news::Bell,
@@ -50,6 +51,8 @@ pub(super) trait Place: Send + Sync {
     fn down(&self, id: &AgentId, life: Incarnation);
     fn retire(&self, id: &AgentId, life: Incarnation);
     fn leave(&self, id: &AgentId, life: Incarnation);
+    /// What that member takes part as, if it is one.
+    fn kind(&self, id: &AgentId) -> Option<MemberKind>;
 }
 
 impl<M: PeerMessage> Place for Group<M> {
@@ -70,6 +73,9 @@ impl<M: PeerMessage> Place for Group<M> {
     }
     fn leave(&self, id: &AgentId, life: Incarnation) {
         Self::leave(self, id, life);
+    }
+    fn kind(&self, id: &AgentId) -> Option<MemberKind> {
+        self.members().get(id).map(|member| member.kind)
     }
 }
 
@@ -120,6 +126,9 @@ impl Belief {
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.place.note_leader(leader.clone());
         self.tenure.grow(by, self.now(), view, note);
+        if let Some(term) = view.leading {
+            self.audience().regain(&self.id, by, term);
+        }
     }
 
     /// The work under the present leadership has to end.
@@ -127,9 +136,9 @@ impl Belief {
         self.tenure.drain(by);
     }
 
-    /// Whether nobody works under the present leadership, `said` of them having said so.
-    pub(super) fn is_drained(&self, said: usize) -> bool {
-        self.tenure.is_idle() && self.audience().workers() <= said
+    /// Whether nobody works under the present leadership.
+    pub(super) fn is_drained(&self) -> bool {
+        self.tenure.is_idle() && self.audience().is_drained()
     }
 
     pub(super) fn tell(&self, by: Incarnation, event: &Event) {
@@ -206,6 +215,16 @@ impl Belief {
 
     pub(super) fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    /// Whether the agent may be asked to hand over to that member.
+    pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
+        let id = to.clone();
+        match self.place.kind(to) {
+            None => Err(CommandError::NoMember { id }),
+            Some(MemberKind::Voter) if *to != self.id => Ok(()),
+            Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
+        }
     }
 
     pub(super) fn now(&self) -> Time {

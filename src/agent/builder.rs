@@ -220,7 +220,9 @@ impl<E: Election> AgentBuilder<E> {
             belief.promise_fence();
         }
         for to in self.subscribers.drain(..) {
-            belief.audience().add(&to, Part::Listens);
+            let mut audience = belief.audience();
+            let number = audience.number();
+            audience.add(number, &to, Part::Listens);
         }
         let spec = Spec {
             id,

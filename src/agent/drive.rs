@@ -13,7 +13,7 @@
 //! ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
-use std::{future::poll_fn, mem, sync::Arc, task::Poll};
+use std::{future::poll_fn, mem, sync::Arc, task::Poll, time::Duration};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
 use tracing::{debug, error, info, info_span};
@@ -95,6 +95,7 @@ impl<E: Election> Agent<E> {
             }
         }
         self.belief.grow(self.incarnation, view);
+        self.belief.have_watched(view);
         self.rearm(ctx);
     }
 
@@ -135,7 +136,7 @@ impl<E: Election> Agent<E> {
     fn tell(&mut self, event: &Event) {
         match event {
             Event::Draining { term, .. } => {
-                self.drain = Drain::Asked { said: 0 };
+                self.drain = Drain::Asked;
                 self.belief.drain(self.incarnation);
                 info!(%term, "leader drains");
             }
@@ -161,14 +162,26 @@ impl<E: Election> Agent<E> {
         if !matches!(self.progress, Progress::Free) {
             return;
         }
-        if let Drain::Asked { said } = self.drain
-            && self.belief.is_drained(said)
-        {
+        if self.drain == Drain::Asked && self.belief.is_drained() {
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
+        if self.drain == Drain::Asked && !self.looks {
+            self.looks = true;
+            ctx.run_later(LOOK, Self::look_for_stopped);
+        }
         if self.stay == Stay::Leaving && view.leading.is_none() {
             self.stop(ctx);
+        }
+    }
+
+    /// A subscriber that stopped has no work, and nobody says so.
+    fn look_for_stopped(&mut self, ctx: &mut Context<Self>) {
+        self.looks = false;
+        if self.drain == Drain::Asked {
+            self.belief.audience().forget_stopped();
+            let view = self.machine.view(self.belief.now());
+            self.look_after(&view, ctx);
         }
     }
 
@@ -203,6 +216,9 @@ impl<E: Election> Agent<E> {
     }
 }
 
+/// How often a hand-over that waits looks for subscribers that have stopped.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Whether a step may begin.
 #[derive(Debug)]
 pub(super) enum Progress<E: Election> {
@@ -217,10 +233,8 @@ pub(super) enum Progress<E: Election> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drain {
     No,
-    /// The work has to end; so many subscribers have said that theirs has.
-    Asked {
-        said: usize,
-    },
+    /// The work has to end.
+    Asked,
     /// The machine was told that it has ended.
     Done,
 }

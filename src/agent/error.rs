@@ -81,6 +81,9 @@ pub enum CommandError {
         /// The name.
         id: AgentId,
     },
+    /// Several subscribers drain.
+    #[error("several subscribers drain: say whose work has ended, by its DrainingToken")]
+    WhoseWork,
     /// That member is never elected: it is an observer, or the agent itself.
     #[error("{id} cannot take over from this agent: name another voter, or none")]
     NoSuccessor {

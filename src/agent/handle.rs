@@ -11,9 +11,10 @@ use futures::{Stream, stream};
 use crate::protocol::{AgentId, Election, Leader, Score};
 
 use super::{
-    Agent, LeaveError, Notice, Status, Subscribe, WaitError,
+    Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
+    audience::Workers,
     belief::Belief,
-    message::{Command, SubscribeDraining},
+    message::Command,
     news::Bell,
     status::Life,
     tenure::Remaining,
@@ -103,45 +104,134 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Wishes for an election.
-    pub fn campaign(&self) {
-        self.addr.do_send(Command::Campaign);
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good.
+    pub fn campaign(&self) -> Result<(), CommandError> {
+        self.command(Command::Campaign)
     }
 
     /// Sets the agent's importance. It outlasts a crash.
-    pub fn set_score(&self, score: impl Into<Score>) {
-        self.change_score(Some(score.into()));
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good.
+    pub fn set_score(&self, score: impl Into<Score>) -> Result<(), CommandError> {
+        self.change_score(Some(score.into()))
     }
 
     /// Takes the agent's score away: it hands over if it leads, and is not elected until it has
     /// one again. It still answers and votes. It outlasts a crash.
-    pub fn withdraw_score(&self) {
-        self.change_score(None);
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good.
+    pub fn withdraw_score(&self) -> Result<(), CommandError> {
+        self.change_score(None)
     }
 
-    fn change_score(&self, score: Option<Score>) {
+    fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
+        self.must_go_on()?;
         self.belief.set_score(score);
-        self.addr.do_send(Command::SetScore(score));
+        self.command(Command::SetScore(score))
     }
 
     /// Wishes that the agent hands over, to this member if one is named. It does not stand for
-    /// election again for a while; see [`rest`](super::AgentBuilder::rest).
-    pub fn step_down(&self, to: Option<AgentId>) {
-        self.addr.do_send(Command::StepDown { to });
+    /// election again for a while; see [`rest`](super::AgentBuilder::rest). One that does not lead
+    /// ignores it.
+    ///
+    /// # Errors
+    /// [`CommandError::NoMember`] and [`CommandError::NoSuccessor`] when that member cannot take
+    /// over, [`CommandError::Ended`] when the agent left or ended for good.
+    pub fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
+        self.must_go_on()?;
+        if let Some(to) = &to {
+            self.belief.check_successor(to)?;
+        }
+        self.command(Command::StepDown { to })
     }
 
     /// Subscribes to the agent's events; see [`Subscribe`].
-    pub fn subscribe(&self, to: Recipient<Notice>) {
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good: there are no events any more.
+    pub fn subscribe(&self, to: Recipient<Notice>) -> Result<(), CommandError> {
+        self.must_go_on()?;
         self.addr.do_send(Subscribe(to));
+        Ok(())
     }
 
-    /// Subscribes as somebody who works while the agent leads; see [`SubscribeDraining`].
-    pub fn subscribe_draining(&self, to: Recipient<Notice>) {
-        self.addr.do_send(SubscribeDraining(to));
+    /// Subscribes as an actor that works while the agent leads: after
+    /// [`Event::Draining`](crate::protocol::Event::Draining) a hand-over waits, up to the limit
+    /// set, until each such subscriber has said by its token that its work has ended, or has
+    /// stopped.
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good.
+    ///
+    /// # Examples
+    /// ```
+    /// use actix::prelude::*;
+    /// use actix_bully::{agent::{BullyHandle, DrainingToken, Notice}, protocol::Event};
+    ///
+    /// struct Worker { agent: BullyHandle, token: Option<DrainingToken> }
+    ///
+    /// impl Actor for Worker {
+    ///     type Context = Context<Self>;
+    ///     fn started(&mut self, ctx: &mut Context<Self>) {
+    ///         self.token = self.agent.subscribe_draining(ctx.address().recipient()).ok();
+    ///     }
+    /// }
+    ///
+    /// impl Handler<Notice> for Worker {
+    ///     type Result = ();
+    ///     fn handle(&mut self, notice: Notice, _: &mut Context<Self>) {
+    ///         match notice.event {
+    ///             Event::Acquired { .. } => { /* begin to work */ }
+    ///             Event::Draining { .. } => {
+    ///                 // end it, now or later; then
+    ///                 if let Some(token) = &self.token {
+    ///                     token.drained().ok();
+    ///                 }
+    ///             }
+    ///             Event::Lost { .. } => { /* whatever was left has to stop */ }
+    ///             _ => {}
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn subscribe_draining(&self, to: Recipient<Notice>) -> Result<DrainingToken, CommandError> {
+        self.must_go_on()?;
+        let number = self.belief.audience().number();
+        let subscriber = to;
+        self.command(Command::Work { number, subscriber })?;
+        Ok(DrainingToken::new(self.addr.clone().recipient(), number))
     }
 
-    /// Says that a [draining subscriber](Self::subscribe_draining)'s work has ended.
-    pub fn drained(&self) {
-        self.addr.do_send(super::Drained);
+    /// Says that the work of *the* [draining subscriber](Self::subscribe_draining) has ended:
+    /// enough where there is one. Where there are several it cannot say whose, and is refused:
+    /// [`DrainingToken::drained`] can.
+    ///
+    /// # Errors
+    /// [`CommandError::WhoseWork`] when several subscribers drain, [`CommandError::Ended`] when the
+    /// agent left or ended for good.
+    pub fn drained(&self) -> Result<(), CommandError> {
+        self.must_go_on()?;
+        if self.belief.audience().only_worker() == Workers::Several {
+            return Err(CommandError::WhoseWork);
+        }
+        self.command(Command::Drained)
+    }
+
+    fn command(&self, command: Command) -> Result<(), CommandError> {
+        self.must_go_on()?;
+        self.addr.do_send(command);
+        Ok(())
+    }
+
+    fn must_go_on(&self) -> Result<(), CommandError> {
+        if self.belief.is_over() || !self.addr.connected() {
+            return Err(CommandError::Ended);
+        }
+        Ok(())
     }
 
     /// Leaves: hands over if the agent leads, then stops it, then takes it out of its group.

@@ -9,6 +9,8 @@ use actix::{Message, Recipient};
 
 use crate::protocol::{AgentId, Event, Score};
 
+use super::{CommandError, audience::Number};
+
 /// What subscribers receive: an agent's event.
 ///
 /// At one agent `Acquired` and `Lost` alternate, also when a life ends while it leads; see
@@ -29,16 +31,59 @@ pub struct Notice {
 #[rtype(result = "()")]
 pub struct Subscribe(pub Recipient<Notice>);
 
-/// As [`Subscribe`], by somebody who works while the agent leads: after
-/// [`Event::Draining`] the agent waits for its [`Drained`], up to the limit set.
+/// As [`Subscribe`], by an actor that works while the agent leads: after [`Event::Draining`] the
+/// agent waits for its [`Drained`], up to the limit set, unless the actor has stopped.
+///
+/// The answer is what it says so with. [`ElectionHandle::subscribe_draining`] gives it at once.
+///
+/// [`ElectionHandle::subscribe_draining`]: super::ElectionHandle::subscribe_draining
 #[derive(Clone, Debug, Message)]
-#[rtype(result = "()")]
+#[rtype(result = "DrainingToken")]
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
-/// "My work has ended": the answer of one who sent [`SubscribeDraining`].
+/// "My work has ended": the word of one subscriber, made by its [`DrainingToken`]. However often it
+/// is said, a hand-over goes on when all have said theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
-pub struct Drained;
+pub struct Drained {
+    pub(super) number: Number,
+}
+
+/// One draining subscriber of an agent, as the agent knows it.
+///
+/// Keep it in the actor that subscribed. Clones are the same subscriber; dropping it says nothing.
+#[derive(Clone, Debug)]
+#[must_use = "a hand-over waits for the word of each draining subscriber"]
+pub struct DrainingToken {
+    agent: Recipient<Drained>,
+    number: Number,
+}
+
+impl DrainingToken {
+    pub(super) fn new(agent: Recipient<Drained>, number: Number) -> Self {
+        Self { agent, number }
+    }
+
+    /// Says that this subscriber's work under the present leadership has ended. Say it after
+    /// [`Event::Draining`], when nothing is at work any more; at other times it means nothing.
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent has, and nobody waits.
+    pub fn drained(&self) -> Result<(), CommandError> {
+        if !self.agent.connected() {
+            return Err(CommandError::Ended);
+        }
+        self.agent.do_send(self.word());
+        Ok(())
+    }
+
+    /// The message that [`drained`](Self::drained) sends, for those who send it in another way.
+    pub const fn word(&self) -> Drained {
+        Drained {
+            number: self.number,
+        }
+    }
+}
 
 /// Asks an agent of a bully election to hold one (ASTRA's goal `!bully_election()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
@@ -86,6 +131,13 @@ pub(super) enum Command {
     },
     /// A lead future has ended: there may be nobody left who drains.
     Recheck,
+    /// Somebody subscribes who works.
+    Work {
+        number: Number,
+        subscriber: Recipient<Notice>,
+    },
+    /// The work of the only one who works has ended.
+    Drained,
     /// Hand over if leading, then stop.
     Leave,
     Stop,

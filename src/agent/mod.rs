@@ -20,13 +20,17 @@
 //! - **A crash is revoked before anybody hears of it.** The handle says no, lead futures are told,
 //!   subscribers get `Lost`; then the group is told, for certain only once every lead future
 //!   has been dropped.
+//! - **A leadership that runs out is told**, even if the agent hangs: by the clock, to lead futures,
+//!   `changes` and subscribers. At most one `Lost` follows each `Acquired`.
+//! - **A hand-over waits for the work**: for lead futures, and for the word of each draining
+//!   subscriber that has not stopped; up to the limit set.
 //! - **Each life is new.** After a crash the same address leads to an agent with a larger
 //!   incarnation, made from its settings; mail from ended lives and from strangers is dropped.
 //! - **Your last word counts.** A score that was set outlasts a crash.
 //!
 //! # Where to go next
 //! `drive.rs` is the heart; `actor.rs` is the mailbox, `belief.rs` what others may read,
-//! `lead.rs` the work of a leader, `builder.rs` the start.
+//! `lead.rs` the work of a leader, `audience.rs` who is told, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
@@ -50,6 +54,7 @@ mod tenure;
 mod tests;
 mod timers;
 mod wait;
+mod watch;
 
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
@@ -59,5 +64,7 @@ pub use error::{CommandError, LeadError, LeaveError, StartError, WaitError};
 pub use guard::{Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;
 pub use lead::OnPanic;
-pub use message::{BullyElection, Drained, Inject, Notice, Subscribe, SubscribeDraining};
+pub use message::{
+    BullyElection, Drained, DrainingToken, Inject, Notice, Subscribe, SubscribeDraining,
+};
 pub use status::{Life, Status};

@@ -63,14 +63,22 @@ impl Belief {
         }
     }
 
+    /// For how long a timer is trusted that waits for so much of the belief's time.
+    pub(super) fn trusted(&self, rest: Duration) -> Duration {
+        if self.counts_suspend() {
+            rest.min(LOOK)
+        } else {
+            rest
+        }
+    }
+
     /// Ends when there is something to look at: news, or a leadership that may have run out.
     /// Without timers, news alone.
     pub(super) async fn stirs(&self, rest: Remaining, bell: &mut Bell) {
         let timer = match rest {
             Remaining::Over => return,
             Remaining::Unlimited => Err(NoTimers),
-            Remaining::For(rest) if self.counts_suspend() => timer(rest.min(LOOK)),
-            Remaining::For(rest) => timer(rest),
+            Remaining::For(rest) => timer(self.trusted(rest)),
         };
         let news = pin!(bell.changed());
         match timer {

@@ -219,10 +219,11 @@ impl<E: Election> Cluster<E> {
     pub(super) fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
         let seat = self.find_mut(name)?;
         seat.score = score;
+        // One that has ended has it when it comes back.
         match score {
-            Some(score) => seat.handle.set_score(score),
-            None => seat.handle.withdraw_score(),
-        }
+            Some(score) => seat.handle.set_score(score).ok(),
+            None => seat.handle.withdraw_score().ok(),
+        };
         let name = seat.id().clone();
         open(&self.book).mark(|| super::Command::Score { name, score }.to_string());
         Ok(())
@@ -245,7 +246,7 @@ impl<E: Election> Cluster<E> {
             let believers = self.believers().into_iter().collect();
             return Err(ClusterError::NotLeading { name, believers });
         }
-        seat.handle.step_down(to.clone());
+        seat.handle.step_down(to.clone()).ok();
         open(&self.book).mark(|| super::Command::StepDown { name, to }.to_string());
         Ok(())
     }
@@ -257,7 +258,7 @@ impl<E: Election> Cluster<E> {
     pub fn campaign(&mut self, name: &str) -> Result<(), ClusterError> {
         let seat = self.find(name)?;
         seat.must_run()?;
-        seat.handle.campaign();
+        seat.handle.campaign().ok();
         let name = seat.id().clone();
         open(&self.book).mark(|| super::Command::Campaign(name).to_string());
         Ok(())

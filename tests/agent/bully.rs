@@ -150,7 +150,7 @@ fn stepping_down_hands_over_to_the_one_that_is_named() {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
         clock::sleep(MS(10)).await;
-        agents[4].step_down(Some(id("agent-4")));
+        agents[4].step_down(Some(id("agent-4"))).unwrap();
         clock::sleep(MS(10)).await;
         assert_eq!(
             (leaders(&agents), leading(&agents)),
@@ -191,7 +191,7 @@ fn a_score_that_is_raised_takes_the_leadership() {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
         clock::sleep(MS(10)).await;
-        agents[0].set_score(99);
+        agents[0].set_score(99).unwrap();
         clock::sleep(SECOND).await;
         assert_eq!(
             (leaders(&agents), leading(&agents)),

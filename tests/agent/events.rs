@@ -1,6 +1,6 @@
 //! What subscribers hear: `Acquired` and `Lost` alternate, whenever they came and whatever happens.
 
-use actix::{Actor, clock};
+use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture, clock};
 use actix_bully::agent::{Inject, Notice};
 
 use crate::{
@@ -42,11 +42,11 @@ fn a_late_subscriber_hears_the_present_state_first() {
         let [early, late] = [Log::default(), Log::default()];
         let scribes = [&early, &late].map(|log| Scribe(log.clone()).start());
         stage.prompt(&toy, &[Act::Follow("prompter", 1)]).await;
-        toy.subscribe(scribes[0].clone().recipient());
+        toy.subscribe(scribes[0].clone().recipient()).unwrap();
         settle().await;
         assert_eq!(early.take(), ["toy: follows prompter in term 1"]);
         stage.prompt(&toy, &[Act::Acquire(2)]).await;
-        toy.subscribe(scribes[1].clone().recipient());
+        toy.subscribe(scribes[1].clone().recipient()).unwrap();
         stage.prompt(&toy, &[Act::Lose]).await;
         let events = [
             "toy: acquired the leadership in term 2",
@@ -64,7 +64,7 @@ fn a_subscriber_is_not_kept_alive() {
         let toy = Toy::builder("toy", &stage).start().unwrap();
         let scribe = Scribe(Log::default()).start();
         let weak = scribe.downgrade();
-        toy.subscribe(scribe.recipient::<Notice>());
+        toy.subscribe(scribe.recipient::<Notice>()).unwrap();
         settle().await;
         assert!(weak.upgrade().is_none());
         stage
@@ -75,48 +75,101 @@ fn a_subscriber_is_not_kept_alive() {
 }
 
 #[test]
-fn a_hand_over_waits_for_each_subscriber_that_works() {
+fn subscribers_hear_once_of_a_leadership_that_ran_out_while_the_agent_hung() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
         let log = Log::default();
-        let scribes = [(); 2].map(|()| Scribe(log.clone()).start());
-        for scribe in &scribes {
-            toy.subscribe_draining(scribe.clone().recipient());
-        }
-        stage.prompt(&toy, &[Act::Acquire(1), Act::Drain]).await;
-        assert!(toy.current().draining);
-        stage.inputs.take();
-        toy.drained();
-        clock::sleep(MS(1_000)).await;
-        assert_eq!(stage.inputs.take(), [""; 0], "one has not answered");
-        log.take();
-        toy.subscribe(scribes[0].clone().recipient());
-        settle().await;
-        let events = [
-            "toy: acquired the leadership in term 1",
-            "toy: drains in term 1",
-        ];
-        assert_eq!(log.take(), events, "a late one is told as well");
-        toy.drained();
-        settle().await;
-        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
-        assert!(!toy.current().draining);
+        let scribe = Scribe(log.clone()).start();
+        toy.subscribe(scribe.clone().recipient()).unwrap();
+        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
+        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        assert_eq!(log.take(), ["toy: acquired the leadership in term 1"]);
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
+        clock::sleep(MS(28)).await;
+        assert_eq!(log.take(), [""; 0], "29 of 30 ms have passed");
+        clock::sleep(MS(13)).await;
+        assert_eq!(log.take(), ["toy: lost the leadership of term 1: stalled"]);
+        stage.tell(&toy, &[Act::Lose]); // what the machine says when it runs again
+        clock::sleep(MS(600)).await;
+        assert_eq!(log.take(), [""; 0], "one `Lost` for each `Acquired`");
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        assert_eq!(log.take(), ["toy: acquired the leadership in term 2"]);
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
+        clock::sleep(MS(200)).await;
+        assert_eq!(log.take(), ["toy: lost the leadership of term 2: stalled"]);
+        let late = Scribe(log.clone()).start();
+        toy.subscribe(late.clone().recipient()).unwrap();
+        stage.tell(&toy, &[Act::Renew(3)]);
+        clock::sleep(MS(310)).await;
+        let again = ["toy: acquired the leadership in term 3"; 2];
+        assert_eq!(log.take(), again, "its machine never lost it");
+        toy.leave(MS(100)).await.unwrap();
     });
 }
 
 #[test]
-fn a_hand_over_waits_for_nobody_where_nobody_works() {
+fn a_leader_that_runs_says_itself_why_its_lease_ended() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::scripted("toy", &stage, |script| {
+            script.at_timer = vec![('l', Act::Lose)];
+        });
+        let toy = toy.start().unwrap();
+        let log = Log::default();
+        let scribe = Scribe(log.clone()).start();
+        toy.subscribe(scribe.clone().recipient()).unwrap();
+        let acts = [
+            Act::Acquire(1),
+            Act::Limit(MS(30)),
+            Act::Set('l', MS(30)), // at the instant at which the lease ends
+        ];
+        stage.prompt(&toy, &acts).await;
+        clock::sleep(MS(100)).await;
+        let events = [
+            "toy: acquired the leadership in term 1",
+            "toy: lost the leadership of term 1: resigned",
+        ];
+        assert_eq!(log.take(), events);
+    });
+}
+
+/// Handles nothing for a while, with room for one message meanwhile.
+struct Busy(Log);
+
+impl Actor for Busy {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_mailbox_capacity(1);
+        ctx.wait(clock::sleep(MS(1_000)).into_actor(self).map(|(), _, _| ()));
+    }
+}
+
+impl Handler<Notice> for Busy {
+    type Result = ();
+
+    fn handle(&mut self, notice: Notice, _: &mut Context<Self>) {
+        self.0.add(notice.event);
+    }
+}
+
+#[test]
+fn no_event_is_left_out_where_a_mailbox_is_full() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
-        let scribe = Scribe(Log::default()).start();
-        toy.subscribe(scribe.clone().recipient());
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        toy.step_down(None);
-        settle().await;
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert!(!toy.is_leader());
+        let log = Log::default();
+        let busy = Busy(log.clone()).start();
+        toy.subscribe(busy.clone().recipient()).unwrap();
+        let mut said = Vec::new();
+        for term in 1..=20 {
+            stage.prompt(&toy, &[Act::Acquire(term), Act::Lose]).await;
+            said.push(format!("acquired the leadership in term {term}"));
+            said.push(format!("lost the leadership of term {term}: resigned"));
+        }
+        assert_eq!(log.take(), [""; 0], "it has handled nothing");
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(log.take(), said);
     });
 }

@@ -205,7 +205,7 @@ fn work_that_ends_while_the_agent_steps_down_lets_the_successor_in() {
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
-        toy.step_down(None);
+        toy.step_down(None).unwrap();
         clock::sleep(MS(40)).await;
         assert_eq!(log.take(), ["steps down, leads true"]);
         assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
@@ -252,7 +252,7 @@ fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
         let toy = Toy::builder("toy", &stage).start().unwrap();
         let task = work_for_ever(&toy, &Log::default());
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        toy.step_down(None);
+        toy.step_down(None).unwrap();
         settle().await;
         stage.inputs.take();
         task.abort();

@@ -92,8 +92,8 @@ fn one_who_hung_and_was_given_up_says_and_keeps_nothing_when_it_wakes() {
         settle().await;
         stage.tell(&toy, &[Act::Save(1), Act::Say("late"), Act::Acquire(1)]);
         stage.tell(&toy, &[Act::Say("later")]);
-        toy.set_score(9);
-        toy.campaign();
+        toy.set_score(9).unwrap();
+        toy.campaign().unwrap();
         assert!(toy.leave(MS(50)).await.is_err());
         let again = Toy::builder("toy", &stage).score(1).start().unwrap();
         clock::sleep(MS(100)).await;

@@ -44,13 +44,13 @@ fn a_score_that_was_set_outlasts_a_crash() {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).score(3).start().unwrap();
         settle().await;
-        toy.set_score(8);
+        toy.set_score(8).unwrap();
         settle().await;
         let score = || stage.group.members().get(&id("toy")).unwrap().score;
         assert_eq!(score(), Some(Score::from(8)));
         toy.addr().do_send(Inject::Crash);
         settle().await;
-        toy.set_score(9); // while it is down
+        toy.set_score(9).unwrap(); // while it is down
         stage.inputs.take();
         clock::sleep(MS(500)).await;
         let lines = stage.inputs.take();
@@ -59,7 +59,7 @@ fn a_score_that_was_set_outlasts_a_crash() {
             "toy.2 born Restarted, score 9, None"
         );
         assert_eq!(score(), Some(Score::from(9)));
-        toy.withdraw_score();
+        toy.withdraw_score().unwrap();
         settle().await;
         assert_eq!(score(), None);
     });

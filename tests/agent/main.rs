@@ -9,6 +9,8 @@ mod common;
 
 mod belief;
 mod bully;
+mod commands;
+mod draining;
 mod effects;
 mod events;
 mod hangs;

@@ -76,7 +76,7 @@ fn a_leader_that_crashed_comes_back_and_leads_by_a_larger_ballot() {
             Term(2),
             "the supervisor restarts c, which follows"
         );
-        agents[2].campaign();
+        agents[2].campaign().unwrap();
         assert_eq!(leads(&agents, "c").await, Term(3));
         let last = stores[2].record().unwrap();
         assert_eq!((last.n, last.max.unwrap().n), (3, 3));

@@ -158,7 +158,7 @@ async fn a_voter_moves(incarnations: [u64; 3]) {
     until("y leads", || stays.is_leader()).await;
     let new = voter(&mut a, "x", 5, folder.path());
     sleep(MS(2_000)).await;
-    stays.step_down(Some(id("x")));
+    stays.step_down(Some(id("x"))).unwrap();
     until("x leads at a", || new.is_leader()).await;
     sleep(MS(2_000)).await;
     pipes.heal("a", "b");

@@ -252,7 +252,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         assert!(a.bridge.traffic().frames_in > answered);
         until("b1 leads both", || a.follows("b1") && b.follows("b1")).await;
         // And the election goes on across the new link.
-        b.agents[0].step_down(None);
+        b.agents[0].step_down(None).unwrap();
         until("a2 leads", || a.follows("a2") && b.follows("a2")).await;
     });
 }

@@ -1,0 +1,161 @@
+//! A hand-over waits for a set of subscribers: one word of each, none of those that stopped.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
+use actix_bully::agent::{
+    CommandError, Drained, DrainingToken, ElectionHandle, Notice, SubscribeDraining,
+};
+
+use crate::{
+    stage::{Log, MS, Scribe, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+/// Works, and stops when it is told to.
+struct Worker;
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Worker {
+    type Result = ();
+    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Stop;
+
+impl Handler<Stop> for Worker {
+    type Result = ();
+    fn handle(&mut self, Stop: Stop, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+fn worker(toy: &ElectionHandle<Toy>) -> (Addr<Worker>, DrainingToken) {
+    let worker = Worker.start();
+    let token = toy.subscribe_draining(worker.clone().recipient());
+    (worker, token.unwrap())
+}
+
+/// A leader that was asked to hand over, with so many workers.
+async fn draining<const N: usize>() -> (
+    Stage,
+    ElectionHandle<Toy>,
+    [(Addr<Worker>, DrainingToken); N],
+) {
+    let stage = Stage::new();
+    let toy = Toy::builder("toy", &stage).start().unwrap();
+    let workers = [(); N].map(|()| worker(&toy));
+    stage.prompt(&toy, &[Act::Acquire(1), Act::Drain]).await;
+    assert!(toy.current().draining);
+    stage.inputs.take();
+    (stage, toy, workers)
+}
+
+#[test]
+fn two_words_of_one_subscriber_are_one_word() {
+    play(async {
+        let (stage, toy, [a, b]) = draining().await;
+        a.1.drained().unwrap();
+        a.1.clone().drained().unwrap();
+        toy.addr().do_send(a.1.word());
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(stage.inputs.take(), [""; 0], "the other one works");
+        b.1.drained().unwrap();
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        assert!(!toy.current().draining);
+    });
+}
+
+#[test]
+fn a_subscriber_that_stops_is_done_and_speaks_for_no_other() {
+    play(async {
+        let (stage, toy, [said, silent, slow]) = draining().await;
+        said.1.drained().unwrap();
+        said.0.do_send(Stop);
+        silent.0.do_send(Stop);
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(stage.inputs.take(), [""; 0], "one works");
+        slow.0.do_send(Stop);
+        clock::sleep(MS(11)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn one_subscriber_needs_no_token_and_several_do() {
+    play(async {
+        let (stage, toy, [a, b]) = draining().await;
+        assert_eq!(toy.drained(), Err(CommandError::WhoseWork));
+        a.0.do_send(Stop);
+        settle().await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        assert_eq!(toy.drained(), Ok(()), "the other one is the only one");
+        clock::sleep(MS(11)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        drop(b);
+    });
+}
+
+#[test]
+fn a_word_counts_for_the_present_hand_over_only() {
+    play(async {
+        let (stage, toy, [a]) = draining().await;
+        stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
+        a.1.drained().unwrap(); // nobody asked
+        settle().await;
+        stage.prompt(&toy, &[Act::Drain]).await;
+        clock::sleep(MS(100)).await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        a.1.drained().unwrap();
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+    });
+}
+
+#[test]
+fn who_comes_while_a_leader_drains_is_told_and_waited_for() {
+    play(async {
+        let (stage, toy, [first]) = draining().await;
+        let log = Log::default();
+        let scribe = Scribe(log.clone()).start();
+        let late = SubscribeDraining(scribe.clone().recipient());
+        let late: DrainingToken = toy.addr().send(late).await.unwrap();
+        settle().await;
+        let events = [
+            "toy: acquired the leadership in term 1",
+            "toy: drains in term 1",
+        ];
+        assert_eq!(log.take(), events);
+        first.1.drained().unwrap();
+        settle().await;
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        let word: Drained = late.word();
+        toy.addr().send(word).await.unwrap();
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+    });
+}
+
+#[test]
+fn a_hand_over_waits_for_nobody_where_nobody_works() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let scribe = Scribe(Log::default()).start();
+        toy.subscribe(scribe.clone().recipient()).unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        toy.step_down(None).unwrap();
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert!(!toy.is_leader());
+    });
+}
