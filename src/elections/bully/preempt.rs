@@ -29,7 +29,7 @@ impl Bully {
         if known.is_some_and(|c| c.incarnation == incarnation) {
             return;
         }
-        let due = now.after(steady);
+        let due = Some(now.after(steady));
         let challenger = Challenger { incarnation, due };
         reign.challengers.insert(id.clone(), challenger);
         self.await_challengers(now, out);
@@ -43,8 +43,8 @@ impl Bully {
         }
     }
 
-    /// Who may be gone begins anew: it has to be steady. It is not forgotten, because it knows
-    /// nothing of the suspicion and will not ask again; a later life will.
+    /// Who may be gone begins anew when it is there again: it has to be steady. It is not forgotten,
+    /// because it knows nothing of the suspicion and will not ask again; a later life will.
     fn drop_unsteady(&mut self, now: Time) {
         let (State::Leader(reign), Preemption::After(steady)) =
             (&mut self.state, self.config.preemption)
@@ -56,9 +56,11 @@ impl Bully {
             let Some(member) = members.get(id) else {
                 return false;
             };
-            if !member.is_up() {
-                challenger.due = now.after(steady);
-            }
+            challenger.due = if member.is_up() {
+                challenger.due.or_else(|| Some(now.after(steady)))
+            } else {
+                None
+            };
             !member.is_stale(challenger.incarnation)
         });
     }
@@ -69,7 +71,7 @@ impl Bully {
             return self.ignore("it does not lead");
         };
         let mut waited = reign.challengers.clone();
-        waited.retain(|_, challenger| challenger.due <= now);
+        waited.retain(|_, challenger| challenger.due.is_some_and(|due| due <= now));
         reign.challengers.retain(|id, _| !waited.contains_key(id));
         let draining = reign.draining.is_some();
         let best = waited
@@ -98,7 +100,7 @@ impl Bully {
     fn await_challengers(&self, now: Time, out: &mut Out) {
         let due = self
             .reign()
-            .and_then(|reign| reign.challengers.values().map(|c| c.due).min());
+            .and_then(|reign| reign.challengers.values().filter_map(|c| c.due).min());
         match due {
             Some(due) => out.set_timer(Timer::Preempt, due.since(now)),
             None => out.cancel_timer(Timer::Preempt),

@@ -163,6 +163,6 @@ pub(super) struct Drain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Challenger {
     pub incarnation: Incarnation,
-    /// From when on it has been there for long enough.
-    pub due: Time,
+    /// From when on it has been there for long enough; `None` while it may be gone.
+    pub due: Option<Time>,
 }

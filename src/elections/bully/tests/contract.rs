@@ -173,7 +173,8 @@ fn needed(bully: &Bully) -> BTreeSet<Timer> {
         State::Leader(reign) => {
             timers.extend(watches.then_some(Timer::Heartbeat));
             timers.extend(reign.draining.as_ref().map(|_| Timer::Drain));
-            timers.extend((!reign.challengers.is_empty()).then_some(Timer::Preempt));
+            let awaited = reign.challengers.values().any(|c| c.due.is_some());
+            timers.extend(awaited.then_some(Timer::Preempt));
         }
     }
     timers.extend(bully.rest.map(|_| Timer::Rest));

@@ -276,17 +276,27 @@ fn a_challenger_that_is_over_is_forgotten() {
     }
 }
 
+/// Though nobody told it of a return.
 #[test]
-fn a_challenger_that_was_suspected_has_to_be_steady_anew() {
+fn a_challenger_that_is_suspected_gets_nothing() {
     let mut me = challenged();
-    me.told(|m| suspect(m, HIGH))
+    me.told(|m| suspect(m, HIGH)).nothing_else_happened();
+    me.later(5_000).fire(Timer::Preempt).nothing_else_happened();
+}
+
+#[test]
+fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
+    let mut me = challenged();
+    me.told(|m| suspect(m, HIGH)).nothing_else_happened();
+    me.later(950)
+        .told(|m| m.up(&id(HIGH), Incarnation(1)))
         .set(Timer::Preempt, 1_000)
         .nothing_else_happened();
-    me.later(100)
-        .told(|m| m.up(&id(HIGH), Incarnation(1)))
-        .set(Timer::Preempt, 900)
+    me.later(999)
+        .fire(Timer::Preempt)
+        .set(Timer::Preempt, 1)
         .nothing_else_happened();
-    me.later(900)
+    me.later(1)
         .fire(Timer::Preempt)
         .notified(Event::Draining {
             term: Term(MINE),
