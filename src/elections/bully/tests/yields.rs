@@ -102,9 +102,10 @@ fn a_release_counts_once() {
 #[test]
 fn who_waits_takes_no_notice_of_a_yield() {
     let mut me = Kit::waiting();
+    let before = me.bully.state.clone();
     me.hear(LOW, yields(1)).nothing_else_happened();
     me.hear(HIGH, yields(1)).nothing_else_happened();
-    assert_eq!(me.role(), Role::Waiting);
+    assert_eq!(me.bully.state, before);
 }
 
 #[test]
@@ -119,6 +120,19 @@ fn who_asked_nothing_takes_no_notice() {
             me.hear(LOW, releases(counter, OLD)).nothing_else_happened();
         }
         assert_eq!(me.bully.state, before, "{role}");
+    }
+}
+
+/// The round is over: what was asked of its leader is answered by now.
+#[test]
+fn a_yield_that_comes_late_leaves_the_leader_in_place() {
+    for counter in [0, 1, 2] {
+        let mut me = Kit::asking_leader().after(HIGH, elected(OLD, 9));
+        let before = (me.bully.state.clone(), me.view().leader);
+        assert!(before.1.is_some());
+        me.hear(HIGH, yields(counter)).nothing_else_happened();
+        me.hear(LOW, yields(counter)).nothing_else_happened();
+        assert_eq!((me.bully.state.clone(), me.view().leader), before);
     }
 }
 

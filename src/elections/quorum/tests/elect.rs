@@ -172,10 +172,38 @@ fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
 #[test]
 fn consent_counts_for_its_own_round_only() {
     let mut me = Kit::probing();
+    me.later(E).fire(Timer::Round).whatever();
+    me.later(S).fire(Timer::Election).whatever();
+    let before = me.machine.clone();
+    assert!(matches!(before.state, State::Probing(_)));
+    for counter in [0, 1, 3] {
+        for name in [LOW, HIGH] {
+            me.hear(name, yields(counter)).nothing_else_happened();
+            me.hear(name, objects(counter, 0)).nothing_else_happened();
+            me.hear(name, alive(counter, 0, 60)).nothing_else_happened();
+        }
+    }
+    assert_eq!(me.machine, before);
     me.hear(LOW, yields(2)).nothing_else_happened();
-    me.hear(LOW, yields(0)).nothing_else_happened();
-    me.hear(LOW, objects(2, 0)).nothing_else_happened();
-    assert!(matches!(me.machine.state, State::Probing(_)));
+    me.hear(HIGH, yields(2)).wrote(MINE, ME).whatever();
+}
+
+#[test]
+fn an_answer_that_comes_late_changes_nothing() {
+    for (role, mut me) in Kit::roles() {
+        if role == "probing" {
+            continue;
+        }
+        let before = me.machine.clone();
+        for counter in 0..3 {
+            for name in [LOW, HIGH] {
+                me.hear(name, yields(counter)).nothing_else_happened();
+                me.hear(name, objects(counter, 0)).nothing_else_happened();
+                me.hear(name, alive(counter, 0, 60)).nothing_else_happened();
+            }
+        }
+        assert_eq!(me.machine, before, "{role}");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ use say::*;
 use super::{
     Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
     QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer, Vote, Yield,
-    state::State,
+    state::{Seat, State},
 };
 use crate::elections::policy::Preemption;
 use crate::protocol::{

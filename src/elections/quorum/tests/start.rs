@@ -103,6 +103,23 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .nothing_else_happened();
 }
 
+/// C2, 58: over all its incarnations one vote a term.
+#[test]
+fn a_voter_that_comes_back_votes_for_nobody_else_in_that_term() {
+    let mut me = recovered(OLD);
+    start(&mut me).whatever();
+    me.later(P);
+    let seen = me.hear(HIGH, claim(OLD, 9));
+    assert!(!seen.writes());
+    seen.sent(HIGH, refuses(OLD, OLD, 0))
+        .nothing_else_happened();
+    assert_eq!(me.durable(), (OLD, Some(LOW.into())));
+    me.hear(LOW, claim(OLD, 1))
+        .set(Timer::Election, W)
+        .sent(LOW, grants(OLD))
+        .nothing_else_happened();
+}
+
 #[test]
 fn a_voter_that_abstains_follows_all_the_same() {
     let mut me = recovered(OLD);

@@ -63,9 +63,72 @@ fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
 #[test]
 fn a_gap_begins_the_patience_anew() {
     let mut me = steady();
-    me.later(3 * H).hear(LOW, heartbeat(OLD, 1)).whatever();
-    let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
-    assert_eq!(seen.messages().len(), 1, "only the acknowledgement");
+    let asked = |seen: Seen| seen.messages().len() == 2; // not only acknowledged
+    assert!(
+        asked(me.clone().later(2 * H).hear(LOW, heartbeat(OLD, 1))),
+        "a gap of 3 H is none"
+    );
+    for beats in 0..AFTER / H {
+        let gap = if beats == 0 { 2 * H + 1 } else { H };
+        let seen = me.later(gap).hear(LOW, heartbeat(OLD, 1));
+        assert!(!asked(seen), "after {beats} more");
+    }
+    assert!(asked(me.later(H).hear(LOW, heartbeat(OLD, 1))));
+}
+
+/// The same where more than the time has changed.
+#[test]
+fn a_gap_before_another_score_begins_the_patience_anew() {
+    for (gap, anew) in [(3 * H, false), (3 * H + 1, true)] {
+        let mut me = Kit::following_low();
+        let since = me.now;
+        me.later(gap).hear(LOW, heartbeat(OLD, 2)).whatever();
+        let State::Follower(Seat::Taken(followed)) = &me.machine.state else {
+            panic!("it follows LOW");
+        };
+        let begins = if anew { me.now } else { since };
+        assert_eq!(followed.since, begins, "{gap}");
+    }
+}
+
+/// P2 at the leader: a gap in what it hears of a challenger.
+#[test]
+fn a_gap_in_acknowledgements_begins_the_patience_anew() {
+    let gap = |millis: u64| {
+        let mut me = heard(AFTER);
+        let rest = (0..millis / H).map(|_| H).chain([millis % H]);
+        for pause in rest {
+            me.later(pause).acked(LOW, 1).whatever(); // the lease goes on
+        }
+        me.acked(HIGH, 9).whatever();
+        me
+    };
+    gap(3 * H)
+        .hear(HIGH, wants(MINE))
+        .sent(HIGH, yields_at(1, MINE))
+        .nothing_else_happened();
+    let mut me = gap(3 * H + 1);
+    me.hear(HIGH, wants(MINE))
+        .sent(HIGH, alive(1, MINE, AFTER))
+        .nothing_else_happened();
+}
+
+/// P3: consent to an earlier question was for another moment.
+#[test]
+fn consent_to_an_earlier_challenge_does_not_count() {
+    let mut me = steady().after(LOW, heartbeat(OLD, 1));
+    me.later(E).fire(Timer::Round).whatever();
+    let asked = (0..40).any(|_| {
+        let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
+        seen.messages().len() == 2
+    });
+    assert!(asked, "it asks once more");
+    for name in [HIGH, LOW] {
+        me.hear(name, yields(1)).nothing_else_happened();
+    }
+    me.hear(LOW, yields(2))
+        .sent(LOW, Takeover { term: Term(OLD) })
+        .nothing_else_happened();
 }
 
 #[test]

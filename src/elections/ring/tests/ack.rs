@@ -27,6 +27,24 @@ fn only_the_one_that_was_sent_to_can_acknowledge_it() {
 }
 
 #[test]
+fn an_acknowledgement_of_another_message_does_not_end_the_wait() {
+    for other in [
+        ack(Lap::Collect, 0, ME, 0, 0),
+        ack(Lap::Collect, 2, ME, 0, 0),
+        ack(Lap::Collect, 1, B, 0, 0),
+        ack(Lap::Collect, 1, ME, 1, 0),
+    ] {
+        let mut kit = Kit::candidate();
+        kit.hear(Z, other).nothing_else_happened();
+        assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id(Z)]);
+        kit.now = kit.now.after(lan().resend());
+        kit.fire(Timer::Hop(Lap::Collect))
+            .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
+            .nothing_else_happened();
+    }
+}
+
+#[test]
 fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
     let mut kit = Kit::candidate();
     let token = collect(1, (ME, 5), &[(ME, 5)]);
