@@ -76,6 +76,7 @@ impl Args {
         if self.bounded && self.protocol.has_bounds() {
             faults.retain(|fault| BullyScenario::BOUNDED.contains(fault));
         }
+        faults.retain(|fault| self.protocol.takes(*fault));
         faults
     }
 

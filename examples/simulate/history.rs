@@ -42,6 +42,11 @@ impl Protocol {
         matches!(self, Self::Bully | Self::Strict)
     }
 
+    /// Whether such a fault can happen to it.
+    pub(crate) const fn takes(self, fault: Fault) -> bool {
+        fault.is_general() || matches!(self, Self::Quorum)
+    }
+
     /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {

@@ -164,8 +164,9 @@ impl Timings {
         promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
     }
 
-    /// The other way round: C1.
-    pub(super) fn least_promise(lease: Duration) -> Duration {
+    /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
+    /// nanosecond for the clock-rate error r = 11 % (C1).
+    pub fn least_promise(lease: Duration) -> Duration {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 

@@ -42,6 +42,21 @@ impl<E: Election> World<E> {
         true
     }
 
+    /// A crashed agent's next life takes part by these parameters.
+    pub fn reconfigure(&mut self, agent: impl AsRef<str>, config: E::Config) -> bool {
+        let Some(at) = self.wire.directory.find(agent.as_ref()) else {
+            return false;
+        };
+        let id = self.wire.directory.name(at);
+        let node = self.nodes.get_mut(at.0).filter(|node| !node.is_alive());
+        let (Some(id), Some(node)) = (id, node) else {
+            return false;
+        };
+        node.demands = E::demands(&config, id, node.kind).unwrap_or_default();
+        node.config = config;
+        true
+    }
+
     /// A crashed agent's disk is lost; says whether it held a record. Where the rules rest on that, no
     /// further life begins under its name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {

@@ -93,7 +93,12 @@ impl QuorumBully {
         if !same {
             return false;
         }
-        let until = now.after(promise_span(&self.config));
+        let mut span = promise_span(&self.config);
+        if self.me.kind == MemberKind::Observer {
+            span = silence(span, now.since(f.last));
+            self.observed = now;
+        }
+        let until = now.after(span);
         match &mut self.promise {
             Some(promise) => promise.until = until,
             None if self.me.kind == MemberKind::Voter => return false, // nothing to prolong
@@ -122,7 +127,7 @@ impl QuorumBully {
             incarnation,
             term: said.term,
         };
-        let until = now.after(promise_span(&self.config));
+        let until = now.after(self.patience_with(now, from, said.term));
         let before = self.followed().map(|f| f.leader.clone());
         let steady = |f: &&Followed| {
             let same = f.leader.id == *from && f.leader.incarnation == incarnation;
@@ -162,6 +167,22 @@ impl QuorumBully {
         out.set_timer(Timer::Election, until.since(now));
     }
 
+    /// How long an announcement counts as a sign of life: a voter's promise.
+    fn patience_with(&mut self, now: Time, from: &AgentId, term: Term) -> Duration {
+        let span = promise_span(&self.config);
+        if self.is_voter() {
+            return span;
+        }
+        let before = std::mem::replace(&mut self.observed, now);
+        let known = self.last_leader.as_ref();
+        let again = known.is_some_and(|l| l.id == *from && l.term == term);
+        if again {
+            silence(span, now.since(before))
+        } else {
+            span
+        }
+    }
+
     /// An observer has no vote to make durable: its term is only what it saw.
     fn follow_term(&mut self, now: Time, term: Term, leader: &AgentId, out: &mut Out) {
         let voted_for = Some(leader.clone());
@@ -191,6 +212,14 @@ impl QuorumBully {
             },
         );
     }
+}
+
+/// How long a leader's silence may last for an observer: P, or three times the gap before the last
+/// announcement. The leader does not know what an observer waits for, so its heartbeats may suit
+/// longer promises.
+fn silence(promise: Duration, gap: Duration) -> Duration {
+    let longest = promise.saturating_mul(16);
+    gap.saturating_mul(3).clamp(promise, longest)
 }
 
 /// P, but for the defects that shorten it.

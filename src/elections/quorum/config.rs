@@ -156,6 +156,26 @@ impl QuorumConfig {
         self.epoch
     }
 
+    /// The same at a member with other timings; it has this patience, if it gives way at all.
+    pub(crate) fn retimed(
+        &self,
+        timings: &Timings,
+        patience: Duration,
+    ) -> Result<Self, QuorumError> {
+        let mut builder = self.to_builder().timings(timings.clone());
+        if let Preemption::After(_) = self.preemption {
+            builder = builder.preemption(Preemption::After(patience));
+        }
+        // A quorum that is too small on purpose would be refused.
+        (builder.vote_quorum, builder.lease_quorum) = (None, None);
+        Ok(Self {
+            vote_quorum: self.vote_quorum,
+            lease_quorum: self.lease_quorum,
+            defect: self.defect,
+            ..builder.build()?
+        })
+    }
+
     /// The same rules with one of them broken.
     #[cfg(any(test, feature = "planted"))]
     #[doc(hidden)]

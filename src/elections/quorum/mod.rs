@@ -142,6 +142,8 @@ pub struct QuorumBully {
     ranks: BTreeMap<AgentId, Option<Score>>,
     flaps: Flaps,
     last_leader: Option<Leadership>,
+    /// When an observer last heard a leader.
+    observed: Time,
     /// Rounds asked in this life.
     rounds: u64,
 }
@@ -177,6 +179,7 @@ impl Election for QuorumBully {
             ranks: BTreeMap::new(),
             flaps: Flaps::new(),
             last_leader: None,
+            observed: Time::ZERO,
             rounds: 0,
         }
     }

@@ -60,11 +60,15 @@ pub enum Fault {
     Forgery,
     /// Some lose a member that lives from their lists, and later it is there again in the same life.
     Forgotten,
+    /// An agent restarts with timings of its own, and the others keep theirs.
+    OtherTimings,
+    /// One agent after the other restarts with the same new timings.
+    RollingChange,
 }
 
 impl Fault {
     /// Every kind. New ones come last, so that histories with faults by name stay as they are.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Loss,
         Self::Duplication,
         Self::Reordering,
@@ -91,7 +95,16 @@ impl Fault {
         Self::OldLife,
         Self::Forgery,
         Self::Forgotten,
+        Self::OtherTimings,
+        Self::RollingChange,
     ];
+
+    /// Whether it can happen in every election: only the quorum election promises anything to
+    /// members with different timings.
+    #[must_use]
+    pub const fn is_general(self) -> bool {
+        !matches!(self, Self::OtherTimings | Self::RollingChange)
+    }
 
     /// Its name as one word, as it is read: `one-way-cut`.
     #[must_use]
@@ -129,6 +142,8 @@ impl fmt::Display for Fault {
             Self::OldLife => "old life",
             Self::Forgery => "forgery",
             Self::Forgotten => "forgotten",
+            Self::OtherTimings => "other timings",
+            Self::RollingChange => "rolling change",
         })
     }
 }

@@ -13,6 +13,7 @@ mod fault;
 mod nemesis;
 mod options;
 mod scenario;
+mod timings;
 
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ use crate::{
 pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario: &mut S) -> Report {
     let mut random = SplitMix64::new(seed);
     let world = world(seed, n, options, scenario, &mut random);
-    let nemesis = Nemesis::new(n, options, scenario.stretch(), &mut random);
+    let nemesis = Nemesis::new(n, options, scenario, &mut random);
     let mut run = Run {
         world,
         scenario,

@@ -5,7 +5,10 @@
 
 use std::time::Duration;
 
-use super::{ChaosOptions, Coverage, Fault, Scenario, name};
+use super::{
+    ChaosOptions, Coverage, Fault, Scenario, name,
+    timings::{self, RollingChange},
+};
 use crate::{
     faults::{Conditions, SplitMix64},
     protocol::{After, AgentId, Election},
@@ -26,23 +29,27 @@ pub(super) struct Nemesis {
     cut: Option<(Fault, Situations)>,
     /// How many have lost what they rest on, for good.
     lost: usize,
+    /// The timings that spread, if some do.
+    rolling: RollingChange,
     pub(super) coverage: Coverage,
 }
 
 impl Nemesis {
     /// Draws the circumstances: each kind of fault is in with an even chance.
-    pub(super) fn new(
+    pub(super) fn new<S: Scenario>(
         n: usize,
         options: &ChaosOptions,
-        stretch: u32,
+        scenario: &S,
         random: &mut SplitMix64,
     ) -> Self {
-        let mut faults = options.faults.clone();
+        let mut all = options.faults.clone();
+        all.retain(|fault| scenario.takes(*fault));
+        let mut faults = all.clone();
         faults.retain(|_| random.chance(500));
         if faults.is_empty() {
-            faults.clone_from(&options.faults);
+            faults = all;
         }
-        let shortest = Duration::from_millis(random.between(1, 200)) * stretch;
+        let shortest = Duration::from_millis(random.between(1, 200)) * scenario.stretch();
         Self {
             faults,
             gap: After {
@@ -54,6 +61,7 @@ impl Nemesis {
             skew: options.skew,
             cut: None,
             lost: 0,
+            rolling: RollingChange::default(),
             coverage: Coverage::default(),
         }
     }
@@ -128,6 +136,8 @@ impl Nemesis {
             Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
             Fault::Forgery => met_at(world, random, World::forge_epoch),
             Fault::Forgotten => forget(world, random),
+            Fault::OtherTimings => timings::differ(world, scenario, random),
+            Fault::RollingChange => self.rolling.go_on(world, scenario, random),
         };
         if let Some(situation) = met {
             self.coverage.hit(fault, situation);

@@ -17,7 +17,8 @@ pub struct ChaosOptions {
     pub faults_for: Duration,
     /// How long the agreement must last afterwards. Default: 2 s.
     pub steady_for: Duration,
-    /// The kinds of faults to draw from; each history takes some of them. Default: all.
+    /// The kinds of faults to draw from; each history takes some of those that its election
+    /// [takes](super::Scenario::takes). Default: all.
     pub faults: Vec<Fault>,
     /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
     pub skew: u32,

@@ -2,9 +2,10 @@
 
 use std::{fmt, time::Duration};
 
+use super::Fault;
 use crate::{
     faults::SplitMix64,
-    protocol::{AgentId, Election, Score},
+    protocol::{AgentId, Election, Score, Timings},
     sim::{Participant, TermOrder, World},
 };
 
@@ -44,6 +45,28 @@ pub trait Scenario {
     /// expected. Default: any number.
     fn may_lose_storage(&self) -> usize {
         usize::MAX
+    }
+
+    /// Whether such a fault can happen to this election. Default: if it can in [every
+    /// one](Fault::is_general).
+    fn takes(&self, fault: Fault) -> bool {
+        fault.is_general()
+    }
+
+    /// Other timings for an agent that restarts, where members may have different ones.
+    fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
+        let _: &mut SplitMix64 = random;
+        None
+    }
+
+    /// The parameters of an agent with these timings instead of its own.
+    fn retimed(
+        &mut self,
+        config: &<Self::Election as Election>::Config,
+        timings: &Timings,
+    ) -> Option<<Self::Election as Election>::Config> {
+        let _: (&<Self::Election as Election>::Config, &Timings) = (config, timings);
+        None
     }
 
     /// How many times as long as others' its histories take, by its timings: faults last so much

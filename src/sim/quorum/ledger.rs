@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     elections::{
-        message::{Claim, Leadership},
+        message::{Ack, Claim, Leadership, Micros},
         quorum::{QuorumConfig, Vote},
     },
     protocol::{AgentId, Incarnation, Members, Term, Time},
@@ -51,6 +51,8 @@ struct Voter {
     /// I6, I7: what binds it, by its own clock.
     quarantine: Time,
     promise: Option<Promise>,
+    /// L2: no promise that it gave and that may still hold is longer.
+    longest: Duration,
 }
 
 #[derive(Debug)]
@@ -59,6 +61,18 @@ struct Promise {
     incarnation: Incarnation,
     term: Term,
     until: Time,
+}
+
+impl Voter {
+    /// L2: its incarnation promises no more than this; what earlier ones promised is over when the
+    /// quarantine is.
+    fn promises(&mut self, now: Time, span: Duration) {
+        self.longest = if now < self.quarantine {
+            span.max(self.longest)
+        } else {
+            span
+        };
+    }
 }
 
 impl Ledger {
@@ -85,11 +99,13 @@ impl Ledger {
                 disk: vote,
                 quarantine: Time::ZERO,
                 promise: None,
+                longest: Duration::ZERO,
             }),
         }
     }
 
-    /// S1, seen from outside: who may have promised something is bound for P.
+    /// S1, seen from outside: who may have promised something is bound for P, or for longer if it may
+    /// have promised more.
     pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
         let Some(voter) = self.voter_mut(me) else {
             return;
@@ -98,7 +114,7 @@ impl Ledger {
         let used = record > Term::ZERO && config.lease_quorum() > 1;
         let bound = used || config.is_arrival(record);
         let span = if bound {
-            config.timings().promise()
+            config.timings().promise().max(voter.longest)
         } else {
             Duration::ZERO
         };
@@ -106,11 +122,17 @@ impl Ledger {
         voter.promise = None;
     }
 
-    pub(super) fn persists(&mut self, me: &AgentId, vote: &Vote) {
+    pub(super) fn persists(&mut self, now: Time, me: &AgentId, vote: &Vote, config: &QuorumConfig) {
         let Some(voter) = self.voter_mut(me) else {
             return;
         };
+        voter.promises(now, config.timings().promise());
+        let forgets = vote.promise < Micros::from(voter.longest);
         let before = std::mem::replace(&mut voter.disk, vote.clone());
+        if forgets {
+            let what = format!("{me} has no record of its longest promise any more");
+            self.breaks("I10 DiskFirst", &what);
+        }
         if before.term > vote.term {
             self.breaks(
                 "I4 TermMonotone",
@@ -190,13 +212,21 @@ impl Ledger {
         now: Time,
         me: &AgentId,
         leader: (&AgentId, Incarnation),
-        term: Term,
+        ack: &Ack,
         config: &QuorumConfig,
     ) {
+        let term = ack.term;
         self.speaks(me, term, "an acknowledgement");
-        let until = now.after(config.timings().promise());
+        let span = config.timings().promise();
+        let recorded = self.voter(me).map(|voter| voter.disk.promise);
+        if ack.promise > Micros::at_most(span) || recorded.is_none_or(|kept| kept < ack.promise) {
+            let what = format!("{me} promises more than it keeps in its record");
+            self.breaks("I10 DiskFirst", &what);
+        }
+        let until = now.after(span);
         let (holder, incarnation) = (leader.0.clone(), leader.1);
         if let Some(voter) = self.voter_mut(me) {
+            voter.promises(now, span);
             voter.promise = Some(Promise {
                 holder,
                 incarnation,

@@ -13,7 +13,7 @@
 //! | I7 `PromiseKept` | a vote is only given by who is not bound |
 //! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
 //! | I9 `ResignFinal` | nobody believes in a term that it resigned |
-//! | I10 `DiskFirst` | nothing is said of a term that is not durable |
+//! | I10 `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
 //! | I11 `NoDisrupt` | a question, and a refused claim, change nothing durable |
 //! | I12 `Observers` | an observer says nothing |
 //!
@@ -55,6 +55,8 @@ pub struct QuorumScenario {
     watch: Watch,
     /// How many steps the machines had done when this was checked last.
     checked: Option<u64>,
+    /// The longest of the promises that members of this history give.
+    slowest: Timings,
 }
 
 impl QuorumScenario {
@@ -66,6 +68,7 @@ impl QuorumScenario {
     /// A configuration with a defect, judged by one without.
     pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
         Self {
+            slowest: sound.timings().clone(),
             watch: Watch {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
@@ -142,15 +145,19 @@ fn timings_of(seed: u64) -> Timings {
     }
 }
 
+/// How long a leader with these timings is left alone, if it is not for ever.
+fn patience_of(timings: &Timings) -> Duration {
+    timings.promise().saturating_mul(2)
+}
+
 /// Every fifth history has other quorums than majorities, every third leaves its leaders alone.
 fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumError> {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
     random.next_u64(); // the timings' draw
-    let short = timings.promise().saturating_mul(2);
     let preemption = if random.chance(333) {
         Preemption::Never
     } else {
-        Preemption::After(short)
+        Preemption::After(patience_of(&timings))
     };
     let builder = QuorumConfig::builder((0..n).filter_map(name))
         .timings(timings)
@@ -195,15 +202,51 @@ impl Scenario for QuorumScenario {
     /// turn, each with a hand-over: of the first two up to 16 times what it was, then up to 4, 2
     /// and 1, since the flaps are counted half after each 16.
     fn settles_within(&self, skew: u32) -> Duration {
-        let (config, t) = (&self.watch.sound, self.watch.sound.timings());
+        let (config, t) = (&self.watch.sound, &self.slowest);
         let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
         let patience = match config.preemption() {
-            Preemption::After(steady) => steady * (16 + 16 + 4 + 2 + 1),
+            Preemption::After(_) => patience_of(t) * (16 + 16 + 4 + 2 + 1),
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.rest();
         let all = t.promise() * 4 + rounds + patience + pauses;
         all + all * skew / 1_000_000 * 2
+    }
+
+    fn takes(&self, _fault: Fault) -> bool {
+        true
+    }
+
+    /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
+    /// short as C1 allows. All wait for messages as before.
+    fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
+        let t = self.watch.sound.timings();
+        let detector = t.detector()?;
+        let most = if t.promise() < Duration::from_secs(1) {
+            5
+        } else {
+            2
+        };
+        let leases = u32::try_from(random.between(1, most)).unwrap_or(1);
+        let promises = u32::try_from(random.between(u64::from(leases), most)).unwrap_or(1);
+        let lease = t.lease().saturating_mul(leases);
+        let promise = if random.chance(500) {
+            Timings::least_promise(lease)
+        } else {
+            t.promise().saturating_mul(promises)
+        };
+        let timings = t.clone().to_builder().lease(lease, promise).detector(
+            detector.heartbeat.saturating_mul(leases),
+            detector.detection.saturating_mul(leases),
+        );
+        timings.build().ok()
+    }
+
+    fn retimed(&mut self, watch: &Watch, timings: &Timings) -> Option<Watch> {
+        if timings.promise() > self.slowest.promise() {
+            self.slowest = timings.clone();
+        }
+        watch.retimed(timings, patience_of(timings)).ok()
     }
 
     fn may_lose_storage(&self) -> usize {

@@ -2,17 +2,20 @@
 //!
 //! Decided here: nothing. The machine inside is the one that users run.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use super::ledger::Ledger;
 use crate::{
     elections::{
         message::{BullyMessage, Claim},
-        quorum::{QuorumBully, QuorumConfig, Timer, Vote},
+        quorum::{QuorumBully, QuorumConfig, QuorumError, Timer, Vote},
     },
     protocol::{
         AgentId, Demands, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, Misfit, Time, View,
+        Input, InputOf, MemberKind, Misfit, Time, Timings, View,
     },
 };
 
@@ -44,6 +47,20 @@ impl Watch {
             config,
             ledger: Arc::clone(&self.ledger),
         }
+    }
+
+    /// A member with other timings, in the same books.
+    pub(super) fn retimed(
+        &self,
+        timings: &Timings,
+        patience: Duration,
+    ) -> Result<Self, QuorumError> {
+        let retimed = |config: &QuorumConfig| config.retimed(timings, patience).map(Arc::new);
+        Ok(Self {
+            config: retimed(&self.config)?,
+            sound: retimed(&self.sound)?,
+            ledger: Arc::clone(&self.ledger),
+        })
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -157,7 +174,7 @@ impl Watched {
                     }
                     Asked::Probe | Asked::Claim(..) | Asked::Told(..) | Asked::Other => {}
                 }
-                ledger.persists(&self.id, vote);
+                ledger.persists(now, &self.id, vote, &self.watch.sound);
             }
             Effect::Send { message, .. } => {
                 self.note_message(now, asked, message, ledger);
@@ -183,7 +200,7 @@ impl Watched {
             }
             (BullyMessage::Ack(ack), Asked::Told(from, incarnation)) => {
                 let leader = (from, *incarnation);
-                ledger.promises(now, &self.id, leader, ack.term, sound);
+                ledger.promises(now, &self.id, leader, ack, sound);
             }
             (BullyMessage::Elected(elected), _) => ledger.announces(&self.id, elected.term),
             (BullyMessage::Resign(resign), _) => ledger.resigns(&self.id, resign.term),

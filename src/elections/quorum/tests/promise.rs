@@ -201,3 +201,38 @@ fn an_observer_writes_nothing() {
     let seen = me.hear(HIGH, heartbeat(OLD, 9));
     assert!(!seen.writes() && seen.messages().is_empty());
 }
+
+/// A leader whose heartbeats suit longer promises does not know what an observer waits for.
+#[test]
+fn an_observer_waits_as_long_as_a_slow_leader_asks() {
+    let mut me = Kit::observer();
+    me.hear(HIGH, heartbeat(OLD, 9))
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, P)
+        .nothing_else_happened();
+    me.later(P)
+        .fire(Timer::Election)
+        .notified(Event::NoLeader { term: Term(OLD) })
+        .nothing_else_happened();
+    me.later(P)
+        .hear(HIGH, heartbeat(OLD, 9))
+        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .set(Timer::Election, 6 * P)
+        .nothing_else_happened();
+    me.later(2 * P)
+        .hear(HIGH, heartbeat(OLD, 9))
+        .set(Timer::Election, 6 * P)
+        .nothing_else_happened();
+    me.later(H)
+        .hear(HIGH, heartbeat(OLD, 9))
+        .set(Timer::Election, P)
+        .nothing_else_happened();
+    me.later(100 * P)
+        .hear(HIGH, heartbeat(OLD, 9))
+        .set(Timer::Election, 16 * P)
+        .nothing_else_happened();
+    me.hear(LOW, elected(OLD + 1, 1))
+        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .set(Timer::Election, P)
+        .nothing_else_happened();
+}
