@@ -188,7 +188,11 @@ impl<R: Rules> Actor for Player<R> {
             birth,
         };
         let mut seat = Seat {
-            machine: R::Election::new(identity, self.rules.config_of(who), kept.disk.clone()),
+            machine: R::Election::new(
+                identity,
+                self.rules.config_of(who, kept.life),
+                kept.disk.clone(),
+            ),
             now: at(0),
             dues: BTreeMap::new(),
             kept,

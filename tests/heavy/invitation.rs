@@ -16,7 +16,7 @@ use actix_bully::{
         Count, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage, Status,
         Task,
     },
-    protocol::{Effect, Event, Leader, Timings, To},
+    protocol::{Effect, Event, Incarnation, Leader, Timings, To},
 };
 
 use crate::{
@@ -182,7 +182,7 @@ impl Rules for Invitations {
         &self.configs[0]
     }
 
-    fn config_of(&self, who: usize) -> &Arc<InvitationConfig> {
+    fn config_of(&self, who: usize, _life: Incarnation) -> &Arc<InvitationConfig> {
         &self.configs[who]
     }
 

@@ -48,6 +48,17 @@ pub struct Quorum {
     pub votes_only: bool,
     /// An invariant that nobody looks at, so that others are seen to break.
     pub tolerated: Option<&'static str>,
+    /// Timings that only some have, and who.
+    short: Option<(Arc<QuorumConfig>, Short)>,
+}
+
+/// Who gives the shorter of two promises, and leads for the shorter of two leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Short {
+    /// All but the most important voter.
+    Others,
+    /// Whoever comes back after a crash.
+    Restarted,
 }
 
 /// What becomes of questions.
@@ -63,32 +74,10 @@ impl Quorum {
     /// `n` voters, a lease of so many readings, perhaps a rule broken; terms up to 3, questions
     /// granted.
     pub fn new(n: usize, lease: u8, defect: Option<Defect>) -> Self {
-        let timings = Timings::lan()
-            .to_builder()
-            .delay_bound(ticks(0.001))
-            .detector(ticks(0.3), ticks(0.5))
-            .step(ticks(0.01))
-            .jitter(Duration::ZERO)
-            .round(ticks(0.01))
-            .lease(
-                ticks(f64::from(lease) - 0.01),
-                ticks(f64::from(lease) + 0.5),
-            )
-            .build()
-            .expect("every relation holds");
-        let config = QuorumConfig::builder((0..n).map(name))
-            .timings(timings)
-            .preemption(Preemption::Never)
-            .rest(ticks(f64::from(lease) + 0.5))
-            .build()
-            .expect("a sound configuration");
-        let quorum = config.vote_quorum();
-        let config = match defect {
-            Some(defect) => config.planted(defect),
-            None => config,
-        };
+        let readings = f64::from(lease);
+        let (config, quorum) = configured(n, (readings - 0.01, readings + 0.5), defect);
         Self {
-            config: Arc::new(config),
+            config,
             lease,
             quorum,
             terms: 3,
@@ -98,8 +87,49 @@ impl Quorum {
             questions: Questions::Granted,
             votes_only: false,
             tolerated: None,
+            short: None,
         }
     }
+
+    /// Three voters with a lease of two readings, of whom some have one of one reading. Promises cover
+    /// one reading more, as ever.
+    pub fn mixed(whose: Short, defect: Option<Defect>) -> Self {
+        let (short, _) = configured(3, (0.95, 1.2), defect);
+        Self {
+            short: Some((short, whose)),
+            ..Self::new(3, 2, defect)
+        }
+    }
+}
+
+/// A lease and a promise of so many ticks; and how many votes elect, whatever is planted.
+fn configured(
+    n: usize,
+    (lease, promise): (f64, f64),
+    defect: Option<Defect>,
+) -> (Arc<QuorumConfig>, usize) {
+    let timings = Timings::lan()
+        .to_builder()
+        .delay_bound(ticks(0.001))
+        .detector(ticks(0.3), ticks(0.5))
+        .step(ticks(0.01))
+        .jitter(Duration::ZERO)
+        .round(ticks(0.01))
+        .lease(ticks(lease), ticks(promise))
+        .build()
+        .expect("every relation holds");
+    let config = QuorumConfig::builder((0..n).map(name))
+        .timings(timings)
+        .preemption(Preemption::Never)
+        .rest(ticks(promise))
+        .build()
+        .expect("a sound configuration");
+    let quorum = config.vote_quorum();
+    let config = match defect {
+        Some(defect) => config.planted(defect),
+        None => config,
+    };
+    (Arc::new(config), quorum)
 }
 
 impl Quorum {
@@ -124,6 +154,14 @@ impl Rules for Quorum {
 
     fn config(&self) -> &Arc<QuorumConfig> {
         &self.config
+    }
+
+    fn config_of(&self, who: usize, life: Incarnation) -> &Arc<QuorumConfig> {
+        match &self.short {
+            Some((short, Short::Others)) if who < 2 => short,
+            Some((short, Short::Restarted)) if life > Incarnation(1) => short,
+            Some(_) | None => &self.config,
+        }
     }
 
     /// A lease is the longest span that is counted from the past; promises, and what an agent rests

@@ -35,8 +35,8 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// The machine's parameters.
     fn config(&self) -> &<Self::Election as Election>::Config;
 
-    /// The same of one agent, where they differ.
-    fn config_of(&self, _who: usize) -> &<Self::Election as Election>::Config {
+    /// The same of one agent in one incarnation, where they differ.
+    fn config_of(&self, _who: usize, _life: Incarnation) -> &<Self::Election as Election>::Config {
         self.config()
     }
 

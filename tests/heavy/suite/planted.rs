@@ -1,10 +1,11 @@
-//! Every defect that can be planted: which invariant it breaks, and in how few steps.
+//! Every defect that can be planted: which invariant it breaks, and in how few steps. But one: a
+//! promise lowered too early takes two crashes, and more states than there is room for.
 
 use actix_bully::elections::quorum::Defect;
 
 use crate::{
     case::{Case, Search, timed},
-    quorum::Quorum,
+    quorum::{Quorum, Short},
     timed::{Aim, Bounds, Crash, Lab},
 };
 
@@ -118,6 +119,27 @@ pub(super) fn cases() -> Vec<Case> {
             RIVAL,
             10,
         ),
+        case(
+            D::LeaseByOwnTimings,
+            "a lease by the leader's own timings (L1)",
+            21_145,
+            RIVAL,
+            9,
+        ),
+        case(
+            D::PromiseUnrecorded,
+            "a promise that is not in the record (L2)",
+            210_234,
+            RIVAL,
+            10,
+        ),
+        case(
+            D::QuarantineOfOwnPromise,
+            "a quarantine of the present promise (S1)",
+            212_622,
+            RIVAL,
+            10,
+        ),
     ]
 }
 
@@ -146,9 +168,19 @@ fn search(defect: Defect) -> Search {
             (bounds.budget.crashes, bounds.crash, bounds.wire) = (1, Crash::Reported, 3);
         }
         Defect::GuessIsCertain => bounds.budget.doubts = 1,
+        Defect::LeaseByOwnTimings => bounds.budget.slow = 1,
+        Defect::PromiseUnrecorded | Defect::QuarantineOfOwnPromise => {
+            (bounds.budget.slow, bounds.budget.crashes) = (1, 1);
+        }
         _ => {}
     }
-    let mut rules = Quorum::new(bounds.n, 1, Some(defect));
+    let mut rules = match defect {
+        Defect::LeaseByOwnTimings => Quorum::mixed(Short::Others, Some(defect)),
+        Defect::PromiseUnrecorded | Defect::QuarantineOfOwnPromise => {
+            Quorum::mixed(Short::Restarted, Some(defect))
+        }
+        _ => Quorum::new(bounds.n, 1, Some(defect)),
+    };
     rules.witnesses = usize::from(bounds.n == 3);
     timed(Lab {
         rules,

@@ -2,7 +2,7 @@
 
 use crate::{
     case::{Case, Search, timed},
-    quorum::Quorum,
+    quorum::{Quorum, Short},
     timed::{Aim, Bounds, Crash, Lab},
 };
 
@@ -47,7 +47,35 @@ pub(super) fn cases() -> Vec<Case> {
                 (b.budget.slow, b.budget.resigns) = (1, 1);
             }),
         ),
+        Case::holds(
+            "2 terms, others promise less, a slow clock",
+            109_312,
+            31,
+            mixed(Short::Others, 2, |b| b.budget.slow = 1),
+        ),
+        Case::holds(
+            "2 terms, who returns promises less, a crash, a slow clock",
+            1_398_939,
+            36,
+            mixed(Short::Restarted, 2, |b| {
+                (b.budget.slow, b.budget.crashes) = (1, 1);
+            }),
+        ),
     ]
+}
+
+/// Voters with different timings, or with others after a crash (L1, L2).
+fn mixed(whose: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
+    let mut bounds = Bounds::new(3);
+    (bounds.wire, bounds.crash) = (1, Crash::Unseen);
+    let mut rules = Quorum::mixed(whose, None);
+    (rules.terms, rules.witnesses) = (terms, 1);
+    change(&mut bounds);
+    timed(Lab {
+        rules,
+        bounds,
+        aim: Aim::Everything,
+    })
 }
 
 /// So many on their way at once, so many terms, and a lease of one reading.

@@ -57,7 +57,7 @@ impl<R: Rules> Lab<R> {
         let mut host = Host::clone(&world.nodes[who].host);
         let identity = world.identity(who, world.scores[who]);
         host.incarnation = identity.incarnation;
-        let config = self.rules.config_of(who);
+        let config = self.rules.config_of(who, host.incarnation);
         host.machine = Some(R::Election::new(identity, config, host.disk.clone()));
         let start = Input::Start(Arc::clone(&world.members));
         self.step(world, who, host, start, None);
