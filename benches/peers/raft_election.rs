@@ -11,10 +11,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use actix_bully::{
     faults::SplitMix64,
-    protocol::{
-        AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-        LostReason, PeerMessage, Role, Term, Time, View,
-    },
+    protocol::{AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason, MinimumRole, PeerMessage, Role, Term, Time, View},
 };
 use protobuf::Message as _;
 use raft::{
@@ -106,6 +103,10 @@ impl PeerMessage for RaftMessage {
             Kind::MsgTimeoutNow => "timeout now",
             _ => "other",
         }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
 
     fn is_repeated(&self) -> bool {

@@ -16,8 +16,8 @@ use std::{
 
 use actix_bully::{
     protocol::{
-        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, PeerMessage, Time,
-        To, View,
+        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MinimumRole,
+        PeerMessage, Time, To, View,
     },
     trace::Mail,
 };
@@ -88,6 +88,10 @@ impl<M: fmt::Display> fmt::Display for Stamped<M> {
 impl<M: PeerMessage> PeerMessage for Stamped<M> {
     fn kind(&self) -> &'static str {
         self.inner.kind()
+    }
+
+    fn needs(&self, from: &AgentId) -> MinimumRole {
+        self.inner.needs(from)
     }
 
     fn is_repeated(&self) -> bool {

@@ -38,7 +38,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, PeerMessage, Round, Score, Term, Time};
+use crate::protocol::{AgentId, MinimumRole, PeerMessage, Round, Score, Term, Time};
 
 /// "I hold an election; who outranks me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -301,6 +301,25 @@ impl PeerMessage for BullyMessage {
             Self::Ack(_) => "ack",
             Self::Nack(_) => "nack",
             Self::Takeover(_) => "takeover",
+        }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match self {
+            // It answers nobody's round: "lead above this term, which I have followed."
+            Self::Yield(m) if m.round == Round::default() && m.released.is_none() => {
+                MinimumRole::Observer
+            }
+            // Answers, and an observer is never asked.
+            Self::Ok(_) | Self::Yield(_) | Self::ClaimReply(_) | Self::Ack(_) | Self::Nack(_) => {
+                MinimumRole::Voter
+            }
+            Self::Elect(_)
+            | Self::Elected(_)
+            | Self::Heartbeat(_)
+            | Self::Resign(_)
+            | Self::Claim(_)
+            | Self::Takeover(_) => MinimumRole::Leader,
         }
     }
 

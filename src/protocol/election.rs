@@ -6,7 +6,8 @@
 use std::fmt::{Debug, Display};
 
 use super::{
-    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, Misfit, Score, Term, Time, View,
+    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, MinimumRole, Misfit, Score,
+    Term, Time, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -88,6 +89,12 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
     /// another one is no substitute have kinds of their own; see
     /// [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
+
+    /// What `from` has to be allowed to be by those who hear this from it. A bridge asks it of each
+    /// message, and closes the link of a peer whose agent may not say that.
+    ///
+    /// An election never says anything for which its participant's [`MemberKind`] is too little.
+    fn needs(&self, from: &AgentId) -> MinimumRole;
 
     /// Whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
     /// another host, a newer one of the same [`kind`](Self::kind), of the same sender to the same

@@ -35,7 +35,8 @@ pub struct Peer {
 
 impl Peer {
     /// The peer of that name, at that address: `host:port`. The name of the host is resolved anew
-    /// at each attempt. By default it may speak for any agent of the groups carried.
+    /// at each attempt. It may speak for any agent of the groups carried, as a leader, a voter or an
+    /// observer, unless [`allow`](Self::allow) says otherwise.
     pub fn new(node: &str, address: &str) -> Self {
         let address = Some(address.to_owned());
         Self {
@@ -54,7 +55,8 @@ impl Peer {
         }
     }
 
-    /// For whom it may speak, and as what; replaces what was allowed before.
+    /// For whom it may speak, and as what; replaces what was allowed before. What an agent says
+    /// beyond that is not heard, and ends the link.
     #[must_use]
     pub fn allow(mut self, rights: Rights) -> Self {
         self.rights = rights;

@@ -67,6 +67,15 @@ pub enum Closed {
     /// The peer spoke for an agent that it may not speak for, or that it never announced.
     #[error("the peer spoke for an agent that it may not speak for")]
     FromNotAllowed,
+    /// The peer's agent said something for which it would have to be more than its rights allow.
+    #[error("the peer's agent said {kind}, which its rights do not allow")]
+    Role {
+        /// The [kind](crate::protocol::PeerMessage::kind) of what it said.
+        kind: &'static str,
+    },
+    /// The peer began its groups anew more often than the limit.
+    #[error("the peer began its groups anew too often")]
+    Openings,
     /// Too many letters to agents or groups that are not here.
     #[error("too many letters to agents or groups that are not here")]
     UnknownTargets,
@@ -148,6 +157,8 @@ closed_table! {
     24 "goodbye" Self::Goodbye(_),
     25 "leaving" Self::Leaving,
     26 "secret" Self::Secret(_),
+    27 "role" Self::Role { .. },
+    28 "openings" Self::Openings,
 }
 
 impl Closed {
@@ -173,6 +184,8 @@ impl Closed {
             | Self::WrongLink
             | Self::Sequence { .. }
             | Self::FromNotAllowed
+            | Self::Role { .. }
+            | Self::Openings
             | Self::UnknownTargets
             | Self::Term(_)
             | Self::TooManyAgents

@@ -2,23 +2,34 @@
 //!
 //! Decided here: what a name pattern covers, and that the most generous grant counts. Asked once
 //! for each agent a peer announces; letters then name agents by the number they were announced
-//! under. Not here: who a peer is; a certificate or the peer table says that.
+//! under. What a letter says must be within the rights of the agent that says it. Not here: who a peer is; a certificate or the peer table says that.
 
-use crate::protocol::MemberKind;
+use crate::protocol::{MemberKind, MinimumRole};
 
 /// What the agents behind a peer may be; each allows what stands above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
     /// Told who leads. What it says of a later term that it has followed is believed by elections
-    /// without a quorum: their leader then takes one above it.
+    /// without a quorum: their leader then takes one above it. Whatever else it says ends the link.
     Observer,
-    /// Asked as well: a voter without a score.
+    /// Asked as well: a voter without a score. If it says that it stands for election or leads, the
+    /// link ends, and nobody has heard it.
     Voter,
     /// Elected as well.
     Leader,
 }
 
 impl MayBe {
+    /// Whether it includes what somebody must be to say something.
+    #[must_use]
+    pub const fn covers(self, needed: MinimumRole) -> bool {
+        match needed {
+            MinimumRole::Observer => true,
+            MinimumRole::Voter => matches!(self, Self::Voter | Self::Leader),
+            MinimumRole::Leader => matches!(self, Self::Leader),
+        }
+    }
+
     /// What an agent that is announced like this has to be allowed to be.
     #[must_use]
     pub fn needed_by(kind: MemberKind, has_score: bool) -> Self {

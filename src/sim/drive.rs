@@ -306,6 +306,9 @@ impl<E: Election> World<E> {
             match effect {
                 Effect::Persist(record) => node.durable = Some(record),
                 Effect::Send { to, message } => {
+                    if message.needs(me) > node.may_be {
+                        driver.broken = Some("said what its role does not allow");
+                    }
                     let reaction = wire.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {

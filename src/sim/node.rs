@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
 use crate::protocol::{
-    AgentId, Demands, Election, Event, Incarnation, Leader, MemberKind, Members, Needs, Role,
-    Score, Term, Time,
+    AgentId, Demands, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
+    Needs, Role, Score, Term, Time,
 };
 
 /// Who takes part, and by which parameters.
@@ -70,6 +70,9 @@ pub(super) struct Node<E: Election> {
     /// The importance when a life begins, and now.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
+    /// The most that it has ever been allowed to be: a voter that never had a score says nothing
+    /// that only who stands for election says.
+    pub(super) may_be: MinimumRole,
     pub(super) is_member: bool,
     pub(super) has_started: bool,
     /// `None` before the start, after a crash and after leaving.
@@ -136,6 +139,7 @@ impl<E: Election> Node<E> {
             is_wiped: false,
             first_score: participant.score,
             score: participant.score,
+            may_be: may_be(participant.kind, participant.score),
             is_member: true,
             has_started: false,
             machine: None,
@@ -173,5 +177,14 @@ impl<E: Election> Node<E> {
     /// Whether it runs and does not hang.
     pub(super) fn is_running(&self) -> bool {
         self.machine.is_some() && self.hanging.is_none()
+    }
+}
+
+/// What an agent of this kind may be, with this score.
+pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRole {
+    match (kind, score) {
+        (MemberKind::Observer, _) => MinimumRole::Observer,
+        (MemberKind::Voter, None) => MinimumRole::Voter,
+        (MemberKind::Voter, Some(_)) => MinimumRole::Leader,
     }
 }

@@ -6,7 +6,7 @@
 use super::{
     Detection, Participant, Trap, World,
     news::Report,
-    node::{Node, Place, Running},
+    node::{Node, Place, Running, may_be},
     world::Due,
 };
 use crate::{
@@ -159,6 +159,7 @@ impl<E: Election> World<E> {
         };
         if let Some(node) = self.nodes.get_mut(at.0) {
             node.score = score;
+            node.may_be = node.may_be.max(may_be(node.kind, score));
             self.driver.shifted();
         }
         self.wire.trace.mark(self.now, || match score {

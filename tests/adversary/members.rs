@@ -1,12 +1,17 @@
 //! A node of the table that misbehaves over a ready link.
 
 use actix_bully::{
-    elections::message::Elected,
-    protocol::{Incarnation, Member, MemberKind, Presence, Term},
-    remote::{
-        MayBe, Peer, Rights,
-        wire::{LeaderHint, RosterContent, Targets, encode_ping, encode_ready},
+    Group,
+    agent::BullyAgent,
+    elections::message::{
+        self, BullyMessage, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
     },
+    protocol::{Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings},
+    remote::{
+        BridgeBuilder, Closed, MayBe, NodeIncarnation, Peer, RemoteBridge, Rights,
+        wire::{LeaderHint, Opening, Roster, RosterContent, Targets, encode_ping, encode_ready},
+    },
+    store::{FileStore, StoreIdentity},
 };
 
 use super::kit::{
@@ -94,7 +99,7 @@ const BREACHES: &[Case] = &[
         "from_not_allowed",
     ),
     (
-        "an observer that would be elected",
+        "a witness that would be elected",
         |raw| {
             let member = Member::up(id("x2"), MemberKind::Voter, Some(99.into()), LIFE);
             roster(raw.next(), 0, None, &announcing(vec![(1, member)]))
@@ -138,7 +143,7 @@ const BREACHES: &[Case] = &[
         "term",
     ),
     (
-        "an observer that leads",
+        "a witness that leads",
         |raw| roster(raw.next(), 0, None, &led_in(Term(1))),
         "from_not_allowed",
     ),
@@ -164,16 +169,164 @@ fn announcing(members: Vec<(u32, Member)>) -> RosterContent {
     }
 }
 
-/// The hostile node, for whose observers the victim's table lets it speak.
+/// The hostile node, for whose agents the victim's table lets it speak as observers.
 fn observers() -> Vec<Peer> {
-    let rights = Rights::none().grant("*", "x*", MayBe::Observer);
+    may_be(MayBe::Observer)
+}
+
+fn may_be(most: MayBe) -> Vec<Peer> {
+    let rights = Rights::none().grant("*", "x*", most);
     vec![Peer::inbound("x").allow(rights)]
+}
+
+/// What only a leader says, of a term that a group in which it was followed would take.
+fn elected() -> BullyMessage {
+    Elected {
+        term: Term(50),
+        score: 99.into(),
+        answer: None,
+        sent_at: Some(Time::from_millis(1)),
+    }
+    .into()
+}
+
+/// All that a bully's agents say, with what they have to be allowed to be.
+fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
+    let (term, score) = (Term(50), Score::from(99));
+    let round = Round {
+        incarnation: LIFE,
+        counter: 1,
+    };
+    let (seen, refusal) = (term, None);
+    let ok = message::Ok {
+        round,
+        seen,
+        refusal,
+    };
+    let elect = Elect {
+        round,
+        score,
+        seen,
+        takeover: None,
+    };
+    let heartbeat = Heartbeat {
+        term,
+        score,
+        sent_at: None,
+    };
+    vec![
+        (MayBe::Voter, ok.into()),
+        (MayBe::Voter, nack(1)),
+        (MayBe::Leader, elect.into()),
+        (MayBe::Leader, Takeover { term }.into()),
+        (MayBe::Leader, heartbeat.into()),
+        (MayBe::Leader, elected()),
+    ]
+}
+
+/// Each over a link of its own: who may not say it is closed, and nobody has heard it.
+#[test]
+fn a_peer_says_no_more_than_its_rights_allow() {
+    play(async {
+        for most in [MayBe::Observer, MayBe::Voter] {
+            let mut scene = Scene::set(&patient(), may_be(most)).await;
+            for (needs, message) in all_that_is_said() {
+                if needs <= most {
+                    continue;
+                }
+                let before = scene.counts();
+                let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+                raw.announce("x1").await;
+                raw.letter(Targets::All, &message).await;
+                assert_eq!(raw.ends().await, None, "{message} by {most:?}");
+                scene.counted(&before, &[("role", 1)]).await;
+            }
+            scene.is_unhurt().await;
+        }
+    });
+}
+
+#[test]
+fn a_peer_that_may_vote_and_not_lead_is_not_followed() {
+    play(async {
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let witness = Member::up(id("x1"), MemberKind::Voter, None, LIFE);
+        let opening = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, witness)]));
+        raw.say(&opening).await;
+        until("x1 is a member", || {
+            scene.group().members().get(&id("x1")).is_some()
+        })
+        .await;
+        raw.letter(Targets::All, &nack(1)).await; // that it may say
+        raw.letter(Targets::All, &elected()).await;
+        scene.counted(&before, &[("role", 1)]).await;
+        assert_eq!(raw.ends().await, None);
+        scene.is_unhurt().await;
+    });
+}
+
+/// Its name is on the list of voters; that does not make it one here.
+#[test]
+fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let group = Group::new("g").unwrap();
+        let bridge = RemoteBridge::builder("a")
+            .incarnation(NodeIncarnation(1_000))
+            .limits(patient().build().unwrap())
+            .listen("127.0.0.1:0");
+        let peers = observers().into_iter();
+        let bridge = peers.fold(bridge, BridgeBuilder::peer);
+        let bridge = bridge.carry(&group).start().unwrap();
+        let identity = StoreIdentity {
+            cluster: id("c"),
+            group: id("g"),
+            node: id("a1"),
+        };
+        let store = FileStore::create(folder.path().join("a1"), identity).unwrap();
+        let agent = BullyAgent::builder("a1")
+            .score(9)
+            .timings(Timings::wan())
+            .quorum(["a1", "b1", "x1"])
+            .store(store)
+            .join(&group)
+            .start()
+            .unwrap();
+        let granted = |term| ClaimReply {
+            term,
+            seen: term,
+            granted: true,
+            retry: Micros::default(),
+            incarnation: None,
+        };
+        for (count, message) in (1..).zip([elected(), granted(Term(1)).into()]) {
+            let at = bridge.local_addr().unwrap();
+            let mut raw = Raw::dial(at).await.greet("x").await;
+            let member = Member::up(id("x1"), MemberKind::Observer, None, LIFE);
+            let seq = raw.next();
+            let opening = Opening {
+                name: "g",
+                mode: "quorum",
+                epoch: 0,
+            };
+            let content = announcing(vec![(0, member)]);
+            let opening = framed(|out| Roster::encode(seq, 0, Some(opening), &content, out));
+            raw.say(&opening).await;
+            raw.letter(Targets::All, &message).await;
+            assert_eq!(raw.ends().await, None);
+            let closed = || bridge.counters().closed(Closed::Role { kind: "" });
+            until("refused", || closed() == count).await;
+            assert_eq!((agent.leader(), agent.is_leader()), (None, false));
+        }
+    });
 }
 
 #[test]
 fn each_breach_ends_the_link_under_its_own_name() {
     play(async {
-        let mut scene = Scene::set(&patient(), observers()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         // Some term is known: how far ahead another one is can be told.
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
@@ -243,7 +396,7 @@ async fn forgiven(scene: &mut Scene, once: fn(&mut Raw) -> Vec<u8>, dropped: &st
 #[test]
 fn a_hundred_letters_to_nobody_are_dropped_and_the_next_ends_the_link() {
     play(async {
-        let mut scene = Scene::set(&patient(), observers()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let letters: fn(&mut Raw) -> Vec<u8> =
             |raw| letter(raw.next(), 5, 0, Targets::All, &nack(1));
         forgiven(&mut scene, letters, "unknown_group").await;
@@ -259,7 +412,7 @@ fn a_hundred_letters_to_nobody_are_dropped_and_the_next_ends_the_link() {
 #[test]
 fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
     play(async {
-        let mut scene = Scene::set(&patient(), observers()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let later = Incarnation(LIFE.0 + 1);
@@ -315,13 +468,7 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         })
         .await;
         let known = scene.group().members().get(&id("a1")).cloned();
-        let elected = Elected {
-            term: Term(50),
-            score: 99.into(),
-            answer: None,
-            sent_at: None,
-        };
-        raw.letter(Targets::All, &elected.into()).await;
+        raw.letter(Targets::All, &elected()).await;
         scene.counted(&before, &[("refused_name", 1)]).await;
         // That it leads, has ended, has another score, and has left.
         let later = Incarnation(u64::MAX);

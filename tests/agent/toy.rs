@@ -10,7 +10,8 @@ use actix_bully::{
     agent::{Agent, AgentBuilder},
     protocol::{
         After, AgentId, Demands, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
-        LostReason, MemberKind, Misfit, Needs, PeerMessage, Role, Term, Time, To, View,
+        LostReason, MemberKind, MinimumRole, Misfit, Needs, PeerMessage, Role, Term, Time, To,
+        View,
     },
     store::MemoryStore,
 };
@@ -57,6 +58,10 @@ impl fmt::Display for Said {
 impl PeerMessage for Said {
     fn kind(&self) -> &'static str {
         "said"
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
     fn is_repeated(&self) -> bool {
         matches!(self, Self::Again(_))

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    Members, PeerMessage, Role, Score, Term, Time, View,
+    Members, MinimumRole, PeerMessage, Role, Score, Term, Time, View,
 };
 
 /// The seed has no terms.
@@ -38,6 +38,10 @@ impl PeerMessage for Astra {
             Self::Ok => "ok",
             Self::Elected => "elected",
         }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
 }
 

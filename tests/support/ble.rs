@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    Members, PeerMessage, Role, Term, Time, View,
+    Members, MinimumRole, PeerMessage, Role, Term, Time, View,
 };
 
 /// (n, pid)
@@ -39,6 +39,10 @@ impl PeerMessage for Ble {
             Self::Request { .. } => "heartbeat_request",
             Self::Reply { .. } => "heartbeat_reply",
         }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
 
     fn is_repeated(&self) -> bool {

@@ -11,7 +11,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, Birth, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-    LostReason, Member, Members, PeerMessage, Role, Term, Time, To, View,
+    LostReason, Member, Members, MinimumRole, PeerMessage, Role, Term, Time, To, View,
 };
 
 const HEARTBEAT: Duration = Duration::from_millis(500);
@@ -49,6 +49,10 @@ impl PeerMessage for Message {
             MessageType::Coordinator => "COORDINATOR",
             MessageType::Heartbeat => "HEARTBEAT",
         }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
 
     fn is_repeated(&self) -> bool {

@@ -6,8 +6,8 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, Members, PeerMessage, Role,
-    Score, Term, Time, To, View,
+    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, Members, MinimumRole,
+    PeerMessage, Role, Score, Term, Time, To, View,
 };
 
 /// T.
@@ -43,6 +43,10 @@ impl PeerMessage for Note {
             Self::Halt => "halt",
             Self::Elected => "elected",
         }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
 }
 

@@ -16,7 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::BallotNumber;
-use crate::protocol::{AgentId, PeerMessage, Round, Term};
+use crate::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
 
 /// "A round begins: who is there?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,6 +121,23 @@ impl PeerMessage for BallotMessage {
             Self::Leads(_) => "leads",
             Self::Nack(_) => "nack",
             Self::Resign(_) => "resign",
+        }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        // A voter says in each round how it stands; only who may be elected stands with a ballot.
+        let of = |standing: &Standing| {
+            if standing.stands || standing.ballot.is_some() {
+                MinimumRole::Leader
+            } else {
+                MinimumRole::Voter
+            }
+        };
+        match self {
+            Self::HeartbeatRequest(m) => of(&m.standing),
+            Self::HeartbeatReply(m) => of(&m.standing),
+            Self::Nack(_) => MinimumRole::Observer,
+            Self::Leads(_) | Self::Resign(_) => MinimumRole::Leader,
         }
     }
 

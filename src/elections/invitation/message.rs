@@ -16,7 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::elections::numbered::{ElectionId, Task};
-use crate::protocol::{AgentId, PeerMessage, Score, Term};
+use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
 /// "I coordinate this group; who else is there?" To everybody, again and again: it also tells the
 /// group's members that their coordinator lives.
@@ -212,6 +212,21 @@ impl PeerMessage for InvitationMessage {
             Self::AreYouThere(_) => "are_you_there",
             Self::There(_) => "there",
             Self::Resign(_) => "resign",
+        }
+    }
+
+    fn needs(&self, from: &AgentId) -> MinimumRole {
+        match self {
+            // An observer says so of a group that is older than the last one it knew.
+            Self::Decline(_) => MinimumRole::Observer,
+            // A member passes its coordinator's invitation on.
+            Self::Invitation(m) if m.group.id != *from => MinimumRole::Voter,
+            Self::Place(_) | Self::Accept(_) | Self::AreYouThere(_) | Self::There(_) => {
+                MinimumRole::Voter
+            }
+            Self::AreYouCoordinator(_) | Self::Invitation(_) | Self::Ready(_) | Self::Resign(_) => {
+                MinimumRole::Leader
+            }
         }
     }
 

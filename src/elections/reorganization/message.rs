@@ -18,7 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::elections::numbered::{ElectionId, Task};
-use crate::protocol::{AgentId, PeerMessage, Score, Term};
+use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
 /// "Do you live?" It is answered in every state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -238,6 +238,24 @@ impl PeerMessage for ReorganizationMessage {
                 Call::Ready => "ready_nack",
             },
             Self::Resign(_) => "resign",
+        }
+    }
+
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        match self {
+            // An observer says so of an election that is older than the last one it knew.
+            Self::NotNormal(_) => MinimumRole::Observer,
+            Self::There(m) if m.coordinates => MinimumRole::Leader,
+            Self::AreYouThere(_)
+            | Self::There(_)
+            | Self::Normal(_)
+            | Self::Ack(_)
+            | Self::Nack(_) => MinimumRole::Voter,
+            Self::AreYouNormal(_)
+            | Self::Halt(_)
+            | Self::NewCoordinator(_)
+            | Self::Ready(_)
+            | Self::Resign(_) => MinimumRole::Leader,
         }
     }
 

@@ -17,7 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::bounded::Bounded;
-use crate::protocol::{AgentId, Incarnation, Leader, PeerMessage, Score, Term};
+use crate::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
 /// One election: its term, and who began it. The larger is the stronger (N3): of two, the one for
 /// the later term, then the one begun by the more important member.
@@ -201,6 +201,27 @@ impl PeerMessage for RingMessage {
             Self::HopAck(_) => "hop_ack",
             Self::Probe(_) => "probe",
             Self::Answer(_) => "answer",
+        }
+    }
+
+    fn needs(&self, from: &AgentId) -> MinimumRole {
+        // What goes round the ring is passed on by every voter; what it says of its sender counts.
+        let is_about_sender = match self {
+            Self::Collect(m) => {
+                let stands = |entrant: &Entrant| entrant.id == *from && entrant.score.is_some();
+                let begins = m.election.origin == *from && m.election.score.is_some();
+                begins || m.entrants.as_slice().iter().any(stands)
+            }
+            Self::Coordinator(m) => m.leader == *from,
+            Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),
+            // An observer says so when it knows a later term than an announcement has.
+            Self::HopAck(_) => return MinimumRole::Observer,
+            Self::Nominate(_) | Self::Probe(_) => false,
+        };
+        if is_about_sender {
+            MinimumRole::Leader
+        } else {
+            MinimumRole::Voter
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     group::{Group, Holder, Incoming, Link, OpenError, Remote, Snapshot, Update, Watch},
-    protocol::{AgentId, Demands, Incarnation, Leader, Member, Presence, Term},
+    protocol::{AgentId, Demands, Incarnation, Leader, Member, MinimumRole, Presence, Term},
     remote::{
         Closed, Dropped, RemoteMessage,
         wire::{Bounds, decode_payload},
@@ -49,7 +49,7 @@ pub(crate) trait Route: Debug + Send + Sync {
 
 /// Takes letters of one group and node in; made by [`Route::intake`].
 pub(crate) trait Intake {
-    /// Decodes a letter, has its term judged, and delivers it: to all members here, or to these.
+    /// Decodes a letter, has it judged, and delivers it: to all members here, or to these.
     /// Says why it was dropped, if it was.
     fn take(
         &mut self,
@@ -61,8 +61,16 @@ pub(crate) trait Intake {
     ) -> Result<Option<Dropped>, Closed>;
 }
 
-/// Says whether a peer may name this term.
-pub(crate) type Judge<'a> = dyn FnMut(Option<Term>) -> Result<(), Closed> + 'a;
+/// Says whether a peer's agent may say this.
+pub(crate) type Judge<'a> = dyn FnMut(&Said) -> Result<(), Closed> + 'a;
+
+/// What has to be judged of a message, whatever its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) kind: &'static str,
+    pub(crate) needs: MinimumRole,
+    pub(crate) term: Option<Term>,
+}
 
 /// Looks at the members of a group that live here; made by [`Carried::watch`].
 pub(crate) trait Lookout: Debug + Send {
@@ -212,7 +220,11 @@ impl<M: RemoteMessage> Intake for Desk<'_, M> {
         judge: &mut Judge<'_>,
     ) -> Result<Option<Dropped>, Closed> {
         let message: M = decode_payload(payload, self.bounds)?;
-        judge(message.term())?;
+        judge(&Said {
+            kind: message.kind(),
+            needs: message.needs(from),
+            term: message.term(),
+        })?;
         // Somebody else has the name: this is not the member that the others know by it.
         if !self.remote.has(&self.snapshot, from) {
             return Ok(Some(Dropped::RefusedName));

@@ -4,10 +4,10 @@
 //! letters of a frame is looked up once.
 
 use crate::{
-    protocol::{AgentId, Term, Time},
+    protocol::{AgentId, Time},
     remote::{
         Closed, Inbound, Letter,
-        carry::Intake,
+        carry::{Intake, Said},
         wire::{RawLetter, Receivers},
     },
 };
@@ -44,8 +44,13 @@ impl<'a> Letters<'a> {
         let Some(intake) = self.intake(passed.group) else {
             return Ok(());
         };
-        let mut judge =
-            |term: Option<Term>| term.map_or(Ok(()), |term| shared.admit(passed.group, term));
+        let mut judge = |said: &Said| {
+            if !passed.may_be.covers(said.needs) {
+                return Err(Closed::Role { kind: said.kind });
+            }
+            let admit = |term| shared.admit(passed.group, term);
+            said.term.map_or(Ok(()), admit)
+        };
         let side = common.groups.get(passed.group);
         let told = side.map(|side| side.told.borrow());
         let mut unknown: usize = 0;

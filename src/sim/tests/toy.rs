@@ -31,6 +31,10 @@ impl PeerMessage for Say {
             Self::Beat(_) => "beat",
         }
     }
+
+    fn needs(&self, _: &crate::protocol::AgentId) -> crate::protocol::MinimumRole {
+        crate::protocol::MinimumRole::Leader
+    }
     fn is_repeated(&self) -> bool {
         matches!(self, Self::Beat(_))
     }

@@ -27,6 +27,10 @@ impl PeerMessage for Say {
             Self::Beat => "beat",
         }
     }
+
+    fn needs(&self, _: &AgentId) -> crate::protocol::MinimumRole {
+        crate::protocol::MinimumRole::Leader
+    }
     fn is_repeated(&self) -> bool {
         *self == Self::Beat
     }

@@ -373,6 +373,10 @@ impl crate::protocol::PeerMessage for Sick {
     fn kind(&self) -> &'static str {
         "sick"
     }
+
+    fn needs(&self, _: &AgentId) -> crate::protocol::MinimumRole {
+        crate::protocol::MinimumRole::Leader
+    }
 }
 
 #[test]
