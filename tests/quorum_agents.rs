@@ -68,6 +68,27 @@ fn leader(agents: &[BullyHandle]) -> Option<&BullyHandle> {
 }
 
 #[test]
+fn a_voter_that_comes_back_with_another_memory_is_refused() {
+    virtual_system().block_on(async {
+        let group = group();
+        let memory = MemoryStore::new();
+        let a = builder("a").store(memory.clone()).join(&group).start();
+        let a = a.unwrap();
+        for name in ["b", "c"] {
+            let agent = builder(name).store(MemoryStore::new());
+            drop(agent.join(&group).start().unwrap());
+        }
+        a.wait_for_leader(MS(10_000)).await.unwrap();
+        sleep(MS(100)).await;
+        assert!(memory.record().unwrap().voted_for.is_some());
+        a.leave(MS(1_000)).await.unwrap();
+        let refused = builder("a").store(MemoryStore::new()).join(&group).start();
+        assert!(matches!(refused, Err(StartError::FreshStore { .. })));
+        assert!(builder("a").store(memory).join(&group).start().is_ok());
+    });
+}
+
+#[test]
 fn what_the_promise_rests_on_is_asked_for() {
     virtual_system().block_on(async {
         let group = group();

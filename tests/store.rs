@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "what a test cannot prepare fails it")]
 
+#[path = "store/beginnings.rs"]
+mod beginnings;
 #[path = "store/crash.rs"]
 mod crash;
 #[path = "store/faults.rs"]
@@ -16,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use actix_bully::{
     protocol::{AgentId, Term},
-    store::{FileStore, StoreError, StoreIdentity},
+    store::{FileStore, Saving, StoreError, StoreIdentity, TermStore},
 };
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -48,6 +50,11 @@ fn create(path: &Path) -> Result<FileStore<Vote>, StoreError> {
 
 fn open(path: &Path) -> Result<FileStore<Vote>, StoreError> {
     FileStore::open(path, identity("api-1"))
+}
+
+/// Saves as one who has just begun.
+fn keep(store: &impl TermStore<Vote>, record: Vote) -> Saving {
+    store.save(store.begin().unwrap_or_default(), record)
 }
 
 /// A folder, and where a store may be in it.

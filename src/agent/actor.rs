@@ -3,7 +3,7 @@
 //! Decided here: whose letters reach the machine. Those of strangers and of lives that are known
 //! to be over are counted and dropped; they never leave a trace in the state.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::resume_unwind, sync::Arc};
 
 use actix::{
     Actor, ActorFutureExt, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised,
@@ -15,7 +15,7 @@ use tracing::{debug, error};
 use crate::{
     group::{Group, Incoming, MembersChanged, Snapshot},
     protocol::{AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind},
-    store::{StoreError, TermStore},
+    store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
 };
 
@@ -47,6 +47,8 @@ pub struct Agent<E: Election> {
     /// A look for subscribers that have stopped is due.
     pub(super) looks: bool,
     pub(super) stay: Stay,
+    pub(super) generation: Generation,
+    pub(super) has_saved: bool,
     pub(super) progress: Progress<E>,
 }
 
@@ -60,6 +62,30 @@ pub(super) struct Spec<E: Election> {
     pub(super) seed: u64,
 }
 
+/// What a life finds in its store.
+#[derive(Debug)]
+pub(super) struct Past<D> {
+    pub(super) generation: Generation,
+    pub(super) record: Option<D>,
+}
+
+impl<D> Past<D> {
+    /// Begins with the store, if there is one: from then on no earlier life saves there.
+    pub(super) fn of(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
+        let Some(store) = store else {
+            return Ok(Self {
+                generation: Generation::default(),
+                record: None,
+            });
+        };
+        let generation = store.begin()?;
+        Ok(Self {
+            generation,
+            record: store.load()?,
+        })
+    }
+}
+
 impl<E: Election> Agent<E> {
     /// A life that has not begun.
     pub(super) fn new(
@@ -67,7 +93,7 @@ impl<E: Election> Agent<E> {
         belief: Arc<Belief>,
         incarnation: Incarnation,
         birth: Birth,
-        durable: Option<E::Durable>,
+        past: Past<E::Durable>,
     ) -> Self {
         let identity = Identity {
             id: spec.id.clone(),
@@ -78,7 +104,7 @@ impl<E: Election> Agent<E> {
         };
         Self {
             incarnation,
-            machine: E::new(identity, &spec.config, durable),
+            machine: E::new(identity, &spec.config, past.record),
             snapshot: None,
             timers: Timers::default(),
             deadline: Deadline::default(),
@@ -86,6 +112,8 @@ impl<E: Election> Agent<E> {
             drain: Drain::No,
             looks: false,
             stay: Stay::Staying,
+            generation: past.generation,
+            has_saved: false,
             progress: Progress::Free,
             spec,
             belief,
@@ -97,28 +125,23 @@ impl<E: Election> Agent<E> {
         if self.belief.is_over() {
             return None;
         }
-        let durable = match &self.spec.store {
-            None => Ok(None),
-            Some(store) => store.load(),
-        };
         // One that forgot what it promised could promise it again to somebody else.
-        let unreadable = |reason: &StoreError| {
-            error!(node = %self.spec.id, %reason, "record not readable: the agent stops");
+        let past = Past::of(self.spec.store.as_deref()).inspect_err(|reason| {
+            error!(node = %self.spec.id, %reason, "record not readable");
+        });
+        let past = match past {
+            Err(reason) if reason.is_full() => {
+                resume_unwind(Box::new("the disk of the record is full"))
+            }
+            past => past.ok()?,
         };
-        let durable = durable.inspect_err(unreadable).ok()?;
         let (id, score) = (&self.spec.id, self.belief.score());
         let incarnation = self.spec.group.restart(id, self.incarnation, score)?;
         if !self.belief.begin_life(incarnation) {
             return None;
         }
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        Some(Self::new(
-            spec,
-            belief,
-            incarnation,
-            Birth::Restarted,
-            durable,
-        ))
+        Some(Self::new(spec, belief, incarnation, Birth::Restarted, past))
     }
 
     /// News of a life arrives in the mailbox before its letters do, so what the snapshot at hand
@@ -315,7 +338,7 @@ impl<E: Election> Handler<Inject> for Agent<E> {
 
     fn handle(&mut self, fault: Inject, ctx: &mut Context<Self>) {
         match fault {
-            Inject::Crash => std::panic::resume_unwind(Box::new("injected")),
+            Inject::Crash => resume_unwind(Box::new("injected")),
             Inject::Stop => self.stop(ctx),
             Inject::Hang(until) => ctx.wait(until.into_actor(self).map(|(), _, _| ())),
         }

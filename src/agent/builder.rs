@@ -11,14 +11,16 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use crate::{
     clock::{BootClock, Clock, RuntimeClock},
     group::Group,
-    protocol::{AgentId, Birth, Election, Incarnation, MemberKind, Needs, PeerMessage, Score},
+    protocol::{
+        AgentId, Birth, Demands, Election, Incarnation, MemberKind, Needs, PeerMessage, Score,
+    },
     store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
 };
 
 use super::{
     Agent, ElectionHandle, Notice, StartError,
-    actor::Spec,
+    actor::{Past, Spec},
     audience::Part,
     belief::{Belief, Place},
 };
@@ -97,6 +99,10 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Where the agent keeps what must survive a crash. Needed only by elections that have such a
     /// record.
+    ///
+    /// The store outlives the agent: keep it, and give the same one, or a clone of it, to each start
+    /// of this name. A start takes it over, so whoever had it before saves nothing any more; and a
+    /// start whose store has no record is refused where that name has kept one.
     pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
@@ -116,6 +122,11 @@ impl<E: Election> AgentBuilder<E> {
     }
 
     /// How the agent is restarted after a crash. Default: [`RestartPolicy::transient`].
+    ///
+    /// A record that its disk has no room for is a crash: the agent comes back with the record
+    /// before it, and leads, votes and answers nothing that it could not keep. The default policy
+    /// gives it up after a few tries within 30 s, and it has ended for good then. One that has to
+    /// outlast a disk that is full for long takes a policy with more restarts.
     pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
         self
@@ -167,6 +178,12 @@ impl<E: Election> AgentBuilder<E> {
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
         // Whoever looks at the group first, this thread or the agent's, finds the agent there.
         take_seat(&ready.spec, &ready.belief, &addr);
+        // The arbiter may have stopped since it was asked, and dropped the agent before it had this
+        // place. It is told of the end in any case, before or after this look.
+        if ready.belief.is_over() {
+            ready.spec.group.leave(&ready.spec.id, ready.incarnation);
+            return Err(StartError::NoArbiter);
+        }
         Ok(ready.handle(addr))
     }
 
@@ -186,6 +203,31 @@ impl<E: Election> AgentBuilder<E> {
         Ok(())
     }
 
+    /// Takes over the store under a name that is kept already.
+    fn take_store(
+        &self,
+        group: &Group<E::Message>,
+        id: &AgentId,
+        demands: Demands,
+    ) -> Result<Past<E::Durable>, StartError> {
+        let is_volatile = match &self.store {
+            Some(store) => store.is_volatile(),
+            None => false,
+        };
+        // Asked again: a bridge may have opened the group in between, and must not from now on.
+        let relies_on_it = demands.needs == Needs::RecordAndClock && is_volatile;
+        if relies_on_it && !group.note_volatile(id) {
+            return Err(StartError::VolatileStore);
+        }
+        let past = Past::of(self.store.as_deref())?;
+        let keeps = demands.needs != Needs::Nothing;
+        if keeps && past.record.is_none() && group.had_record(id, demands) {
+            return Err(StartError::FreshStore { id: id.clone() });
+        }
+        E::admits(&self.config, id, past.record.as_ref())?;
+        Ok(past)
+    }
+
     fn prepare(mut self) -> Result<Ready<E>, StartError> {
         if let Some(refused) = self.refused {
             return Err(refused);
@@ -194,26 +236,17 @@ impl<E: Election> AgentBuilder<E> {
         let group = self.group.take().ok_or(StartError::NotJoined)?;
         let demands = E::demands(&self.config, &id, self.kind)?;
         self.check_store(demands.needs, &group)?;
-        let clock = choose_clock(self.clock, demands.needs)?;
-        let durable = match &self.store {
-            Some(store) => {
-                check_owner(store.identity(), &group, &id)?;
-                store.load()?
-            }
-            None => None,
-        };
-        E::admits(&self.config, &id, durable.as_ref())?;
-        let incarnation = group.reserve(&id, demands)?;
-        // Asked again: a bridge may have opened the group in between, and must not from now on.
-        let is_volatile = match &self.store {
-            Some(store) => store.is_volatile(),
-            None => false,
-        };
-        let relies_on_it = demands.needs == Needs::RecordAndClock && is_volatile;
-        if relies_on_it && !group.note_volatile(&id) {
-            group.leave(&id, incarnation);
-            return Err(StartError::VolatileStore);
+        let clock = choose_clock(self.clock.take(), demands.needs)?;
+        // Looked at first: one who is refused here takes neither the name nor the store.
+        if let Some(store) = &self.store {
+            check_owner(store.identity(), &group, &id)?;
+            E::admits(&self.config, &id, store.load()?.as_ref())?;
         }
+        let incarnation = group.reserve(&id, demands)?;
+        let past = self.take_store(&group, &id, demands);
+        let past = past.inspect_err(|_| {
+            group.leave(&id, incarnation);
+        })?;
         let place: Box<dyn Place> = Box::new(group.clone());
         let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
         if demands.needs == Needs::RecordAndClock {
@@ -237,7 +270,7 @@ impl<E: Election> AgentBuilder<E> {
             belief: Arc::new(belief),
             incarnation,
             birth: self.birth,
-            durable,
+            past,
             policy: self.policy,
             parent: self.parent,
         })
@@ -262,7 +295,7 @@ struct Ready<E: Election> {
     belief: Arc<Belief>,
     incarnation: Incarnation,
     birth: Birth,
-    durable: Option<E::Durable>,
+    past: Past<E::Durable>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
 }
@@ -283,10 +316,14 @@ impl<E: Election> Ready<E> {
     /// Makes the first life, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        let (incarnation, birth, durable) = (self.incarnation, self.birth, self.durable.take());
+        let (incarnation, birth) = (self.incarnation, self.birth);
+        let past = Past {
+            generation: self.past.generation,
+            record: self.past.record.take(),
+        };
         move |ctx| {
             take_seat(&spec, &belief, &ctx.address());
-            Agent::new(spec, belief, incarnation, birth, durable)
+            Agent::new(spec, belief, incarnation, birth, past)
         }
     }
 

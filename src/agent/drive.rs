@@ -13,7 +13,7 @@
 //! ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
-use std::{future::poll_fn, mem, sync::Arc, task::Poll, time::Duration};
+use std::{future::poll_fn, mem, panic::resume_unwind, sync::Arc, task::Poll, time::Duration};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
 use tracing::{debug, error, info, info_span};
@@ -74,7 +74,7 @@ impl<E: Election> Agent<E> {
             match effect {
                 Effect::Persist(record) => {
                     if let Some(store) = &self.spec.store {
-                        let saving = store.save(record);
+                        let saving = store.save(self.generation, record);
                         return self.hold(effects.collect(), saving, ctx);
                     }
                 }
@@ -106,12 +106,15 @@ impl<E: Election> Agent<E> {
         let (belief, life) = (Arc::clone(&self.belief), self.incarnation);
         let saving = poll_fn(move |task| {
             if belief.is_present(life) {
-                saving.as_mut().poll(task)
+                saving.as_mut().poll(task).map(Some)
             } else {
-                Poll::Ready(Err(StoreError::Superseded))
+                Poll::Ready(None)
             }
         });
-        let saved = |saved, agent: &mut Self, ctx: &mut Context<Self>| agent.saved(saved, ctx);
+        let saved = |saved: Option<_>, agent: &mut Self, ctx: &mut Context<Self>| match saved {
+            Some(saved) => agent.saved(saved, ctx),
+            None => agent.stop(ctx),
+        };
         ctx.wait(saving.into_actor(self).map(saved));
     }
 
@@ -124,12 +127,26 @@ impl<E: Election> Agent<E> {
             return;
         }
         if let Err(reason) = saved {
-            error!(%reason, "record not durable: the agent stops");
-            return self.stop(ctx);
+            return self.unsaved(&reason, ctx);
+        }
+        if !mem::replace(&mut self.has_saved, true) {
+            self.spec.group.note_record(&self.spec.id);
         }
         let view = self.machine.view(self.belief.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         self.look_after(&view, ctx);
+    }
+
+    /// The machine has gone on to what is not durable, so this life ends in any case. Where the disk
+    /// is full the record before it is there, and room may be made: that is a crash, and the restart
+    /// policy says how often, and after how long, another life tries. Anything else is for good.
+    fn unsaved(&mut self, reason: &StoreError, ctx: &mut Context<Self>) {
+        if reason.is_full() {
+            error!(%reason, "record not durable, the disk is full: the agent starts anew");
+            resume_unwind(Box::new("the disk of the record is full"));
+        }
+        error!(%reason, "record not durable: the agent stops");
+        self.stop(ctx);
     }
 
     /// Tells the application, and keeps in mind what it has to answer.

@@ -26,7 +26,7 @@ pub enum StartError {
     /// There is no System on this thread.
     #[error("there is no actix System on this thread: start agents inside of one")]
     NoSystem,
-    /// The arbiter has stopped, or its thread could not be made.
+    /// The arbiter has stopped, maybe while the agent was started, or its thread could not be made.
     #[error("the arbiter is not running: start the agent on one that is")]
     NoArbiter,
     /// The election has a record to keep, and no place was named for it.
@@ -45,6 +45,14 @@ pub enum StartError {
         "a store in memory forgets a vote when its process ends, and this group reaches other hosts: use a FileStore"
     )]
     VolatileStore,
+    /// An agent of that name has kept a record in this group, and this store has none.
+    #[error(
+        "{id} has voted in this group before, and this store knows of no vote: keep the store that it had, and give a clone of it to each start"
+    )]
+    FreshStore {
+        /// The agent's name.
+        id: AgentId,
+    },
     /// The configuration has no such participant.
     #[error("the election's configuration refuses the agent")]
     Misfit(#[from] Misfit),

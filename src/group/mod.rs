@@ -243,6 +243,16 @@ impl<M: PeerMessage> Group<M> {
         self.registry().note_volatile(id)
     }
 
+    /// Notes that a member has made a record durable: who takes its name next has to know it.
+    pub(crate) fn note_record(&self, id: &AgentId) {
+        self.registry().note_record(id);
+    }
+
+    /// Whether somebody of that name has made a record durable by these rules.
+    pub(crate) fn had_record(&self, id: &AgentId, demands: Demands) -> bool {
+        self.registry().had_record(id, demands)
+    }
+
     /// The rules that the group's agents in this process follow; `None` while nobody has a place.
     pub fn rules(&self) -> Option<Demands> {
         self.registry().rules()

@@ -10,7 +10,7 @@
 use std::{
     ffi::OsString,
     fs::{self, File},
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
@@ -18,6 +18,7 @@ use tempfile::NamedTempFile;
 
 use super::{
     Damage, StoreError,
+    files::{Clobber, Files},
     lock::{self, Locked},
 };
 
@@ -31,6 +32,7 @@ pub(super) struct Disk {
     path: PathBuf,
     /// The file that has the name.
     pub(super) held: Locked,
+    files: Files,
 }
 
 impl Disk {
@@ -39,7 +41,7 @@ impl Disk {
     /// # Errors
     /// [`StoreError::Exists`], [`StoreError::Io`], [`StoreError::NotAvailable`]; there is no file
     /// of ours then.
-    pub(super) fn create(named: &Path, text: &[u8]) -> Result<Self, StoreError> {
+    pub(super) fn create(named: &Path, text: &[u8], files: Files) -> Result<Self, StoreError> {
         let failed = |source| io_error(named, source);
         let name = named.file_name().ok_or(ErrorKind::InvalidFilename);
         let name = name.map_err(|kind| failed(kind.into()))?;
@@ -49,17 +51,14 @@ impl Disk {
         };
         let folder = fs::canonicalize(folder).map_err(failed)?;
         let path = folder.join(name);
-        let file = write_beside(named, &folder, &path, text)?;
-        let held = file
-            .persist_noclobber(&path)
-            .map_err(|refused| refused.error)
-            .map_err(|error| {
-                if error.kind() == ErrorKind::AlreadyExists {
-                    return StoreError::Exists { path: named.into() };
-                }
-                failed(error)
-            })?;
-        if let Err(error) = sync_folder(&folder) {
+        let file = write_beside(&files, named, &path, text)?;
+        let held = files.rename(file, &path, Clobber::Never).map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                return StoreError::Exists { path: named.into() };
+            }
+            failed(error)
+        })?;
+        if let Err(error) = files.sync_folder(&folder) {
             // It has our lock and holds nothing yet: nobody misses it.
             drop(fs::remove_file(&path));
             return Err(failed(error));
@@ -69,6 +68,7 @@ impl Disk {
             folder,
             path,
             held: Locked::new(held),
+            files,
         })
     }
 
@@ -77,7 +77,7 @@ impl Disk {
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Io`],
     /// [`StoreError::NotAvailable`], and [`StoreError::Damaged`] for what is not a file.
-    pub(super) fn open(named: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open(named: &Path, files: Files) -> Result<Self, StoreError> {
         let failed = |source: io::Error| {
             if source.kind() == ErrorKind::NotFound {
                 return StoreError::Missing { path: named.into() };
@@ -103,6 +103,7 @@ impl Disk {
                     folder,
                     path,
                     held,
+                    files,
                 });
             }
         }
@@ -130,24 +131,22 @@ impl Disk {
         Ok(text)
     }
 
-    /// Puts a new file in the place of the present one. It is durable when this returns; after an
-    /// error it is not known which of the two is.
+    /// Puts a new file in the place of the present one. It is durable when this returns.
     ///
     /// # Errors
-    /// [`StoreError::Replaced`], and [`StoreError::Io`].
-    pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), StoreError> {
-        let failed = |source| io_error(&self.named, source);
+    /// [`Unsaved`], which says whether the file before it is there for certain.
+    pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), Unsaved> {
+        let failed = |source| Unsaved::InDoubt(io_error(&self.named, source));
         if !lock::has_name(self.held.file(), &self.path).map_err(failed)? {
-            return Err(StoreError::Replaced {
+            return Err(Unsaved::InDoubt(StoreError::Replaced {
                 path: self.named.clone(),
-            });
+            }));
         }
-        let file = write_beside(&self.named, &self.folder, &self.path, text)?;
-        let held = file
-            .persist(&self.path)
-            .map_err(|refused| failed(refused.error))?;
-        self.held = Locked::new(held);
-        sync_folder(&self.folder).map_err(failed)
+        let file = write_beside(&self.files, &self.named, &self.path, text);
+        let file = file.map_err(Unsaved::AsBefore)?;
+        let held = self.files.rename(file, &self.path, Clobber::Always);
+        self.held = Locked::new(held.map_err(failed)?);
+        self.files.sync_folder(&self.folder).map_err(failed)
     }
 
     /// Removes what a crash between write and rename left behind.
@@ -166,10 +165,20 @@ impl Disk {
     }
 }
 
-/// A new file in the folder: locked, and with its contents on the disk, but not its name.
+/// Why a file was not replaced.
+#[derive(Debug)]
+pub(super) enum Unsaved {
+    /// The disk holds the file before it, as if nothing had been tried.
+    AsBefore(StoreError),
+    /// The disk holds the one or the other.
+    InDoubt(StoreError),
+}
+
+/// A new file beside the one of that path: locked, and with its contents on the disk, but not its
+/// name. What fails here leaves nothing behind, so its room is free again.
 fn write_beside(
+    files: &Files,
     named: &Path,
-    folder: &Path,
     path: &Path,
     text: &[u8],
 ) -> Result<NamedTempFile, StoreError> {
@@ -178,11 +187,11 @@ fn write_beside(
         .prefix(&before_chance(path))
         .rand_bytes(CHANCE)
         .suffix(AFTER_CHANCE)
-        .tempfile_in(folder)
+        .tempfile_in(path.parent().unwrap_or(path))
         .map_err(failed)?;
     lock::lock(named, file.as_file())?;
-    file.write_all(text).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
+    files.write(&mut file, text).map_err(failed)?;
+    files.sync(&file).map_err(failed)?;
     Ok(file)
 }
 
@@ -204,16 +213,21 @@ fn before_chance(path: &Path) -> OsString {
     prefix
 }
 
-/// A rename is durable only once the folder is.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+pub(super) fn io_error(path: &Path, source: io::Error) -> StoreError {
+    let path = path.into();
+    if is_full(&source) {
+        StoreError::Full { path, source }
+    } else {
+        StoreError::Io { path, source }
+    }
 }
 
-pub(super) fn io_error(path: &Path, source: io::Error) -> StoreError {
-    StoreError::Io {
-        path: path.into(),
-        source,
-    }
+/// Whether there was no room, or none for this user.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
 }
 
 const CHANCE: usize = 8;

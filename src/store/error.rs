@@ -2,12 +2,13 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::StoreIdentity;
+use super::{Generation, StoreIdentity, disk::is_full};
 
 /// Why a record cannot be read or made durable.
 ///
-/// From `create` and `open`: there is no store, and the file is as it was. From `save`: the agent
-/// stops, and what followed in its step does not leave.
+/// From `create` and `open`: there is no store, and the file is as it was. From `save`: what
+/// followed in the agent's step does not leave; the agent starts anew by its restart policy if the
+/// disk [is full](Self::is_full), and stops otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -44,13 +45,15 @@ pub enum StoreError {
         found: Box<StoreIdentity>,
     },
     /// The file was written by another release.
-    #[error("{path} has format {found}, this release reads format {supported}: use one that fits")]
+    #[error(
+        "{path} has format {found}, this release reads formats 1 to {supported}: use the release that wrote it, or a later one"
+    )]
     Version {
         /// The path asked for.
         path: PathBuf,
         /// The file's format.
         found: u8,
-        /// The only one that is known here.
+        /// The newest that is known here.
         supported: u8,
     },
     /// The file is whole and this node's, but its record is not what the election would write.
@@ -87,10 +90,26 @@ pub enum StoreError {
         /// What the system says.
         source: io::Error,
     },
-    /// Another agent, or a later life of this one, has begun with the store since. Nothing was
-    /// written.
-    #[error("a later agent has the store: stop the one before, and start one agent for each store")]
-    Superseded,
+    /// Another agent, or a later incarnation of this one, has begun with the store since.
+    #[error(
+        "generation {latest} of an agent has the store, this is generation {by}: stop the one before, and start one agent for each store"
+    )]
+    Superseded {
+        /// Who asked.
+        by: Generation,
+        /// Who has it.
+        latest: Generation,
+    },
+    /// The disk, or the share of it that this user may take, is full. The record before is kept.
+    #[error(
+        "{path} cannot be written, its disk is full: make room; the agent comes back by its restart policy, or is started again"
+    )]
+    Full {
+        /// The path asked for.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The record cannot be put into a file. Nothing was written.
     #[error("a record cannot be encoded: it needs a plain serde type with text for map keys")]
     Encode(#[source] io::Error),
@@ -114,6 +133,31 @@ pub enum StoreError {
     /// A store of another kind does not work.
     #[error("the store of the record does not work")]
     Backend(#[source] io::Error),
+}
+
+impl StoreError {
+    /// Whether there was no room: what failed may be tried again when there is.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Full { .. } => true,
+            Self::Backend(source) | Self::Io { source, .. } => is_full(source),
+            Self::Exists { .. }
+            | Self::Missing { .. }
+            | Self::Damaged { .. }
+            | Self::Foreign { .. }
+            | Self::Version { .. }
+            | Self::Record { .. }
+            | Self::InUse { .. }
+            | Self::Replaced { .. }
+            | Self::Failed { .. }
+            | Self::Superseded { .. }
+            | Self::Encode(_)
+            | Self::TooLarge { .. }
+            | Self::Altered
+            | Self::NoRuntime
+            | Self::NotAvailable => false,
+        }
+    }
 }
 
 /// What is wrong with a file.

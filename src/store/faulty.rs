@@ -8,7 +8,8 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{Saving, StoreError, StoreIdentity, TermStore};
+use super::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore};
+use crate::protocol::Incarnation;
 
 /// A store whose saves fail or take their time when a test says so; until then it is the one
 /// inside.
@@ -18,12 +19,14 @@ use super::{Saving, StoreError, StoreIdentity, TermStore};
 /// use actix_bully::store::{FaultyStore, MemoryStore, TermStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Arc::new(FaultyStore::new(MemoryStore::new()));
 /// store.fail_at(2);
-/// assert!(store.save(1).await.is_ok());
-/// assert!(store.save(2).await.is_err());
+/// let generation = store.begin()?;
+/// assert!(store.save(generation, 1).await.is_ok());
+/// assert!(store.save(generation, 2).await.is_err());
 /// assert!(store.load().is_err(), "and so does all that follows");
+/// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
@@ -39,6 +42,8 @@ enum Disk {
     /// So many saves end well.
     Wearing(u32),
     Bad,
+    /// What is on it can be read.
+    Full,
 }
 
 impl<S> FaultyStore<S> {
@@ -55,6 +60,20 @@ impl<S> FaultyStore<S> {
     /// The next one is the first; 0 is taken for 1.
     pub fn fail_at(&self, save: u32) {
         *self.disk() = Disk::Wearing(save.saturating_sub(1));
+    }
+
+    /// Saves fail from now on because the disk is full, before anything is written, until
+    /// [`make_room`](Self::make_room). What was saved can be loaded.
+    pub fn fill(&self) {
+        *self.disk() = Disk::Full;
+    }
+
+    /// Saves work again after [`fill`](Self::fill).
+    pub fn make_room(&self) {
+        let mut disk = self.disk();
+        if matches!(*disk, Disk::Full) {
+            *disk = Disk::Good;
+        }
     }
 
     /// Saves wait from now on, before anything is written, until [`release`](Self::release).
@@ -76,36 +95,48 @@ impl<S> FaultyStore<S> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one save; whether it ends well.
-    fn wears(&self) -> bool {
+    /// Counts one save; whether it may be tried.
+    fn wear(&self) -> Result<(), StoreError> {
         let mut disk = self.disk();
         *disk = match *disk {
             Disk::Good => Disk::Good,
             Disk::Wearing(0) | Disk::Bad => Disk::Bad,
             Disk::Wearing(left) => Disk::Wearing(left.saturating_sub(1)),
+            Disk::Full => Disk::Full,
         };
-        !matches!(*disk, Disk::Bad)
+        match *disk {
+            Disk::Good | Disk::Wearing(_) => Ok(()),
+            Disk::Bad => Err(planted()),
+            Disk::Full => Err(StoreError::Backend(io::ErrorKind::StorageFull.into())),
+        }
+    }
+
+    fn read(&self) -> Result<(), StoreError> {
+        match *self.disk() {
+            Disk::Good | Disk::Wearing(_) | Disk::Full => Ok(()),
+            Disk::Bad => Err(planted()),
+        }
     }
 }
 
 impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
-    fn load(&self) -> Result<Option<D>, StoreError> {
-        match *self.disk() {
-            Disk::Good | Disk::Wearing(_) => self.inner.load(),
-            Disk::Bad => Err(planted()),
-        }
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.read()?;
+        self.inner.begin()
     }
 
-    fn save(&self, record: D) -> Saving {
+    fn load(&self) -> Result<Option<D>, StoreError> {
+        self.read()?;
+        self.inner.load()
+    }
+
+    fn save(&self, by: Generation, record: D) -> Saving {
         let mut held = self.held.subscribe();
-        let saving = self.wears().then(|| self.inner.save(record));
+        let saving = self.wear().map(|()| self.inner.save(by, record));
         Box::pin(async move {
             // An error says that the store is gone, and with it whoever could release it.
             drop(held.wait_for(|held| !held).await);
-            match saving {
-                Some(saving) => saving.await,
-                None => Err(planted()),
-            }
+            saving?.await
         })
     }
 
@@ -115,6 +146,18 @@ impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
 
     fn identity(&self) -> Option<&StoreIdentity> {
         self.inner.identity()
+    }
+}
+
+impl<S: Incarnations> Incarnations for FaultyStore<S> {
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        self.read()?;
+        self.inner.last()
+    }
+
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        self.wear()?;
+        self.inner.remember(incarnation)
     }
 }
 

@@ -1,11 +1,10 @@
 //! A store that survives the host.
 //!
-//! Decided here: that one save at a time is on its way, and that a store which failed once fails
-//! for good.
+//! Decided here: that one save at a time is on its way, that only the latest generation's is
+//! written, and when a store that failed fails for good.
 
 use std::{
     fmt::Debug,
-    future::ready,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -13,7 +12,13 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::{runtime::Handle, sync::Mutex as FairMutex};
 
-use super::{Saving, StoreError, StoreIdentity, TermStore, disk::Disk, format};
+use super::{
+    Generation, Generations, Incarnations, Saving, StoreError, StoreIdentity, TermStore,
+    disk::{Disk, Unsaved},
+    files::Files,
+    format::{self, Kept},
+};
+use crate::protocol::Incarnation;
 
 /// Keeps the record in a file, through crashes of the process and of the host.
 ///
@@ -24,8 +29,12 @@ use super::{Saving, StoreError, StoreIdentity, TermStore, disk::Disk, format};
 ///
 /// A save writes a new file beside the old one, syncs it, renames it over the old one, and syncs
 /// the folder, on a thread for blocking work. After a crash at any moment the file holds the old
-/// record or the new one. Once a save has failed, the disk may hold either: every later save and
-/// load fails too, until the file is opened again.
+/// record or the new one. A save that fails before the renaming, as on a full disk, leaves the old
+/// one, and a later save may do better. Once one has failed at the renaming or after it, the disk
+/// may hold either: every later save and load fails too, until the file is opened again.
+///
+/// A file of an earlier release is brought to the present format when it is opened, and cannot be
+/// opened by that release any more.
 ///
 /// The file is locked as long as the store exists, and it may be read by its owner only. It
 /// belongs on a local disk: the locks and syncs of a network's file system may promise less.
@@ -52,19 +61,28 @@ use super::{Saving, StoreError, StoreIdentity, TermStore, disk::Disk, format};
 /// ```
 #[derive(Debug)]
 pub struct FileStore<D> {
-    identity: StoreIdentity,
     /// Fair, so that saves reach the disk in their order, also when nobody waits for them.
-    disk: Arc<FairMutex<Disk>>,
-    known: Arc<Mutex<Known<D>>>,
+    turn: Arc<FairMutex<()>>,
+    shared: Arc<Shared<D>>,
+}
+
+#[derive(Debug)]
+struct Shared<D> {
+    identity: StoreIdentity,
     path: Box<Path>,
+    generations: Generations,
+    /// Held as long as a write takes: one at a time, and none by an earlier generation after one by
+    /// a later.
+    disk: Mutex<Disk>,
+    /// Held for a moment.
+    known: Mutex<Known<D>>,
 }
 
 /// What is known of the disk.
 #[derive(Debug)]
 enum Known<D> {
-    /// The record that is durable.
-    Durable(Option<D>),
-    /// A save failed: the record is the one before it, or the one that it tried.
+    Durable(Kept<D>),
+    /// A save failed: the disk holds what it held, or what was tried.
     InDoubt,
 }
 
@@ -78,9 +96,7 @@ where
     /// [`StoreError::Exists`] when there is anything of that name; others when it cannot be
     /// written. Nothing was changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
-        let text = format::encode::<D>(&identity, None)?;
-        let disk = Disk::create(path.as_ref(), &text)?;
-        Ok(Self::new(disk, identity, None))
+        Self::create_on(path.as_ref(), identity, Files::default())
     }
 
     /// The store of a node that ran before. Blocks for two syncs: the record is written again, so
@@ -89,23 +105,100 @@ where
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when there is no record of this node that could be trusted;
-    /// [`StoreError::InUse`] when somebody else has it open. The record was not changed.
+    /// [`StoreError::InUse`] when somebody else has it open; [`StoreError::Full`] when there is no
+    /// room to write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
-        let mut disk = Disk::open(path.as_ref())?;
-        let text = disk.read(format::MAX_LEN)?;
-        let record = format::decode(disk.named(), &text, &identity)?;
-        disk.tidy()?;
-        disk.replace(&text)?;
-        Ok(Self::new(disk, identity, record))
+        Self::open_on(path.as_ref(), identity, Files::default())
     }
 
-    fn new(disk: Disk, identity: StoreIdentity, record: Option<D>) -> Self {
-        Self {
-            identity,
-            path: disk.named().into(),
-            disk: Arc::new(FairMutex::new(disk)),
-            known: Arc::new(Mutex::new(Known::Durable(record))),
+    pub(super) fn create_on(
+        path: &Path,
+        identity: StoreIdentity,
+        files: Files,
+    ) -> Result<Self, StoreError> {
+        let kept = Kept::nothing();
+        let text = format::encode::<D>(&identity, &kept.as_ref())?;
+        let disk = Disk::create(path, &text, files)?;
+        Ok(Self::new(disk, identity, kept))
+    }
+
+    pub(super) fn open_on(
+        path: &Path,
+        identity: StoreIdentity,
+        files: Files,
+    ) -> Result<Self, StoreError> {
+        let mut disk = Disk::open(path, files)?;
+        let text = disk.read(format::MAX_LEN)?;
+        let kept = format::decode::<D>(disk.named(), &text, &identity)?;
+        disk.tidy()?;
+        let text = format::encode(&identity, &kept.as_ref())?;
+        match disk.replace(&text) {
+            Ok(()) => Ok(Self::new(disk, identity, kept)),
+            Err(Unsaved::AsBefore(error) | Unsaved::InDoubt(error)) => Err(error),
         }
+    }
+
+    fn new(disk: Disk, identity: StoreIdentity, kept: Kept<D>) -> Self {
+        Self {
+            turn: Arc::default(),
+            shared: Arc::new(Shared {
+                identity,
+                path: disk.named().into(),
+                generations: Generations::after(kept.generation),
+                disk: Mutex::new(disk),
+                known: Mutex::new(Known::Durable(kept)),
+            }),
+        }
+    }
+}
+
+impl<D> Shared<D>
+where
+    D: Clone + PartialEq + Serialize + DeserializeOwned,
+{
+    /// What the disk holds for certain.
+    fn kept(&self) -> Result<Kept<D>, StoreError> {
+        match &*lock(&self.known) {
+            Known::Durable(kept) => Ok(kept.clone()),
+            Known::InDoubt => Err(StoreError::Failed {
+                path: self.path.to_path_buf(),
+            }),
+        }
+    }
+
+    /// Writes what `change` makes of what is kept. Blocks.
+    fn write(
+        &self,
+        change: impl FnOnce(Kept<D>) -> Result<Kept<D>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut disk = lock(&self.disk);
+        let kept = change(self.kept()?)?;
+        let text = format::encode(&self.identity, &kept.as_ref())?;
+        let written = disk.replace(&text);
+        let mut known = lock(&self.known);
+        match written {
+            Ok(()) => *known = Known::Durable(kept),
+            Err(Unsaved::AsBefore(error)) => return Err(error),
+            Err(Unsaved::InDoubt(error)) => {
+                *known = Known::InDoubt;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// A record of that generation, unless a later one has begun.
+    fn save(&self, by: Generation, record: D) -> Result<(), StoreError> {
+        self.write(|kept| {
+            self.generations.check(by)?;
+            Ok(Kept {
+                generation: by,
+                record: Some(record),
+                ..kept
+            })
+        })?;
+        // One that began meanwhile may have loaded the record before: nothing may rest on this one.
+        self.generations.check(by)
     }
 }
 
@@ -113,39 +206,26 @@ impl<D> TermStore<D> for FileStore<D>
 where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.shared.kept()?;
+        Ok(self.shared.generations.begin())
+    }
+
     /// No reading of the disk: nobody else writes there. A record that was on its way when its
     /// agent crashed may be missing; nothing of that step left.
     fn load(&self) -> Result<Option<D>, StoreError> {
-        match &*lock(&self.known) {
-            Known::Durable(record) => Ok(record.clone()),
-            Known::InDoubt => Err(StoreError::Failed {
-                path: self.path.to_path_buf(),
-            }),
-        }
+        self.shared.kept().map(|kept| kept.record)
     }
 
-    fn save(&self, record: D) -> Saving {
-        let text = match format::encode(&self.identity, Some(&record)) {
-            Ok(text) => text,
-            Err(refused) => return Box::pin(ready(Err(refused))),
-        };
-        let (disk, known) = (Arc::clone(&self.disk), Arc::clone(&self.known));
+    fn save(&self, by: Generation, record: D) -> Saving {
+        let (turn, shared) = (Arc::clone(&self.turn), Arc::clone(&self.shared));
         Box::pin(async move {
             let runtime = Handle::try_current().map_err(|_| StoreError::NoRuntime)?;
-            let mut disk = disk.lock_owned().await;
+            let turn = turn.lock_owned().await;
             let write = move || {
-                if matches!(*lock(&known), Known::InDoubt) {
-                    return Err(StoreError::Failed {
-                        path: disk.named().into(),
-                    });
-                }
-                let written = disk.replace(&text);
-                *lock(&known) = match written {
-                    Ok(()) => Known::Durable(Some(record)),
-                    Err(_) => Known::InDoubt,
-                };
+                let written = shared.save(by, record);
                 // Given free only here, so that the next save finds what this one has found.
-                drop(disk);
+                drop(turn);
                 written
             };
             let written = runtime.spawn_blocking(write).await;
@@ -158,7 +238,29 @@ where
     }
 
     fn identity(&self) -> Option<&StoreIdentity> {
-        Some(&self.identity)
+        Some(&self.shared.identity)
+    }
+}
+
+impl<D> Incarnations for FileStore<D>
+where
+    D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
+{
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        self.shared.kept().map(|kept| kept.incarnation)
+    }
+
+    /// Blocks for two syncs, and for a save that is on its way.
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        if self.last()? >= incarnation {
+            return Ok(());
+        }
+        self.shared.write(|kept| {
+            Ok(Kept {
+                incarnation: kept.incarnation.max(incarnation),
+                ..kept
+            })
+        })
     }
 }
 

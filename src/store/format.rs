@@ -3,38 +3,64 @@
 //! Three lines of text, so that an operator can read them:
 //!
 //! ```text
-//! actix-bully store 1
-//! {"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
-//! crc32 da2d377f
+//! actix-bully store 2
+//! {"cluster":"production","group":"jobs","node":"api-1","generation":3,"incarnation":1795309200000000000,"record":{"term":7,"voted_for":"api-2"}}
+//! crc32 53efe448
 //! ```
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 0..18 | `actix-bully store ` |
 //! | 18..  | the version of the format, decimal, 0 to 255; a line feed |
-//! | ..    | one line of JSON without spaces: the identity, then the record, `null` if none was ever saved; a line feed |
+//! | ..    | one line of JSON without spaces: the identity, the last generation that wrote, the last incarnation that was remembered (0: none), then the record, `null` if none was ever saved; a line feed |
 //! | last 15 | `crc32 `, the CRC-32 (IEEE) of all bytes before in 8 lower-case hexadecimal digits, a line feed |
 //!
-//! Version history: 1, the first. Beginning and end are the same in every version, so a damaged
-//! file is never taken for one of another version.
+//! | version | releases | what it has |
+//! |---|---|---|
+//! | 1 | 0.1 | identity and record; at most 4,096 bytes |
+//! | 2 | since 0.2 | `generation` and `incarnation` as well; at most 65,536 bytes |
 //!
-//! Exactly one text belongs to an identity and a record: what is decoded must encode to the bytes
-//! that were read. So nothing that a file says is ever skipped, such as a field that a newer
-//! release has added.
+//! Beginning and end are the same in every version, so a damaged file is never taken for one of
+//! another version. One of an earlier version is read, and written anew in the present one when it
+//! is opened; one of a later version is refused.
+//!
+//! Exactly one text of the present version belongs to what it says: what is decoded must encode to
+//! the bytes that were read. So nothing that a file says is ever skipped, such as a field that a
+//! newer release has added, and nothing that it has to say is ever left out.
+//!
+//! # A record that gets a field
+//! The field is `#[serde(default)]`, and its default is what is true of a record that never had it.
+//! From a file of an earlier version it is taken so, and all that the file does say has to come
+//! back unchanged. In a file of the present version the same field has to be there, since what is
+//! decoded would encode to another text. So a record changes only together with the version.
 
 use std::{io, io::Write, path::Path};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
+use serde_json::Value;
 
-use super::{Damage, StoreError, StoreIdentity};
-use crate::protocol::AgentId;
+use super::{Damage, Generation, StoreError, StoreIdentity};
+use crate::protocol::{AgentId, Incarnation};
 
-/// A file is never larger.
-pub(super) const MAX_LEN: usize = 4096;
+/// A file is never larger, and no more of one is read. There is room for a record with two lists,
+/// the voters and those who are to follow them, of 100 names each that are as long as a name may be
+/// (256 bytes: 52 kB), with their epochs and a vote that is prepared. A block of a disk is the unit
+/// that is written anyway, so a small record costs what it did.
+pub(super) const MAX_LEN: usize = 65_536;
 
 const BEGINNING: &str = "actix-bully store ";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const CHECKSUM_LEN: usize = 15;
+
+/// What a file says beside its identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kept<R> {
+    /// The last generation that wrote.
+    pub(super) generation: Generation,
+    /// The last incarnation that was remembered.
+    pub(super) incarnation: Incarnation,
+    pub(super) record: Option<R>,
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +68,19 @@ struct Contents<R> {
     cluster: AgentId,
     group: AgentId,
     node: AgentId,
+    generation: u64,
+    incarnation: Incarnation,
     record: Option<R>,
+}
+
+/// Version 1.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents1<R> {
+    cluster: AgentId,
+    group: AgentId,
+    node: AgentId,
+    record: R,
 }
 
 /// The text of a file.
@@ -50,11 +88,11 @@ struct Contents<R> {
 /// # Errors
 /// [`StoreError::Encode`], [`StoreError::TooLarge`], and [`StoreError::Altered`] when the record
 /// would not be the same when read again.
-pub(super) fn encode<D>(identity: &StoreIdentity, record: Option<&D>) -> Result<Vec<u8>, StoreError>
+pub(super) fn encode<D>(identity: &StoreIdentity, kept: &Kept<&D>) -> Result<Vec<u8>, StoreError>
 where
     D: PartialEq + Serialize + DeserializeOwned,
 {
-    let text = write(identity, record).map_err(StoreError::Encode)?;
+    let text = write(identity, kept).map_err(StoreError::Encode)?;
     if text.len() > MAX_LEN {
         return Err(StoreError::TooLarge {
             len: text.len(),
@@ -62,12 +100,12 @@ where
         });
     }
     match decode::<D>(Path::new(""), &text, identity) {
-        Ok(again) if again.as_ref() == record => Ok(text),
+        Ok(again) if again.as_ref() == *kept => Ok(text),
         _ => Err(StoreError::Altered),
     }
 }
 
-/// The record in the text of a file; the path is for the errors.
+/// What the text of a file says; the path is for the errors.
 ///
 /// # Errors
 /// [`StoreError::Damaged`], [`StoreError::Version`], [`StoreError::Foreign`],
@@ -76,7 +114,7 @@ pub(super) fn decode<D>(
     path: &Path,
     text: &[u8],
     expected: &StoreIdentity,
-) -> Result<Option<D>, StoreError>
+) -> Result<Kept<D>, StoreError>
 where
     D: Serialize + DeserializeOwned,
 {
@@ -85,7 +123,7 @@ where
         damage,
     };
     let version = check(text).map_err(damaged)?;
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(StoreError::Version {
             path: path.into(),
             found: version,
@@ -93,13 +131,11 @@ where
         });
     }
     let json = json_line(text).ok_or_else(|| damaged(Damage::Form))?;
-    let anybody: Contents<IgnoredAny> =
-        serde_json::from_slice(json).map_err(|_| damaged(Damage::Form))?;
-    let found = StoreIdentity {
-        cluster: anybody.cluster,
-        group: anybody.group,
-        node: anybody.node,
+    let found = match version {
+        1 => serde_json::from_slice(json).map(Contents1::<IgnoredAny>::owner),
+        _ => serde_json::from_slice(json).map(Contents::<IgnoredAny>::owner),
     };
+    let found = found.map_err(|_| damaged(Damage::Form))?;
     if found != *expected {
         return Err(StoreError::Foreign {
             path: path.into(),
@@ -107,34 +143,114 @@ where
             found: Box::new(found),
         });
     }
-    let other = || StoreError::Record { path: path.into() };
-    let contents: Contents<D> = serde_json::from_slice(json).map_err(|_| other())?;
-    match write(&found, contents.record.as_ref()) {
-        Ok(again) if again == text => Ok(contents.record),
-        _ => Err(other()),
+    let kept = match version {
+        1 => read_1(json),
+        _ => read(json, text, &found),
+    };
+    kept.ok_or_else(|| StoreError::Record { path: path.into() })
+}
+
+/// Of the present version: nothing but what would be written.
+fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<Kept<D>>
+where
+    D: Serialize + DeserializeOwned,
+{
+    let contents: Contents<D> = serde_json::from_slice(json).ok()?;
+    let kept = Kept {
+        generation: Generation::new(contents.generation),
+        incarnation: contents.incarnation,
+        record: contents.record,
+    };
+    let again = write(identity, &kept.as_ref()).ok()?;
+    (again == text).then_some(kept)
+}
+
+/// Of version 1: a record that may lack what was added since, but says nothing that is skipped.
+fn read_1<D>(json: &[u8]) -> Option<Kept<D>>
+where
+    D: Serialize + DeserializeOwned,
+{
+    let upgraded: Contents1<Option<D>> = serde_json::from_slice(json).ok()?;
+    let before: Contents1<Value> = serde_json::from_slice(json).ok()?;
+    let after = serde_json::to_value(&upgraded.record).ok()?;
+    keeps_all(&before.record, &after).then_some(Kept {
+        generation: Generation::default(),
+        incarnation: Incarnation::default(),
+        record: upgraded.record,
+    })
+}
+
+/// Whether all that `before` says is said by `after` as well, which may have more fields. No deeper
+/// than JSON may be nested when it is read.
+fn keeps_all(before: &Value, after: &Value) -> bool {
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => before
+            .iter()
+            .all(|(name, value)| after.get(name).is_some_and(|now| keeps_all(value, now))),
+        (Value::Array(before), Value::Array(after)) => {
+            let pairs = || before.iter().zip(after);
+            before.len() == after.len() && pairs().all(|(value, now)| keeps_all(value, now))
+        }
+        (before, after) => before == after,
     }
 }
 
-fn write<D: Serialize>(identity: &StoreIdentity, record: Option<&D>) -> io::Result<Vec<u8>> {
-    let StoreIdentity {
-        cluster,
-        group,
-        node,
-    } = identity.clone();
+fn write<D: Serialize>(identity: &StoreIdentity, kept: &Kept<&D>) -> io::Result<Vec<u8>> {
     let mut text = format!("{BEGINNING}{VERSION}\n").into_bytes();
     serde_json::to_writer(
         &mut text,
         &Contents {
-            cluster,
-            group,
-            node,
-            record,
+            cluster: identity.cluster.clone(),
+            group: identity.group.clone(),
+            node: identity.node.clone(),
+            generation: kept.generation.number(),
+            incarnation: kept.incarnation,
+            record: kept.record,
         },
     )?;
     text.write_all(b"\n")?;
     let checksum = checksum_line(&text);
     text.write_all(checksum.as_bytes())?;
     Ok(text)
+}
+
+impl<R> Contents<R> {
+    fn owner(self) -> StoreIdentity {
+        StoreIdentity {
+            cluster: self.cluster,
+            group: self.group,
+            node: self.node,
+        }
+    }
+}
+
+impl<R> Contents1<R> {
+    fn owner(self) -> StoreIdentity {
+        StoreIdentity {
+            cluster: self.cluster,
+            group: self.group,
+            node: self.node,
+        }
+    }
+}
+
+impl<R> Kept<R> {
+    /// What a new file says.
+    pub(super) fn nothing() -> Self {
+        Self {
+            generation: Generation::default(),
+            incarnation: Incarnation::default(),
+            record: None,
+        }
+    }
+
+    pub(super) fn as_ref(&self) -> Kept<&R> {
+        Kept {
+            generation: self.generation,
+            incarnation: self.incarnation,
+            record: self.record.as_ref(),
+        }
+    }
 }
 
 /// The version of a text that begins and ends as in every version.

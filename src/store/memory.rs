@@ -2,18 +2,37 @@
 
 use std::{
     fmt::Debug,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Saving, StoreError, TermStore};
+use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
+use crate::protocol::Incarnation;
 
 /// Keeps the record in memory; clones share it.
+///
+/// It has to outlive the agent: keep it, and give a clone of it to each start of that agent. A new
+/// one has forgotten the votes, and a voter that comes back with it is refused.
 #[derive(Clone, Debug)]
-pub struct MemoryStore<D>(Arc<Mutex<Option<D>>>);
+pub struct MemoryStore<D> {
+    generations: Generations,
+    cell: Arc<Mutex<Cell<D>>>,
+}
+
+#[derive(Debug)]
+struct Cell<D> {
+    record: Option<D>,
+    incarnation: Incarnation,
+}
 
 impl<D> Default for MemoryStore<D> {
     fn default() -> Self {
-        Self(Arc::default())
+        Self {
+            generations: Generations::default(),
+            cell: Arc::new(Mutex::new(Cell {
+                record: None,
+                incarnation: Incarnation::default(),
+            })),
+        }
     }
 }
 
@@ -25,22 +44,27 @@ impl<D: Clone> MemoryStore<D> {
 
     /// The last record that was saved.
     pub fn record(&self) -> Option<D> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.cell).record.clone()
     }
 }
 
 impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        // Under the lock: what an earlier one writes is there before this one loads, or never.
+        let _cell = lock(&self.cell);
+        Ok(self.generations.begin())
+    }
+
     fn load(&self) -> Result<Option<D>, StoreError> {
         Ok(self.record())
     }
 
-    fn save(&self, record: D) -> Saving {
-        let cell = Arc::clone(&self.0);
+    fn save(&self, by: Generation, record: D) -> Saving {
+        let store = self.clone();
         Box::pin(async move {
-            *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+            let mut cell = lock(&store.cell);
+            store.generations.check(by)?;
+            cell.record = Some(record);
             Ok(())
         })
     }
@@ -48,4 +72,20 @@ impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn is_volatile(&self) -> bool {
         true
     }
+}
+
+impl<D: Debug + Send> Incarnations for MemoryStore<D> {
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        Ok(lock(&self.cell).incarnation)
+    }
+
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        let mut cell = lock(&self.cell);
+        cell.incarnation = cell.incarnation.max(incarnation);
+        Ok(())
+    }
+}
+
+fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
 }

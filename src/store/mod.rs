@@ -11,13 +11,15 @@
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] says what an operator has to know,
-//! `format.rs` what the file looks like, `disk.rs` how it is replaced.
+//! `format.rs` what the file looks like, `disk.rs` how it is replaced, `generation.rs` who may write.
 
 mod disk;
 mod error;
 mod faulty;
 mod file;
+mod files;
 mod format;
+mod generation;
 mod identity;
 mod lock;
 mod memory;
@@ -29,14 +31,59 @@ use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 pub use error::{Damage, StoreError};
 pub use faulty::FaultyStore;
 pub use file::FileStore;
+pub use generation::{Generation, Generations};
 pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
+
+use crate::protocol::Incarnation;
 
 /// Keeps one agent's record through crashes: a term and a vote, or what else its election must
 /// not forget.
 ///
-/// A driver saves one record at a time: it waits for a [`Saving`] before it asks for the next.
+/// A driver [begins](Self::begin), [loads](Self::load) what there is, and then saves one record at
+/// a time: it waits for a [`Saving`] before it asks for the next.
+///
+/// A store of your own keeps [`Generations`] beside the record, and refuses in `save` who is not
+/// the latest:
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use actix_bully::store::{Generation, Generations, Saving, StoreError, TermStore};
+///
+/// #[derive(Clone, Debug, Default)]
+/// struct Shelf { generations: Generations, record: Arc<Mutex<Option<u64>>> }
+///
+/// impl TermStore<u64> for Shelf {
+///     fn begin(&self) -> Result<Generation, StoreError> {
+///         Ok(self.generations.begin())
+///     }
+///     fn load(&self) -> Result<Option<u64>, StoreError> {
+///         Ok(*self.record.lock().expect("never poisoned"))
+///     }
+///     fn save(&self, by: Generation, record: u64) -> Saving {
+///         let shelf = self.clone();
+///         Box::pin(async move {
+///             // Asked where one write follows another, not before.
+///             let mut shelved = shelf.record.lock().expect("never poisoned");
+///             shelf.generations.check(by)?;
+///             *shelved = Some(record);
+///             Ok(())
+///         })
+///     }
+///     fn is_volatile(&self) -> bool { true }
+/// }
+/// ```
 pub trait TermStore<D>: Debug + Send + Sync {
+    /// Begins with the store: from now on only the generation that this returns may save. Called
+    /// when an incarnation begins, before it loads; its thread must not be blocked.
+    ///
+    /// So an agent that hung, was given up, and wakes when another one has its name and its store
+    /// does not put its older record in the place of the newer one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store does not work. Whoever began before is not touched then.
+    fn begin(&self) -> Result<Generation, StoreError>;
+
     /// The last record that was saved; `None` if none ever was, since the store was created.
     /// Called when a life begins, on the agent's own thread: it must be quick.
     ///
@@ -50,8 +97,12 @@ pub trait TermStore<D>: Debug + Send + Sync {
     fn load(&self) -> Result<Option<D>, StoreError>;
 
     /// Makes a record durable; it replaces the one before, wholly or not at all. What follows in
-    /// the agent's step leaves only when this has ended well; otherwise the agent stops.
-    fn save(&self, record: D) -> Saving;
+    /// the agent's step leaves only when this has ended well. After
+    /// [an error that says "full"](StoreError::is_full) the agent crashes and starts anew by its
+    /// restart policy, from the record that is there; after any other one it stops.
+    ///
+    /// One that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
+    fn save(&self, by: Generation, record: D) -> Saving;
 
     /// Whether the record is lost with the process. The promise "one leader per term" does not
     /// survive that, so such a store is for groups that end with the process as well.
@@ -64,12 +115,16 @@ pub trait TermStore<D>: Debug + Send + Sync {
 }
 
 impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        S::begin(self)
+    }
+
     fn load(&self) -> Result<Option<D>, StoreError> {
         S::load(self)
     }
 
-    fn save(&self, record: D) -> Saving {
-        S::save(self, record)
+    fn save(&self, by: Generation, record: D) -> Saving {
+        S::save(self, by, record)
     }
 
     fn is_volatile(&self) -> bool {
@@ -78,6 +133,37 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 
     fn identity(&self) -> Option<&StoreIdentity> {
         S::identity(self)
+    }
+}
+
+/// Remembers the last incarnation that a node began with, so that the next is later whatever the
+/// clock says.
+///
+/// An incarnation that is made from the wall clock is earlier than the one before if the clock was
+/// set back meanwhile, and others take its holder for one that has ended. [`remember`](Self::remember)
+/// it before anybody hears of it, and begin the next one after [`last`](Self::last).
+pub trait Incarnations: Debug + Send + Sync {
+    /// The largest that was remembered; 0 if none ever was.
+    ///
+    /// # Errors
+    /// [`StoreError`] when that cannot be read.
+    fn last(&self) -> Result<Incarnation, StoreError>;
+
+    /// Makes one durable before it returns; one that is not larger than the last changes nothing.
+    /// It may block, so it belongs to the start of a node.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it is not known to be durable.
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError>;
+}
+
+impl<S: Incarnations + ?Sized> Incarnations for Arc<S> {
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        S::last(self)
+    }
+
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        S::remember(self, incarnation)
     }
 }
 

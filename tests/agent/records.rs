@@ -11,11 +11,12 @@ use std::{
 use actix::clock;
 use actix_bully::{
     agent::{Inject, Life, StartError},
-    store::{MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
+    store::{FaultyStore, Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
+    supervisor::RestartPolicy,
 };
 
 use crate::{
-    stage::{MS, Stage, id, play, settle},
+    stage::{Log, MS, Stage, id, parent, play, settle},
     toy::{Act, Toy},
 };
 
@@ -41,12 +42,17 @@ impl TermStore<u32> for Slow {
         self.kept.load()
     }
 
-    fn save(&self, record: u32) -> Saving {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.check()?;
+        self.kept.begin()
+    }
+
+    fn save(&self, by: Generation, record: u32) -> Saving {
         let store = self.clone();
         Box::pin(async move {
             clock::sleep(MS(10)).await;
             store.check()?;
-            store.kept.save(record).await
+            store.kept.save(by, record).await
         })
     }
 }
@@ -202,6 +208,168 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_a_life() {
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "it was not born again");
         assert_eq!(toy.current().life, Life::Ended);
+    });
+}
+
+#[test]
+fn one_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_room() {
+    play(async {
+        let stage = Stage::new();
+        let memory = MemoryStore::new();
+        let store = Arc::new(FaultyStore::new(memory.clone()));
+        let crashes = Log::default();
+        let told = crashes.clone();
+        let toy = Toy::builder("toy", &stage)
+            .store(Arc::clone(&store))
+            .parent(parent(move |event| told.add(format_args!("{event:?}"))))
+            .start()
+            .unwrap();
+        stage.prompt(&toy, &[Act::Save(1)]).await;
+        store.fill();
+        for life in [2, 3] {
+            stage.inputs.take();
+            stage.heard.take();
+            stage.tell(
+                &toy,
+                &[Act::Save(2), Act::Acquire(1), Act::Say("a promise")],
+            );
+            clock::sleep(MS(1_000)).await;
+            let born = format!("toy.{life} born Restarted, score 0, Some(1)");
+            assert!(stage.inputs.take().contains(&born), "by the record before");
+            assert_eq!(stage.heard.take(), [""; 0]);
+            assert!(!toy.is_leader() && toy.current().life == Life::Runs);
+        }
+        let crashes = crashes.take().join("\n");
+        assert!(
+            crashes.contains("the disk of the record is full"),
+            "{crashes}"
+        );
+        store.make_room();
+        stage.heard.take();
+        stage
+            .prompt(&toy, &[Act::Save(2), Act::Say("a promise")])
+            .await;
+        assert_eq!(
+            (memory.record(), stage.heard.take()),
+            (Some(2), vec!["a promise".into()])
+        );
+    });
+}
+
+#[test]
+fn one_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
+    play(async {
+        let stage = Stage::new();
+        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+        let policy = RestartPolicy::builder().max_restarts(2).build().unwrap();
+        let toy = Toy::builder("toy", &stage).store(Arc::clone(&store));
+        let toy = toy.restart_policy(policy).start().unwrap();
+        store.fill();
+        for life in [Life::Runs, Life::Runs, Life::Ended] {
+            stage.tell(&toy, &[Act::Save(1)]);
+            clock::sleep(MS(1_000)).await;
+            assert_eq!(toy.current().life, life);
+        }
+    });
+}
+
+#[test]
+fn one_who_wakes_does_not_touch_the_record_of_its_successor() {
+    play(async {
+        let (stage, store) = (Stage::new(), Slow::default());
+        let start = || {
+            Toy::builder("toy", &stage)
+                .store(store.clone())
+                .start()
+                .unwrap()
+        };
+        let first = start();
+        stage.prompt(&first, &[Act::Save(1)]).await;
+        clock::sleep(MS(20)).await;
+        first.addr().do_send(Inject::hang(clock::sleep(MS(200))));
+        settle().await;
+        stage.tell(&first, &[Act::Save(2), Act::Say("a vote of the first")]);
+        assert!(first.leave(MS(50)).await.is_err());
+        let second = start();
+        stage.prompt(&second, &[Act::Save(3)]).await;
+        clock::sleep(MS(20)).await;
+        stage.heard.take();
+        clock::sleep(MS(500)).await;
+        assert_eq!(store.kept.record(), Some(3));
+        assert!(
+            !stage
+                .heard
+                .take()
+                .contains(&"a vote of the first".to_owned())
+        );
+    });
+}
+
+#[test]
+fn of_two_agents_with_one_store_the_later_one_has_it() {
+    play(async {
+        let store = MemoryStore::new();
+        let (here, there) = (Stage::new(), Stage::new());
+        let first = Toy::builder("toy", &here)
+            .store(store.clone())
+            .start()
+            .unwrap();
+        here.prompt(&first, &[Act::Save(1)]).await;
+        let refused = Toy::builder("toy", &here).store(store.clone()).start();
+        assert!(matches!(refused, Err(StartError::Join(_))));
+        here.prompt(&first, &[Act::Save(2)]).await;
+        assert_eq!(
+            store.record(),
+            Some(2),
+            "one who is refused takes nothing over"
+        );
+
+        let second = Toy::builder("toy", &there)
+            .store(store.clone())
+            .start()
+            .unwrap();
+        here.heard.take();
+        here.prompt(&first, &[Act::Save(3), Act::Say("a promise")])
+            .await;
+        assert_eq!(first.current().life, Life::Ended);
+        assert!(!here.heard.take().contains(&"a promise".to_owned()));
+        there.prompt(&second, &[Act::Save(4)]).await;
+        assert_eq!(store.record(), Some(4));
+    });
+}
+
+#[test]
+fn one_who_comes_back_without_its_record_is_refused() {
+    play(async {
+        let (stage, store) = (Stage::new(), MemoryStore::new());
+        let start = |store| Toy::builder("toy", &stage).store(store).start();
+        let toy = start(store.clone()).unwrap();
+        settle().await;
+        toy.leave(MS(50)).await.unwrap();
+        let toy = start(MemoryStore::new()).expect("it has promised nothing yet");
+        toy.leave(MS(50)).await.unwrap();
+
+        let toy = start(store.clone()).unwrap();
+        stage.prompt(&toy, &[Act::Save(7)]).await;
+        toy.leave(MS(50)).await.unwrap();
+        for _ in 0..2 {
+            let refused = start(MemoryStore::new()).unwrap_err();
+            assert!(matches!(&refused, StartError::FreshStore { id } if id.as_str() == "toy"));
+            assert!(
+                refused
+                    .to_string()
+                    .contains("give a clone of it to each start")
+            );
+            assert!(stage.group.members().get(&id("toy")).is_none());
+        }
+        stage.inputs.take();
+        let _toy = start(store).expect("with its record it may");
+        settle().await;
+        let lines = stage.inputs.take();
+        assert_eq!(
+            lines.first().unwrap(),
+            "toy.6 born Started, score 0, Some(7)"
+        );
     });
 }
 

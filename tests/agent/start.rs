@@ -2,12 +2,13 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use actix::System;
+use actix::{Arbiter, ArbiterHandle, System, clock};
 use actix_bully::{
     Group,
     agent::{Agent, BullyAgent, ElectionArbiter, StartError},
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
+    store::{Generation, Saving, StoreError, TermStore},
 };
 
 use crate::{
@@ -47,6 +48,50 @@ fn a_start_that_is_refused_says_why_and_changes_nothing() {
         assert!(matches!(error, StartError::Join(why) if why == taken));
         assert_eq!(group.members().len(), 1);
         drop(first);
+    });
+}
+
+/// Its arbiter has stopped by the time that it was read.
+#[derive(Debug)]
+struct Last(ArbiterHandle);
+
+impl TermStore<u32> for Last {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.0.stop();
+        let began = clock::Instant::now();
+        while self.0.alive() {
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "the arbiter goes on"
+            );
+            std::thread::yield_now();
+        }
+        Ok(Generation::new(1))
+    }
+    fn load(&self) -> Result<Option<u32>, StoreError> {
+        Ok(None)
+    }
+    fn save(&self, _: Generation, _: u32) -> Saving {
+        Box::pin(std::future::ready(Ok(())))
+    }
+    fn is_volatile(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_agent_whose_arbiter_stops_while_it_is_started_leaves_no_member_behind() {
+    System::new().block_on(async {
+        let stage = Stage::new();
+        let arbiter = Arbiter::new();
+        let toy = Toy::builder("toy", &stage).store(Last(arbiter.handle()));
+        let refused = toy.start_in_arbiter(&arbiter.handle()).unwrap_err();
+        assert!(matches!(refused, StartError::NoArbiter), "{refused:?}");
+        assert!(stage.group.members().get(&id("toy")).is_none());
+        assert!(
+            Toy::builder("toy", &stage).start().is_ok(),
+            "the name is free"
+        );
     });
 }
 

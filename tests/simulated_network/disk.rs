@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::store::{Saving, StoreError, TermStore};
+use actix_bully::store::{Generation, Generations, Saving, StoreError, TermStore};
 use fastrand::Rng;
 use tokio::time::sleep;
 
@@ -19,6 +19,7 @@ pub struct Disk<D>(Arc<Mutex<Platter<D>>>);
 #[derive(Debug)]
 struct Platter<D> {
     record: Option<D>,
+    generations: Generations,
     rng: Rng,
     slowest: u64,
 }
@@ -35,6 +36,7 @@ impl<D> Disk<D> {
     pub fn new(seed: u64, slowest: u64) -> Self {
         Self(Arc::new(Mutex::new(Platter {
             record: None,
+            generations: Generations::default(),
             rng: Rng::with_seed(seed),
             slowest,
         })))
@@ -55,7 +57,11 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
         Ok(self.with(|platter| platter.record.clone()))
     }
 
-    fn save(&self, record: D) -> Saving {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        Ok(self.with(|platter| platter.generations.begin()))
+    }
+
+    fn save(&self, by: Generation, record: D) -> Saving {
         let disk = self.clone();
         Box::pin(async move {
             // A crash while it is on its way there, or on its way back.
@@ -64,7 +70,11 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
                 (platter.rng.u64(0..=slowest), platter.rng.u64(0..=slowest))
             });
             sleep(Duration::from_millis(there)).await;
-            disk.with(|platter| platter.record = Some(record));
+            disk.with(|platter| {
+                platter.generations.check(by)?;
+                platter.record = Some(record);
+                Ok(())
+            })?;
             sleep(Duration::from_millis(back)).await;
             Ok(())
         })

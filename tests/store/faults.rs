@@ -5,25 +5,25 @@ use std::{fs, future::poll_fn, pin::pin, sync::Arc, task::Poll};
 use actix_bully::store::{FaultyStore, MemoryStore, StoreError, TermStore};
 use futures::FutureExt;
 
-use super::{create, names, open, place, vote};
+use super::{create, keep, names, open, place, vote};
 
 #[actix_rt::test]
 async fn a_save_that_failed_is_the_last() {
     let (folder, path) = place();
     let store = create(&path).expect("a new store");
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     let aside = folder.path().join("aside");
     fs::rename(&path, &aside).expect("moved");
-    assert!(store.save(vote(2)).await.is_err());
+    assert!(keep(&store, vote(2)).await.is_err());
     fs::rename(&aside, &path).expect("moved back");
-    let refused = store.save(vote(3)).await.expect_err("failed for good");
+    let refused = keep(&store, vote(3)).await.expect_err("failed for good");
     assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
     let refused = store.load().expect_err("failed for good");
     assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
     drop(store);
     let store = open(&path).expect("looked at again");
     assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
-    store.save(vote(4)).await.expect("saved");
+    keep(&store, vote(4)).await.expect("saved");
     assert_eq!(names(&folder), ["jobs.store"]);
 }
 
@@ -31,7 +31,7 @@ async fn a_save_that_failed_is_the_last() {
 fn without_a_runtime_a_save_is_refused() {
     let (_folder, path) = place();
     let store = create(&path).expect("a new store");
-    let saved = store.save(vote(1)).now_or_never();
+    let saved = keep(&store, vote(1)).now_or_never();
     assert!(
         matches!(saved, Some(Err(StoreError::NoRuntime))),
         "{saved:?}"
@@ -43,12 +43,12 @@ fn without_a_runtime_a_save_is_refused() {
 async fn a_planted_fault_comes_when_it_was_asked_for() {
     let memory = MemoryStore::new();
     let store = FaultyStore::new(memory.clone());
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     store.fail_at(3);
-    store.save(vote(2)).await.expect("saved");
-    store.save(vote(3)).await.expect("saved");
-    assert!(store.save(vote(4)).await.is_err());
-    assert!(store.save(vote(5)).await.is_err(), "for good");
+    keep(&store, vote(2)).await.expect("saved");
+    keep(&store, vote(3)).await.expect("saved");
+    assert!(keep(&store, vote(4)).await.is_err());
+    assert!(keep(&store, vote(5)).await.is_err(), "for good");
     assert!(store.load().is_err());
     assert_eq!(memory.record(), Some(vote(3)));
     assert_eq!(store.inner().record(), Some(vote(3)));
@@ -58,7 +58,7 @@ async fn a_planted_fault_comes_when_it_was_asked_for() {
 async fn a_held_save_waits_and_has_written_nothing() {
     let store = Arc::new(FaultyStore::new(MemoryStore::new()));
     store.hold();
-    let mut saving = pin!(store.save(vote(1)));
+    let mut saving = pin!(keep(&store, vote(1)));
     let waits = poll_fn(|cx| Poll::Ready(saving.as_mut().poll(cx).is_pending())).await;
     assert!(waits);
     assert_eq!(store.load().expect("memory"), None);

@@ -4,7 +4,7 @@ use std::{future::poll_fn, os::unix::fs::PermissionsExt, task::Poll};
 
 use actix_bully::store::{MemoryStore, TermStore};
 
-use super::{create, identity, names, open, place, vote};
+use super::{create, identity, keep, names, open, place, vote};
 
 #[actix_rt::test]
 async fn a_store_is_fresh_until_the_first_save() {
@@ -12,7 +12,7 @@ async fn a_store_is_fresh_until_the_first_save() {
     drop(create(&path).expect("a new store"));
     let store = open(&path).expect("it exists");
     assert_eq!(store.load().expect("it can be read"), None);
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
     drop(store);
     let store = open(&path).expect("it exists");
@@ -24,7 +24,7 @@ async fn many_saves_keep_one_file() {
     let (folder, path) = place();
     let store = create(&path).expect("a new store");
     for term in 1..=50 {
-        store.save(vote(term)).await.expect("saved");
+        keep(&store, vote(term)).await.expect("saved");
     }
     assert_eq!(names(&folder), ["jobs.store"]);
     drop(store);
@@ -36,11 +36,13 @@ async fn many_saves_keep_one_file() {
 async fn a_save_that_nobody_waits_for_cannot_undo_a_later_one() {
     let (_folder, path) = place();
     let store = create(&path).expect("a new store");
+    let generation = store.begin().expect("it works");
     for term in 0..20 {
-        let mut begun = store.save(vote(2 * term));
+        let mut begun = store.save(generation, vote(2 * term));
         let _begun = poll_fn(|cx| Poll::Ready(begun.as_mut().poll(cx))).await;
         drop(begun);
-        store.save(vote(2 * term + 1)).await.expect("saved");
+        let second = store.save(generation, vote(2 * term + 1));
+        second.await.expect("saved");
         assert_eq!(
             store.load().expect("it can be read"),
             Some(vote(2 * term + 1))
@@ -55,7 +57,7 @@ async fn a_save_that_nobody_waits_for_cannot_undo_a_later_one() {
 async fn nothing_happens_before_a_save_is_polled() {
     let (_folder, path) = place();
     let store = create(&path).expect("a new store");
-    drop(store.save(vote(1)));
+    drop(keep(&store, vote(1)));
     drop(store);
     let store = open(&path).expect("it exists");
     assert_eq!(store.load().expect("it can be read"), None);
@@ -69,7 +71,7 @@ async fn a_link_is_followed_and_stays() {
     let link = other.path().join("link");
     std::os::unix::fs::symlink(&path, &link).expect("a link");
     let store = open(&link).expect("it leads to a store");
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     drop(store);
     assert_eq!(names(&other), ["link"]);
     assert_eq!(names(&folder), ["jobs.store"]);
@@ -101,7 +103,7 @@ async fn memory_outlives_the_agent() {
     let store = MemoryStore::new();
     let again = store.clone();
     assert_eq!(again.load().expect("memory"), None);
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     drop(store);
     assert_eq!(again.load().expect("memory"), Some(vote(1)));
 }

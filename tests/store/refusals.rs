@@ -4,7 +4,7 @@ use std::fs;
 
 use actix_bully::store::{Damage, FileStore, StoreError, TermStore};
 
-use super::{Vote, create, identity, names, open, place, vote};
+use super::{Vote, create, identity, keep, names, open, place, vote};
 
 #[test]
 fn create_refuses_whatever_is_there() {
@@ -53,7 +53,7 @@ fn open_refuses_what_is_damaged_and_leaves_it_alone() {
         (Vec::new(), Damage::Header),
         (b"PNG".to_vec(), Damage::Header),
         (b"actix-bully store 1\n".to_vec(), Damage::Checksum),
-        (vec![b'x'; 5_000_000], Damage::TooLarge { max: 4096 }),
+        (vec![b'x'; 5_000_000], Damage::TooLarge { max: 65_536 }),
     ] {
         let (folder, path) = place();
         fs::write(&path, &text).expect("written");
@@ -81,7 +81,7 @@ fn open_refuses_what_is_no_file() {
 async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
     let (_folder, path) = place();
     let store = create(&path).expect("a new store");
-    store.save(vote(7)).await.expect("saved");
+    keep(&store, vote(7)).await.expect("saved");
     drop(store);
     let refused = FileStore::<Vote>::open(&path, identity("api-2")).expect_err("another node's");
     assert_eq!(
@@ -105,7 +105,7 @@ async fn one_at_a_time_has_a_store_open() {
     for term in 1..=3 {
         let refused = open(&path).expect_err("in use");
         assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
-        store.save(vote(term)).await.expect("saved");
+        keep(&store, vote(term)).await.expect("saved");
     }
     let refused = open(&path).expect_err("still in use, though the file is another one");
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
@@ -118,12 +118,11 @@ async fn one_at_a_time_has_a_store_open() {
 async fn a_store_that_was_removed_or_replaced_does_not_come_back() {
     let (folder, path) = place();
     let store = create(&path).expect("a new store");
-    store.save(vote(1)).await.expect("saved");
+    keep(&store, vote(1)).await.expect("saved");
     fs::remove_file(&path).expect("removed");
     let second = create(&path).expect("nothing there, so nothing to refuse");
-    second.save(vote(2)).await.expect("saved");
-    let refused = store
-        .save(vote(3))
+    keep(&second, vote(2)).await.expect("saved");
+    let refused = keep(&store, vote(3))
         .await
         .expect_err("it is not ours any more");
     assert!(

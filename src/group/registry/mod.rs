@@ -6,6 +6,7 @@
 
 mod merge;
 mod open;
+mod records;
 mod report;
 
 use std::{
@@ -34,6 +35,8 @@ pub(super) struct Registry<M: PeerMessage> {
     floor: Incarnation,
     /// Those whose votes are forgotten with this process.
     volatile: BTreeSet<AgentId>,
+    /// Those who have made a record durable, and by which rules.
+    records: BTreeMap<AgentId, Demands>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
     /// Who watches the membership for others.
@@ -122,6 +125,7 @@ impl<M: PeerMessage> Registry<M> {
             demands: Demands::default(),
             floor: Incarnation::default(),
             volatile: BTreeSet::new(),
+            records: BTreeMap::new(),
             was_opened: false,
             bells: Vec::new(),
             members: Arc::new(Members::new(true)),

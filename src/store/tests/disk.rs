@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::store::{disk::Disk, lock};
+use crate::store::{disk::Disk, files::Files, lock};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -18,7 +18,7 @@ fn names(folder: &std::path::Path) -> Vec<String> {
 fn only_the_leftovers_of_this_store_are_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
-    let disk = Disk::create(&path, b"text").expect("a new file");
+    let disk = Disk::create(&path, b"text", Files::default()).expect("a new file");
     let mut kept = vec![
         "jobs",
         ".jobs..unsaved",
@@ -43,14 +43,14 @@ fn only_the_leftovers_of_this_store_are_removed() {
 fn a_file_that_lost_its_name_is_not_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
-    let mut disk = Disk::create(&path, b"old").expect("a new file");
+    let mut disk = Disk::create(&path, b"old", Files::default()).expect("a new file");
     let before = fs::File::open(&path).expect("the old file");
     disk.replace(b"new").expect("replaced");
     // The old file is free, and whoever has it open may lock it: it leads nowhere.
     lock::lock(&path, &before).expect("nobody holds the old file");
     assert!(!lock::has_name(&before, &path).expect("the file is there"));
     drop(disk);
-    let disk = Disk::open(&path).expect("free now");
+    let disk = Disk::open(&path, Files::default()).expect("free now");
     assert_eq!(disk.read(100).expect("it can be read"), b"new");
     assert_eq!(disk.read(100).expect("it can be read"), b"", "once");
 }
@@ -59,9 +59,9 @@ fn a_file_that_lost_its_name_is_not_opened() {
 fn a_lock_ends_although_somebody_inherited_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
-    let disk = Disk::create(&path, b"text").expect("a new file");
+    let disk = Disk::create(&path, b"text", Files::default()).expect("a new file");
     let inherited = disk.held.file().try_clone().expect("a second descriptor");
     drop(disk);
-    drop(Disk::open(&path).expect("free"));
+    drop(Disk::open(&path, Files::default()).expect("free"));
     drop(inherited);
 }

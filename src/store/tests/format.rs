@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    protocol::{AgentId, Term},
+    protocol::{AgentId, Incarnation, Term},
     store::{
-        Damage, StoreError, StoreIdentity,
-        format::{MAX_LEN, decode, encode},
+        Damage, Generation, StoreError, StoreIdentity,
+        format::{Kept, MAX_LEN, decode},
     },
 };
 
@@ -18,9 +18,27 @@ struct Vote {
     voted_for: Option<AgentId>,
 }
 
-const GOLDEN: &str = r#"actix-bully store 1
-{"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
+const GOLDEN: &str = r#"actix-bully store 2
+{"cluster":"production","group":"jobs","node":"api-1","generation":3,"incarnation":17,"record":{"term":7,"voted_for":"api-2"}}
 crc32 "#;
+
+/// As release 0.1 wrote it.
+const GOLDEN_1: &str = r#"actix-bully store 1
+{"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
+crc32 da2d377f
+"#;
+
+fn encode<D>(identity: &StoreIdentity, record: Option<&D>) -> Result<Vec<u8>, StoreError>
+where
+    D: PartialEq + Serialize + serde::de::DeserializeOwned,
+{
+    let kept = Kept {
+        generation: Generation::new(3),
+        incarnation: Incarnation(17),
+        record,
+    };
+    crate::store::format::encode(identity, &kept)
+}
 
 fn identity(cluster: &str, group: &str, node: &str) -> StoreIdentity {
     StoreIdentity {
@@ -46,7 +64,7 @@ fn text() -> Vec<u8> {
 }
 
 fn read(text: &[u8]) -> Result<Option<Vote>, StoreError> {
-    decode(Path::new("jobs.store"), text, &mine())
+    decode(Path::new("jobs.store"), text, &mine()).map(|kept| kept.record)
 }
 
 /// Lines of our own making, closed by the checksum that they should have.
@@ -64,7 +82,7 @@ fn lines() -> Vec<u8> {
 #[test]
 fn a_file_is_three_lines_of_text() {
     let text = String::from_utf8(text()).expect("it is text");
-    assert_eq!(text, format!("{GOLDEN}da2d377f\n"));
+    assert_eq!(text, format!("{GOLDEN}a8e5e278\n"));
     assert_eq!(read(text.as_bytes()).expect("it is whole"), Some(vote()));
 }
 
@@ -73,6 +91,63 @@ fn a_new_file_has_no_record() {
     let text = encode::<Vote>(&mine(), None).expect("it is small");
     assert!(String::from_utf8_lossy(&text).contains(r#""record":null}"#));
     assert_eq!(read(&text).expect("it is whole"), None);
+}
+
+/// A record as it is after a field was added.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Longer {
+    term: Term,
+    voted_for: Option<AgentId>,
+    #[serde(default)]
+    promise: u64,
+    #[serde(default)]
+    prepared: Option<Vec<u64>>,
+}
+
+fn longer(text: &[u8]) -> Result<Kept<Longer>, StoreError> {
+    decode(Path::new("jobs.store"), text, &mine())
+}
+
+#[test]
+fn a_record_of_version_1_is_read_whole_and_lacks_only_what_was_added_since() {
+    assert_eq!(read(GOLDEN_1.as_bytes()).expect("whole"), Some(vote()));
+    let kept = longer(GOLDEN_1.as_bytes()).expect("whole");
+    assert_eq!(kept.generation, Generation::default());
+    assert_eq!(kept.incarnation, Incarnation(0));
+    let record = kept.record.clone().expect("there is one");
+    assert_eq!(
+        (record.term, record.promise, record.prepared),
+        (Term(7), 0, None)
+    );
+    let upgraded = crate::store::format::encode(&mine(), &kept.as_ref()).expect("it fits");
+    assert_eq!(longer(&upgraded).expect("of the present version"), kept);
+
+    let none = "actix-bully store 1\n{\"cluster\":\"production\",\"group\":\"jobs\",\
+                \"node\":\"api-1\",\"record\":null}\n";
+    assert_eq!(
+        longer(&sealed(none.as_bytes())).expect("whole").record,
+        None
+    );
+}
+
+#[test]
+fn a_record_of_version_1_that_says_more_than_is_understood_is_refused() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Shorter {
+        term: Term,
+    }
+    let read: Result<Kept<Shorter>, _> = decode(Path::new(""), GOLDEN_1.as_bytes(), &mine());
+    assert!(matches!(read, Err(StoreError::Record { .. })), "{read:?}");
+    let odd = GOLDEN_1.replace("}}", ",\"promise\":\"long\"}}");
+    let odd = odd.trim_end_matches("crc32 da2d377f\n");
+    assert!(longer(&sealed(odd.as_bytes())).is_err());
+}
+
+#[test]
+fn a_record_of_the_present_version_lacks_nothing() {
+    let refused = longer(&text()).expect_err("no promise in it");
+    assert!(matches!(refused, StoreError::Record { .. }), "{refused:?}");
 }
 
 #[test]
@@ -116,8 +191,11 @@ fn what_is_accepted_is_what_would_be_written() {
             let mut lines = whole.clone();
             lines[at] ^= change;
             let text = sealed(&lines);
-            if let Ok(record) = read(&text) {
-                assert_eq!(encode(&mine(), record.as_ref()).expect("as read"), text);
+            if let Ok(kept) = decode::<Vote>(Path::new(""), &text, &mine()) {
+                let again = crate::store::format::encode(&mine(), &kept.as_ref());
+                let as_it_was = again.expect("as read") == text;
+                let is_first = text.starts_with(b"actix-bully store 1\n");
+                assert!(as_it_was && !is_first);
                 accepted += 1;
             }
         }
@@ -134,8 +212,8 @@ fn another_spelling_of_the_same_record_is_refused() {
         (r#","voted_for":"api-2""#, ""),
         (r#""api-2"}"#, r#""api\u002d2"}"#),
         (r#"{"term":7,"voted_for":"api-2"}"#, r#"[7,"api-2"]"#),
-        ("store 1", "store 01"),
-        ("store 1", "store +1"),
+        ("store 2", "store 02"),
+        ("store 2", "store +2"),
         ("}}\n", "}}\n\n"),
     ] {
         let other = lines.replace(from, to);
@@ -157,6 +235,16 @@ fn a_form_that_no_release_writes_is_refused() {
         "actix-bully store 1\n",
         "actix-bully store 1\nnull\n",
         "actix-bully store 1\n{}\n",
+        "actix-bully store 2\n{}\n",
+        "actix-bully store 1\n{\"cluster\":\"production\",\"group\":\"jobs\",\"node\":\"api-1\"}\n",
+        GOLDEN_1
+            .trim_end_matches("crc32 da2d377f\n")
+            .replace("store 1", "store 2")
+            .as_str(),
+        GOLDEN
+            .trim_end_matches("crc32 ")
+            .replace("store 2", "store 1")
+            .as_str(),
     ] {
         let read = read(&sealed(lines.as_bytes()));
         assert!(
@@ -174,12 +262,14 @@ fn a_form_that_no_release_writes_is_refused() {
 
 #[test]
 fn another_version_is_not_taken_for_damage() {
-    let lines = b"actix-bully store 2\nwhatever it is\n";
-    let refused = read(&sealed(lines)).expect_err("another version");
-    assert_eq!(
-        refused.to_string(),
-        "jobs.store has format 2, this release reads format 1: use one that fits"
-    );
+    for version in [0, 3, 255] {
+        let lines = format!("actix-bully store {version}\nwhatever it is\n");
+        let refused = read(&sealed(lines.as_bytes())).expect_err("another version");
+        assert!(
+            matches!(refused, StoreError::Version { found, supported: 2, .. } if found == version),
+            "{refused:?}"
+        );
+    }
 }
 
 #[test]
@@ -240,13 +330,13 @@ fn the_limit_is_exact() {
         matches!(
             encoded,
             Err(StoreError::TooLarge {
-                len: 4097,
-                max: 4096
+                len: 65_537,
+                max: 65_536
             })
         ),
         "{encoded:?}"
     );
-    let larger = sealed(&[b' '; MAX_LEN]);
+    let larger = sealed(&vec![b' '; MAX_LEN]);
     assert!(matches!(
         read(&larger),
         Err(StoreError::Damaged {

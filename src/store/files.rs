@@ -1,0 +1,84 @@
+//! The calls that make a file durable, and nothing around them.
+//!
+//! Decided here: nothing; in which order they come is `disk.rs`'s. A test sees each call that was
+//! made, and may let one fail.
+
+use std::{
+    fmt::Debug,
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::Arc,
+};
+
+use tempfile::{NamedTempFile, PersistError};
+
+/// The files of this host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files {
+    pub(super) witness: Option<Arc<dyn Witness>>,
+}
+
+/// Sees each call before it is made; an error of it stands for one of the call.
+pub(super) trait Witness: Debug + Send + Sync {
+    fn see(&self, call: Call) -> io::Result<()>;
+}
+
+/// What is asked of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Write,
+    Sync,
+    Rename,
+    SyncFolder,
+}
+
+// What is noted and what is done stand side by side: none can be left out without the other.
+impl Files {
+    /// The contents are with the system.
+    pub(super) fn write(&self, file: &mut NamedTempFile, text: &[u8]) -> io::Result<()> {
+        self.note(Call::Write)?;
+        file.write_all(text)
+    }
+
+    /// The contents are on the disk.
+    pub(super) fn sync(&self, file: &NamedTempFile) -> io::Result<()> {
+        self.note(Call::Sync)?;
+        file.as_file().sync_all()
+    }
+
+    /// The file has its name, until the next crash; `Clobber` says whether another one may lose it.
+    pub(super) fn rename(
+        &self,
+        file: NamedTempFile,
+        to: &Path,
+        clobber: Clobber,
+    ) -> io::Result<File> {
+        self.note(Call::Rename)?;
+        match clobber {
+            Clobber::Never => file.persist_noclobber(to),
+            Clobber::Always => file.persist(to),
+        }
+        .map_err(|PersistError { error, .. }| error)
+    }
+
+    /// The name is on the disk.
+    pub(super) fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.note(Call::SyncFolder)?;
+        File::open(folder)?.sync_all()
+    }
+
+    fn note(&self, call: Call) -> io::Result<()> {
+        match &self.witness {
+            Some(witness) => witness.see(call),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a file may take another one's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clobber {
+    Never,
+    Always,
+}

@@ -1,0 +1,167 @@
+//! Who may write to a store that several have had, and what a store of an earlier release becomes.
+
+use std::{fs, future::poll_fn, sync::Arc, task::Poll};
+
+use actix_bully::{
+    elections::quorum,
+    protocol::Incarnation,
+    store::{FaultyStore, FileStore, Generation, Incarnations, MemoryStore, StoreError, TermStore},
+};
+
+use super::{Vote, create, identity, keep, open, place, vote};
+
+/// Each kind of store refuses who began before the latest, and keeps what the latest saved.
+async fn refuses_who_was_succeeded(store: impl TermStore<Vote>) {
+    let first = store.begin().expect("it works");
+    store.save(first, vote(1)).await.expect("saved");
+    let waiting = store.save(first, vote(2));
+    let second = store.begin().expect("it works");
+    assert!(second > first);
+    let refused = waiting.await.expect_err("asked for in time, and too late");
+    assert!(
+        matches!(refused, StoreError::Superseded { by, latest } if (by, latest) == (first, second)),
+        "{refused:?}"
+    );
+    assert_eq!(store.load().expect("it works"), Some(vote(1)));
+    store.save(second, vote(3)).await.expect("saved");
+    assert!(store.save(first, vote(2)).await.is_err());
+    assert!(store.save(Generation::default(), vote(2)).await.is_err());
+    assert_eq!(store.load().expect("it works"), Some(vote(3)));
+}
+
+#[actix_rt::test]
+async fn who_began_before_the_latest_saves_nothing() {
+    let (_folder, path) = place();
+    refuses_who_was_succeeded(Arc::new(create(&path).expect("a new store"))).await;
+    assert_eq!(
+        open(&path).expect("whole").load().expect("whole"),
+        Some(vote(3))
+    );
+    refuses_who_was_succeeded(MemoryStore::new()).await;
+    refuses_who_was_succeeded(FaultyStore::new(MemoryStore::new())).await;
+}
+
+#[actix_rt::test]
+async fn a_save_on_its_way_when_the_next_one_begins_never_replaces_its_record() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    for round in 0..20 {
+        let before = store.begin().expect("it works");
+        let mut begun = store.save(before, vote(2 * round + 1));
+        let early = poll_fn(|cx| Poll::Ready(begun.as_mut().poll(cx))).await;
+        let after = store.begin().expect("it works");
+        let second = store.save(after, vote(2 * round + 2));
+        let first = async {
+            match early {
+                Poll::Ready(saved) => saved,
+                Poll::Pending => begun.await,
+            }
+        };
+        let (first, second) = futures::future::join(first, second).await;
+        second.expect("saved");
+        assert!(
+            matches!(first, Ok(()) | Err(StoreError::Superseded { .. })),
+            "{first:?}"
+        );
+        assert_eq!(store.load().expect("it works"), Some(vote(2 * round + 2)));
+    }
+}
+
+#[actix_rt::test]
+async fn generations_go_on_after_a_restart() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    store.begin().expect("it works");
+    let second = store.begin().expect("it works");
+    store.save(second, vote(1)).await.expect("saved");
+    drop(store);
+    let store = open(&path).expect("whole");
+    assert!(
+        store.save(second, vote(2)).await.is_ok(),
+        "nobody has begun since"
+    );
+    let third = store.begin().expect("it works");
+    assert!(third > second);
+    assert!(store.save(second, vote(3)).await.is_err());
+}
+
+#[actix_rt::test]
+async fn the_last_incarnation_is_remembered_beside_the_record() {
+    let (_folder, path) = place();
+    let store = create(&path).expect("a new store");
+    assert_eq!(store.last().expect("it works"), Incarnation(0));
+    keep(&store, vote(1)).await.expect("saved");
+    store.remember(Incarnation(7)).expect("there is room");
+    store.remember(Incarnation(5)).expect("nothing to do");
+    drop(store);
+    let store = open(&path).expect("whole");
+    assert_eq!(store.last().expect("it works"), Incarnation(7));
+    keep(&store, vote(2)).await.expect("saved");
+    drop(store);
+    let store = Arc::new(open(&path).expect("whole"));
+    assert_eq!(
+        store.last().expect("it works"),
+        Incarnation(7),
+        "a save keeps it"
+    );
+    assert_eq!(store.load().expect("it works"), Some(vote(2)));
+
+    let memory = MemoryStore::<Vote>::new();
+    memory.clone().remember(Incarnation(7)).expect("memory");
+    assert_eq!(memory.last().expect("memory"), Incarnation(7));
+}
+
+/// As 0.1 wrote them.
+const VOTED: &str = r#"actix-bully store 1
+{"cluster":"production","group":"jobs","node":"api-1","record":{"term":7,"voted_for":"api-2"}}
+crc32 da2d377f
+"#;
+
+#[actix_rt::test]
+async fn a_store_of_release_0_1_is_read_and_upgraded() {
+    let (_folder, path) = place();
+    fs::write(&path, VOTED).expect("written");
+    let store = open(&path).expect("it is whole");
+    assert_eq!(store.load().expect("it works"), Some(vote(7)));
+    let text = fs::read_to_string(&path).expect("text");
+    assert!(text.starts_with("actix-bully store 2\n"), "{text}");
+    keep(&store, vote(8)).await.expect("saved");
+    drop(store);
+    let store = open(&path).expect("whole");
+    assert_eq!(store.load().expect("it works"), Some(vote(8)));
+}
+
+#[test]
+fn the_vote_of_release_0_1_is_the_vote_of_this_one() {
+    let (_folder, path) = place();
+    fs::write(&path, VOTED).expect("written");
+    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("it is whole");
+    let found = store.load().expect("it works").expect("there is one");
+    let expected = quorum::Vote {
+        term: vote(7).term,
+        voted_for: vote(7).voted_for,
+        ..quorum::Vote::default()
+    };
+    assert_eq!(found, expected);
+    drop(store);
+    let store = FileStore::<quorum::Vote>::open(&path, identity("api-1")).expect("upgraded");
+    assert_eq!(store.load().expect("it works"), Some(expected));
+}
+
+#[test]
+fn a_store_of_a_later_release_is_refused_and_left_alone() {
+    let (_folder, path) = place();
+    let lines = "actix-bully store 3\nwhatever it is\n";
+    let text = format!("{lines}crc32 {:08x}\n", crc32fast::hash(lines.as_bytes()));
+    fs::write(&path, &text).expect("written");
+    let refused = FileStore::<Vote>::open(&path, identity("api-1")).expect_err("unknown");
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "{} has format 3, this release reads formats 1 to 2: use the release that wrote it, \
+             or a later one",
+            path.display()
+        )
+    );
+    assert_eq!(fs::read_to_string(&path).expect("text"), text);
+}
