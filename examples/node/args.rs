@@ -59,6 +59,10 @@ pub(crate) struct Args {
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "DIR")]
     pub(crate) tls: Option<PathBuf>,
+    /// The file with the secret that all nodes share: no node without it is linked
+    #[cfg(feature = "secret")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
     /// Talks in plain text to whoever is in the network
     #[arg(long)]
     pub(crate) dangerous_plaintext: bool,

@@ -16,7 +16,8 @@
 //! without `--init`, which is said once in a node's life.
 //!
 //! Without `--quorum` and `--store` every side of a partition has a leader. Other machines need
-//! `--tls`, and certificates that `examples/certificates` makes in a minute.
+//! `--tls`, and certificates that `examples/certificates` makes in a minute. On this one any other
+//! user can join as one of the nodes, unless all have the same `--secret-file`.
 //!
 //! Read on: `run.rs` is the program, `work.rs` what only the leader does.
 

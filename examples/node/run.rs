@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::{error::Error, future::pending, pin::pin, time::Duration};
 
+#[cfg(feature = "secret")]
+use actix_bully::remote::secret::Secret;
 #[cfg(feature = "tls")]
 use actix_bully::remote::tls::TlsConfig;
 use actix_bully::{
@@ -84,6 +86,10 @@ fn bridge(args: &Args, group: &Group) -> Result<BridgeHandle, Box<dyn Error>> {
     #[cfg(feature = "tls")]
     if let Some(folder) = &args.tls {
         bridge = bridge.tls(certificates(folder, &args.name)?);
+    }
+    #[cfg(feature = "secret")]
+    if let Some(file) = &args.secret_file {
+        bridge = bridge.secret(Secret::read_file(file)?);
     }
     if args.dangerous_plaintext {
         bridge = bridge.dangerous_plaintext();

@@ -1,12 +1,15 @@
 //! A stream of bytes on a new connection, from whoever found the port.
 //!
-//! The first byte says whether this side dialled, and whether it knows the other.
+//! The first byte says whether this side dialled, whether it knows the other, and whether it asks for
+//! a proof.
+
+use std::{io, sync::Arc};
 
 use actix_bully::{
     protocol::Time,
     remote::{
-        Acquaintance, ClusterId, Handshake, Introduction, Limits, LinkId, NodeId, NodeIncarnation,
-        Nonce, Progress, Rights,
+        Acquaintance, Challenge, ClusterId, Credential, Handshake, Introduction, Limits, LinkId,
+        NodeId, NodeIncarnation, Nonce, Progress, Proof, Rights,
         wire::{Frame, Frames, Hello},
     },
 };
@@ -15,6 +18,26 @@ use bytes::BytesMut;
 use crate::again;
 
 const MINE: Nonce = Nonce([1; 8]);
+/// The one proof that is taken.
+const RIGHT: Proof = Proof([2; 32]);
+
+/// Takes one proof, whatever is stated.
+#[derive(Debug)]
+struct Lock;
+
+impl Credential for Lock {
+    fn challenge(&self) -> io::Result<Challenge> {
+        Ok(Challenge([3; 32]))
+    }
+
+    fn prove(&self, _: &[u8]) -> Vec<Proof> {
+        vec![Proof([1; 32])]
+    }
+
+    fn accepts(&self, _: &[u8], proofs: &[Proof]) -> bool {
+        proofs.contains(&RIGHT)
+    }
+}
 
 /// Greets whoever it is.
 pub fn check(data: &[u8]) {
@@ -28,12 +51,25 @@ pub fn check(data: &[u8]) {
     let dialled = (how & 1 != 0).then(|| name("host-b"));
     let mut out = BytesMut::new();
     let mut handshake = Handshake::begin(me.clone(), MINE, dialled.clone(), &limits, now, &mut out);
+    let is_asking = how & 8 != 0;
+    if is_asking {
+        let challenge = Lock.challenge().expect("a challenge");
+        handshake = handshake.asking(Arc::new(Lock), challenge);
+    }
+    let (mut is_proved, mut has_agreed) = (false, false);
     let mut frames = Frames::new(&limits);
     for bytes in stream.chunks(Limits::READ_AHEAD) {
         frames.feed(bytes);
         assert!(frames.capacity() <= limits.early_frame() + 4 + Limits::READ_AHEAD);
         while let Ok(Some(body)) = frames.next(now) {
             if let Ok(frame) = Frame::decode(body, limits.bounds()) {
+                match &frame {
+                    Frame::Conditions(conditions) => {
+                        has_agreed = conditions.challenge.is_some() == is_asking;
+                    }
+                    Frame::Ready { proofs, .. } => is_proved |= proofs.contains(&RIGHT),
+                    _ => {}
+                }
                 again::compare(body, frame);
             }
             let mut said = None;
@@ -45,6 +81,8 @@ pub fn check(data: &[u8]) {
                 })
             };
             let progress = handshake.receive(now, body, who, &mut out);
+            let is_owed = dialled.is_some() || !is_asking || is_proved;
+            assert!(is_owed || !has_ready(&out, &limits), "a proof for a stranger");
             if let Some(hello) = &said {
                 assert_eq!(hello.cluster, me.cluster);
                 assert_ne!(hello.node, me.node);
@@ -52,9 +90,12 @@ pub fn check(data: &[u8]) {
             }
             match progress {
                 Err(_) => return,
-                Ok(Progress::Waiting) => assert!(said.is_some(), "it said who it is"),
+                Ok(Progress::Waiting) => {
+                    assert!(said.is_some() || has_agreed, "it said who it is, or its conditions");
+                }
                 Ok(Progress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
+                    assert!(has_agreed && is_proved == is_asking, "a proof if one is asked for");
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
                     assert_eq!(link.version, 2);
                     assert_ne!(link.link, LinkId([0; 16]));
@@ -63,4 +104,16 @@ pub fn check(data: &[u8]) {
             }
         }
     }
+}
+
+/// Whether this side has said READY.
+fn has_ready(said: &[u8], limits: &Limits) -> bool {
+    let mut frames = Frames::new(limits);
+    frames.feed(said);
+    while let Ok(Some(body)) = frames.next(Time::ZERO) {
+        if let Ok(Frame::Ready { .. }) = Frame::decode(body, limits.bounds()) {
+            return true;
+        }
+    }
+    false
 }

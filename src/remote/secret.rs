@@ -27,7 +27,7 @@
 //! and of its prover's part in it, whether it dialled or accepted. Who dialled proves first. So
 //! nothing that was overheard can be used again, a proof cannot be sent back to its maker or be used
 //! for another node, and who can only dial learns nothing to guess the secret by. A peer without a
-//! secret, or with another one, is refused by both sides, counted as `secret`, and told by
+//! secret, or with another one, is refused, counted as `secret`, and told by
 //! [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven); leaving the proof out is no way around it.
 //!
 //! # What is not
@@ -36,7 +36,7 @@
 //! what crosses: on loopback a local user without privileges can neither read nor change another
 //! user's connections. It is not enough
 //! - on a network: who can change packets can change what follows the handshake. Use
-//!   [`tls`](super::tls), and call
+//!   TLS (feature `tls`), and call
 //!   [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where nobody else is;
 //! - where a stranger can listen at an address that a node dials while the node that belongs there
 //!   can be reached elsewhere, such as `localhost` of which a node listens at one of two addresses:

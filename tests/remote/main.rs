@@ -19,3 +19,4 @@ mod secrets;
 mod sockets;
 mod strangers;
 mod voters;
+mod warnings;

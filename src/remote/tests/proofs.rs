@@ -343,6 +343,21 @@ fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     }
 }
 
+/// There is one way to say READY: what was not asked for is not said.
+#[test]
+fn a_proof_that_was_not_asked_for_has_no_place() {
+    let (mut a, mut b) = (Side::dialler(&[]), Side::acceptor(&[]));
+    for _ in 0..2 {
+        let (to_b, to_a) = (a.says(), b.says());
+        b.hears_all(&to_b);
+        a.hears_all(&to_a);
+    }
+    let mut ready = BytesMut::new();
+    encode_proof(link(), &[Proof([7; 32])], &mut ready);
+    b.hears(&ready[4..]);
+    assert_eq!(b.end, End::Closed(Closed::Protocol));
+}
+
 #[test]
 fn a_proof_that_is_cut_or_left_out_is_none() {
     let answer = |ready: &[u8]| {

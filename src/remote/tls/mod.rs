@@ -47,6 +47,10 @@
 //! done with. The library's own working copy lives as long as the configuration, and what its PEM
 //! reader leaves in memory in passing is beyond reach: protect core dumps and swap.
 //!
+//! # Without certificates
+//! On loopback a shared secret (feature `secret`) says who is there, too, and is less to look after; it
+//! encrypts nothing. A bridge that has both asks for both.
+//!
 //! # Certificates to try it with
 //! `cargo run --manifest-path examples/certificates/Cargo.toml -- DIR node-a node-b` in a checkout
 //! makes an authority and a certificate for each node. Its authority's key lies beside them, which is
