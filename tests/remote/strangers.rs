@@ -181,7 +181,7 @@ fn who_says_nothing_is_not_waited_for() {
         sleep(MS(1)).await;
         let full = a.bridge.counters().closed(Closed::TooManyConnections);
         assert_eq!(full, 1, "eight of one address that are not known");
-        sleep(MS(2_990)).await;
+        sleep(MS(590)).await;
         assert_eq!(a.bridge.counters().closed(Closed::HandshakeTimeout), 0);
         sleep(MS(20)).await;
         assert_eq!(a.bridge.counters().closed(Closed::HandshakeTimeout), 8);
