@@ -10,7 +10,7 @@ use actix_bully::remote::secret::Secret;
 use actix_bully::remote::tls::TlsConfig;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, ElectionArbiter},
     clock::BootClock,
     elections::policy::Preemption,
     protocol::Leader,
@@ -40,7 +40,9 @@ pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     // The bridge first: the agents' lives are numbered by it.
     let bridge = bridge(args, &group)?;
     let events = bridge.events();
-    let agent = agent(args, &group)?;
+    // On a thread of their own the timers of a lease are not late when something here is busy.
+    let elections = ElectionArbiter::new()?;
+    let agent = agent(args, &group, &elections)?;
     let listen = bridge.local_addr().map(|at| at.to_string());
     screen.say(&Happening::Ready { listen });
 
@@ -107,7 +109,11 @@ fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Box<dyn Error>> 
     Ok(config)
 }
 
-fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
+fn agent(
+    args: &Args,
+    group: &Group,
+    elections: &ElectionArbiter,
+) -> Result<BullyHandle, Box<dyn Error>> {
     let mut policy = RestartPolicy::builder();
     if args.forgiving {
         let (hour, soon) = (Duration::from_secs(3_600), Duration::from_millis(100));
@@ -129,7 +135,7 @@ fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
         agent = agent.preemption(Preemption::After(after));
     }
     let Some(folder) = args.store.as_deref().filter(|_| !args.quorum.is_empty()) else {
-        return Ok(agent.join(group).start()?);
+        return Ok(agent.join(group).start_in_arbiter(&elections.handle())?);
     };
     let place = Place::new(folder, &args.name);
     let store = if args.init {
@@ -137,7 +143,10 @@ fn agent(args: &Args, group: &Group) -> Result<BullyHandle, Box<dyn Error>> {
     } else {
         place.open(&args.cluster)?
     };
-    let started = agent.store(store).join(group).start();
+    let started = agent
+        .store(store)
+        .join(group)
+        .start_in_arbiter(&elections.handle());
     if started.is_err() && args.init {
         place.undo(); // it never took part, so the next attempt is the first as well
     }

@@ -1,4 +1,6 @@
-//! An arbiter for elections only: a busy neighbour would starve their timers.
+//! An arbiter for elections only: a busy neighbour would starve their timers. So does one that
+//! panics: a real `panic!` holds its thread up for longer than an election takes, and the first
+//! that prints a backtrace, for longer than a short lease lasts (`benches/panic.rs`).
 
 use std::{
     fmt,

@@ -63,7 +63,8 @@ impl AgentBuilder<AnyBully> {
     ///
     /// It takes over the timings, the margin and the time of rest set before; everything else begins
     /// with the defaults of [`QuorumConfig`]: a live leader gives way after 10 s. The agent needs a
-    /// [`store`](Self::store) for its vote.
+    /// [`store`](Self::store) for its vote. Its lease is kept by timers: on an
+    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour makes them late.
     ///
     /// # Examples
     /// ```
