@@ -22,7 +22,8 @@ use actix_bully::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
     group::{Holder, Incoming, JoinError, Link, MembersChanged, Remote, Update},
     protocol::{
-        AgentId, Demands, Incarnation, Leader, Member, MemberKind, Presence, Score, Term, To,
+        AgentId, Demands, Electorate, Incarnation, Leader, Member, MemberKind, Presence, Score,
+        Term, To,
     },
 };
 
@@ -587,4 +588,48 @@ fn all_that_a_host_says_at_once_is_told_once_and_merged_once() {
         let standing: Vec<_> = members.standing().map(|m| m.id.to_string()).collect();
         assert_eq!(standing, ["a", "x000"]);
     });
+}
+
+#[test]
+fn other_voters_or_quorums_in_one_epoch_are_refused() {
+    let group: Group = Group::new("g").unwrap();
+    let of = |names: &[&str], votes| {
+        let names: Vec<_> = names.iter().map(|name| id(name)).collect();
+        Demands {
+            mode: "quorum",
+            epoch: 4,
+            voters: Some(Electorate::new(&names, votes, 3)),
+            ..Demands::default()
+        }
+    };
+    let five = ["a", "b", "c", "d", "e"];
+    let first = group.reserve(&id("a"), of(&five, 3)).unwrap();
+    group
+        .reserve(&id("b"), of(&["e", "d", "c", "b", "a"], 3))
+        .unwrap();
+    for other in [
+        of(&five, 4),
+        of(&five[..4], 3),
+        of(&["a", "b", "c", "d", "f"], 3),
+    ] {
+        let refused = group.reserve(&id("c"), other).unwrap_err();
+        let expected = JoinError::Voters {
+            id: id("c"),
+            group: id("g"),
+            epoch: 4,
+            theirs: of(&five, 3).voters.map(Box::new),
+            mine: other.voters.map(Box::new),
+        };
+        assert_eq!(refused, expected);
+        for voters in [of(&five, 3), other].map(|demands| demands.voters.unwrap()) {
+            assert!(
+                refused.to_string().contains(&voters.to_string()),
+                "{refused}"
+            );
+        }
+    }
+    // When all have ended for good, the next may choose.
+    group.leave(&id("b"), first);
+    group.leave(&id("a"), first);
+    assert!(group.reserve(&id("c"), of(&five, 4)).is_ok());
 }

@@ -177,6 +177,7 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
         mode: "quorum",
         needs,
         epoch: 3,
+        voters: None,
     };
     assert_eq!(group.rules(), None);
     let life = group.reserve(&id("a"), quorum).unwrap();

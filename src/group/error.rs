@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::protocol::{AgentId, IdError};
+use crate::protocol::{AgentId, Electorate, IdError};
 
 /// Why a group cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +57,23 @@ pub enum JoinError {
         /// The epoch asked for.
         mine: u64,
     },
+    /// The members have other voters or quorums, and call them by the same epoch.
+    #[error(
+        "group {group} has in epoch {epoch} {}, and {id} has {}: give all members of an epoch the same voters and quorums, or count a new epoch",
+        Voters(theirs.as_deref()), Voters(mine.as_deref())
+    )]
+    Voters {
+        /// The name asked for.
+        id: AgentId,
+        /// The group's name.
+        group: AgentId,
+        /// The epoch of both.
+        epoch: u64,
+        /// The voters of the members.
+        theirs: Option<Box<Electorate>>,
+        /// The voters of the one that would join.
+        mine: Option<Box<Electorate>>,
+    },
 }
 
 /// Why a group is not opened to other hosts. Nothing was changed.
@@ -98,6 +115,18 @@ impl fmt::Display for Holder {
         match self {
             Self::Here => f.write_str("this process"),
             Self::Node(name) => write!(f, "node {name}"),
+        }
+    }
+}
+
+/// Voters as a text says them.
+struct Voters<'a>(Option<&'a Electorate>);
+
+impl fmt::Display for Voters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(voters) => voters.fmt(f),
+            None => f.write_str("no list of voters"),
         }
     }
 }

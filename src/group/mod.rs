@@ -126,8 +126,9 @@ impl<M: PeerMessage> Group<M> {
     /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
     /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
     /// is taken over, and that host's agent of the name is no member here any more, unless the
-    /// name becomes free again. [`JoinError::Mode`] and [`JoinError::Epoch`] when
-    /// other names are kept for those who follow other rules, or have other voters.
+    /// name becomes free again. [`JoinError::Mode`], [`JoinError::Epoch`]
+    /// and [`JoinError::Voters`] when other names are kept for those who follow other rules, or have
+    /// other voters.
     pub fn reserve(&self, id: &AgentId, demands: Demands) -> Result<Incarnation, JoinError> {
         self.registry().reserve(id, &self.0.name, demands)
     }

@@ -1,6 +1,6 @@
 //! What an election asks of those who take part, before anybody starts.
 
-use super::AgentId;
+use super::{AgentId, Electorate};
 
 /// What an agent must bring so that its election can keep its promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +12,17 @@ pub struct Demands {
     /// Which choice of voters the configuration is: only members of the same hear each other. 0
     /// where there are none to choose.
     pub epoch: u64,
+    /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
+    /// the same.
+    pub voters: Option<Electorate>,
+}
+
+impl Demands {
+    /// Whether members of both can be in one group: what each [needs](Self::needs) is its own.
+    pub fn are_like(&self, other: &Self) -> bool {
+        let key = |demands: &Self| (demands.mode, demands.epoch, demands.voters);
+        key(self) == key(other)
+    }
 }
 
 impl Default for Demands {
@@ -20,6 +31,7 @@ impl Default for Demands {
             mode: "available",
             needs: Needs::Nothing,
             epoch: 0,
+            voters: None,
         }
     }
 }

@@ -21,6 +21,7 @@
 mod demands;
 mod effect;
 mod election;
+mod electorate;
 mod event;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -40,6 +41,7 @@ mod view;
 pub use demands::{Demands, Misfit, Needs};
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
+pub use electorate::Electorate;
 pub use event::{Event, Leader, LostReason};
 pub use id::{AgentId, IdError, Incarnation, Round, Term};
 pub use input::{Input, InputOf};

@@ -152,7 +152,7 @@ impl RemoteBridge {
             Stage::Waiting => LinkStatus::Waiting,
         };
         let is_linked = matches!(watched.machine.stage(), Stage::Linked(_));
-        if !is_linked && account.books().unlink() {
+        if !is_linked && account.books().unlink(self.shared.now()) {
             // A name that an agent there had is free for whoever was refused it.
             self.shared.retry_all();
         }
@@ -300,6 +300,11 @@ impl Handler<Opened> for RemoteBridge {
         };
         watched.was_seen = true;
         let account = Arc::clone(&watched.account);
+        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        if account.books().latest_at(now, forget) < Some(link.incarnation) {
+            // What is known is out of date, and must not keep an earlier number out.
+            watched.machine.forget_later_than(link.incarnation);
+        }
         let ready = Link {
             conn,
             incarnation: link.incarnation,

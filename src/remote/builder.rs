@@ -21,6 +21,7 @@ use super::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
     NodeIncarnation, RemoteBridge, RemoteMessage, Rights,
     carry::{Carried, Carrier},
+    memory,
     shared::{Parts, Shared},
     transport::{Listener, Security, Tcp, Transport},
 };
@@ -91,6 +92,7 @@ pub struct BridgeBuilder {
     credential: Option<Arc<dyn Credential>>,
     is_dangerous: bool,
     incarnation: Option<NodeIncarnation>,
+    memory: Option<std::path::PathBuf>,
     seed: Option<u64>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
@@ -113,6 +115,7 @@ impl BridgeBuilder {
             credential: None,
             is_dangerous: false,
             incarnation: None,
+            memory: None,
             seed: None,
             policy: RestartPolicy::default(),
             parent: None,
@@ -202,8 +205,20 @@ impl BridgeBuilder {
     }
 
     /// Which life of this node it is; larger after each restart. Default: from the wall clock.
+    ///
+    /// Peers refuse an earlier one than the last they met, until they [forget](Limits::forget) it.
+    /// So a start with a clock that is ahead, or was set back, costs later starts:
+    /// [`remember`](Self::remember) costs them nothing.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
         self.incarnation = Some(incarnation);
+        self
+    }
+
+    /// A small file where this node keeps its last incarnation: each start begins a later one,
+    /// whatever the wall clock shows. It is made at the first start; its folder must be there. One
+    /// file belongs to one node. Default: none.
+    pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+        self.memory = Some(path.into());
         self
     }
 
@@ -241,11 +256,11 @@ impl BridgeBuilder {
         self.check_security(&node)?;
         self.warn_of_strangers();
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
-        let incarnation = self.incarnation.unwrap_or_else(by_wall_clock);
         let listener = self.bind()?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
         let carried = self.carried.drain(..).map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
+        let incarnation = self.begin_incarnation()?;
         let shared = Arc::new(Shared::new(Parts {
             me: Introduction::new(node.clone(), cluster, incarnation),
             limits: self.limits,
@@ -277,6 +292,18 @@ impl BridgeBuilder {
             shared,
             local,
             is_dangerous: self.is_dangerous,
+        })
+    }
+
+    /// Last of all that can fail without a trace: what is remembered cannot be taken back.
+    fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
+        let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
+        let Some(path) = &self.memory else {
+            return Ok(by_clock);
+        };
+        memory::begin(path, by_clock).map_err(|reason| BridgeError::Memory {
+            path: path.clone(),
+            reason,
         })
     }
 
@@ -359,8 +386,8 @@ fn open(carried: &[Arc<dyn Carried>], floor: Incarnation) -> Result<(), BridgeEr
     Ok(())
 }
 
-/// Milliseconds of the wall clock, and chance for two starts in one of them. A clock that is set
-/// back makes peers refuse this node until it has caught up.
+/// Milliseconds of the wall clock, and chance for two starts in one of them. A clock that is wrong
+/// makes peers refuse this node until they forget it, unless it remembers its last incarnation.
 fn by_wall_clock() -> NodeIncarnation {
     #[expect(
         clippy::disallowed_methods,

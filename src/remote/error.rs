@@ -1,12 +1,14 @@
 //! Why a bridge does not start, and why a peer is not added.
 
-use std::{io, time::Duration};
+use std::{io, path::PathBuf, time::Duration};
 
 use crate::{group::OpenError, protocol::IdError};
 
 use super::{NodeId, NodeIdError};
 
-/// Why a bridge does not start, or a peer is not added. Nothing was changed.
+/// Why a bridge does not start, or a peer is not added. Nothing was changed, but for the
+/// incarnation that a node [remembers](super::BridgeBuilder::remember): the next start begins a later
+/// one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
@@ -66,6 +68,15 @@ pub enum BridgeError {
     Listen {
         /// Where.
         address: String,
+        /// Why.
+        #[source]
+        reason: io::Error,
+    },
+    /// The node's last incarnation cannot be read, or the next one cannot be kept.
+    #[error("cannot remember this node's incarnation in {}", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
         /// Why.
         #[source]
         reason: io::Error,

@@ -10,7 +10,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::{group::Holder, protocol::AgentId};
 
-use super::{Closed, Farewell, NodeId};
+use super::{Closed, Farewell, GroupRules, NodeId};
 
 /// Something happened to a peer, or somebody was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,14 +106,17 @@ pub enum BridgeEvent {
         /// Where the agent is that has it now.
         by: Holder,
     },
-    /// A peer follows other rules in a group, or another list of voters: nothing crosses for it.
+    /// A peer follows other rules in a group, is of another epoch, or has other voters or quorums:
+    /// nothing crosses for it.
     Mismatch {
         /// The peer.
         node: NodeId,
         /// The group.
         group: AgentId,
-        /// Its rules, and the number of its list.
-        theirs: (String, u64),
+        /// What its agents follow.
+        theirs: GroupRules,
+        /// What the agents here follow.
+        mine: GroupRules,
     },
     /// The bridge crashed and was restarted; links are made anew.
     Restarted,

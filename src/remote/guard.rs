@@ -63,6 +63,7 @@ mod tests {
         let rules = |epoch| Rules {
             mode: "quorum",
             epoch,
+            voters: None,
         };
         let (guard, mut plain) = (Guard::default(), TermGuard::new());
         guard.follow(rules(1));
@@ -80,6 +81,7 @@ mod tests {
         let rules = |epoch| Rules {
             mode: "quorum",
             epoch,
+            voters: None,
         };
         let guard = Guard::default();
         guard.follow(rules(1));

@@ -127,8 +127,15 @@ limits! {
     dial_min: Duration = ms(100), ms(1), ms(60_000);
     /// The longest one.
     dial_max: Duration = ms(10_000), ms(10), ms(600_000);
+    /// After so long without a link to a peer, the last incarnation of it is forgotten, and one with
+    /// an earlier number is let in: a node that was started once with a clock far ahead. Choose more
+    /// than any lease: within this time an earlier number is a former process, whose promises and
+    /// ends must not be mixed with those of the last one. A recorded greeting gains nothing by it: no
+    /// link is made without an answer to this side's own nonce.
+    forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
     /// Letters to agents or groups that are not here, forgiven within
-    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`.
+    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. So many groups may begin
+    /// anew in it as well. Breach: `openings`.
     unknown: usize = 100, 1, 100_000;
     /// The window in which those are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);

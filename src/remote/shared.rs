@@ -218,7 +218,7 @@ impl Shared {
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
             return Standing::Unknown;
         };
-        let are_same = |rules: Rules| rules.are(opening.mode, opening.epoch);
+        let are_same = |rules: Rules| rules.are(&opening.into());
         if carried.rules().is_none_or(are_same) {
             Standing::Carried(at)
         } else {

@@ -404,6 +404,7 @@ pub(crate) fn roster(
         name,
         mode: "available",
         epoch: 0,
+        voters: None,
     });
     framed(|out| Roster::encode(seq, group, opening, content, out))
 }

@@ -310,6 +310,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
                 name: "g",
                 mode: "quorum",
                 epoch: 0,
+                voters: None,
             };
             let content = announcing(vec![(0, member)]);
             let opening = framed(|out| Roster::encode(seq, 0, Some(opening), &content, out));

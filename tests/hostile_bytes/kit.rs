@@ -211,6 +211,7 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
         name: "shop",
         mode: "available",
         epoch: 0,
+        voters: None,
     };
     let left = RosterContent {
         left: vec![1],

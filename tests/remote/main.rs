@@ -6,6 +6,7 @@
 )]
 
 mod chaos;
+mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
 mod elections;

@@ -6,9 +6,12 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Inject},
     clock::VirtualClock,
-    elections::{policy::Preemption, quorum::QuorumConfig},
+    elections::{
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumConfigBuilder},
+    },
     protocol::{Presence, Term, Timings},
-    remote::{BridgeEvent, Closed, NodeIncarnation, transport::Pipes},
+    remote::{BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, transport::Pipes},
     store::{FileStore, StoreIdentity},
 };
 
@@ -23,6 +26,11 @@ pub(crate) fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
 
 /// A voter of this epoch.
 fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHandle {
+    let config = config(&VOTERS).preemption(Preemption::Never).epoch(epoch);
+    voter_with(host, name, folder, config.build().unwrap())
+}
+
+fn voter_with(host: &mut Host, name: &str, folder: &Path, config: QuorumConfig) -> BullyHandle {
     let path = folder.join(name);
     let identity = StoreIdentity {
         cluster: id("test"),
@@ -35,13 +43,8 @@ fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHand
         FileStore::create(&path, identity)
     };
     let weight = name.bytes().next().map_or(0, u32::from);
-    let config = QuorumConfig::builder(VOTERS.map(id))
-        .timings(Timings::lan())
-        .preemption(Preemption::Never)
-        .epoch(epoch)
-        .build();
     let agent = BullyAgent::builder(name)
-        .quorum_config(Arc::new(config.unwrap()))
+        .quorum_config(Arc::new(config))
         .restart_policy(patient())
         .score(weight)
         .clock(VirtualClock::new())
@@ -173,14 +176,88 @@ fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
     });
 }
 
-/// What a says of b: its rules, and the number of its choice of voters.
-fn mismatch(events: Vec<BridgeEvent>) -> Option<(String, u64)> {
+/// What a says of b: its rules, and those here.
+fn mismatch(events: Vec<BridgeEvent>) -> Option<(GroupRules, GroupRules)> {
     events.into_iter().find_map(|event| {
-        if let BridgeEvent::Mismatch { theirs, .. } = event {
-            return Some(theirs);
+        if let BridgeEvent::Mismatch { theirs, mine, .. } = event {
+            return Some((theirs, mine));
         }
         None
     })
+}
+
+/// Two hosts whose agents have these configurations; nothing crosses. What a says of it.
+async fn that_differ(config: [QuorumConfig; 2]) -> (GroupRules, GroupRules) {
+    let folder = tempfile::tempdir().unwrap();
+    let pipes = Pipes::new();
+    let mut a = Host::start(&pipes, "a", &["b"]);
+    let mut b = Host::start(&pipes, "b", &["a"]);
+    let mut events = a.bridge.events();
+    let [of_a, of_b] = config;
+    voter_with(&mut a, "a1", folder.path(), of_a);
+    voter_with(&mut b, "b1", folder.path(), of_b);
+    until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
+    sleep(MS(3_000)).await;
+    for host in [&a, &b] {
+        assert_eq!(host.group.members().len(), 1, "no agent has crossed");
+        assert!(host.agents[0].leader().is_none());
+        assert!(host.bridge.counters().dropped(Dropped::Mismatch) > 0);
+    }
+    mismatch(told(&mut events)).unwrap()
+}
+
+fn config(voters: &[&str]) -> QuorumConfigBuilder {
+    QuorumConfig::builder(voters.iter().map(|name| id(name))).timings(Timings::lan())
+}
+
+#[test]
+fn other_voters_or_quorums_in_one_epoch_are_refused_and_both_are_named() {
+    play(async {
+        let of = |voters: &[&str]| config(voters).build().unwrap();
+        let (theirs, mine) = that_differ([of(&["a1", "b1", "c1"]), of(&["a1", "b1", "d1"])]).await;
+        assert_eq!((theirs.epoch, mine.epoch), (0, 0));
+        assert_eq!(mine.voters, Some(of(&["c1", "b1", "a1"]).electorate()));
+        assert_eq!(theirs.voters, Some(of(&["a1", "b1", "d1"]).electorate()));
+
+        let five = ["a1", "b1", "c1", "d1", "e1"];
+        let most = config(&five).quorums(4, 3).build().unwrap();
+        let (theirs, mine) = that_differ([of(&five), most]).await;
+        let said = (theirs.to_string(), mine.to_string());
+        assert!(
+            said.0.contains("5 voters") && said.0.contains("4 to elect"),
+            "{said:?}"
+        );
+        assert!(said.1.contains("3 to elect"), "{said:?}");
+    });
+}
+
+#[test]
+fn other_timings_are_no_other_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        let voters = ["a1", "b1", "c1"];
+        let slow = config(&voters).timings(Timings::default());
+        voter_with(
+            &mut a,
+            "a1",
+            folder.path(),
+            config(&voters).build().unwrap(),
+        );
+        voter_with(&mut b, "b1", folder.path(), slow.build().unwrap());
+        until("both follow", || a.follows("b1") && b.follows("b1")).await;
+    });
+}
+
+#[test]
+fn voters_of_two_epochs_do_not_hear_each_other() {
+    play(async {
+        let of = |epoch| config(&["a1", "b1", "c1"]).epoch(epoch).build().unwrap();
+        let (theirs, mine) = that_differ([of(0), of(1)]).await;
+        assert_eq!((theirs.epoch, mine.epoch), (1, 0));
+    });
 }
 
 #[test]
@@ -198,7 +275,9 @@ fn agents_that_follow_other_rules_do_not_hear_each_other() {
         assert!(a.is_linked("b"), "the link stays");
         assert!(a.follows("a1") && a.group.members().len() == 1);
         assert_eq!(b.group.members().len(), 1);
-        assert_eq!(mismatch(told(&mut events)), Some(("quorum".to_owned(), 0)));
+        let (theirs, mine) = mismatch(told(&mut events)).unwrap();
+        assert_eq!((&*theirs.mode, theirs.epoch), ("quorum", 0));
+        assert_eq!((&*mine.mode, mine.voters), ("available", None));
     });
 }
 

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::Defect;
-use crate::protocol::{AgentId, MemberKind, Misfit, Timings};
+use crate::protocol::{AgentId, Electorate, MemberKind, Misfit, Timings};
 
 /// What a ballot election needs to know; the same at every member.
 ///
@@ -72,6 +72,12 @@ impl BallotConfig {
             return self.voters.len().div_ceil(2);
         }
         (self.voters.len() / 2).saturating_add(1)
+    }
+
+    /// The voters and their majority in short: what all members must agree on.
+    pub fn electorate(&self) -> Electorate {
+        let majority = (self.voters.len() / 2).saturating_add(1);
+        Electorate::new(&self.voters, majority, majority)
     }
 
     /// How many voters may be down while the others can still elect. With two voters none may:

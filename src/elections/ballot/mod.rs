@@ -220,6 +220,7 @@ impl Election for Ballot {
             mode: "ballot",
             needs,
             epoch: 0,
+            voters: Some(config.electorate()),
         })
     }
 

@@ -226,7 +226,7 @@ impl Election for InvitationElection {
         Ok(Demands {
             mode,
             needs,
-            epoch: 0,
+            ..Demands::default()
         })
     }
 

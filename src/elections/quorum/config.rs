@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Defect, epoch::LAST_EPOCH};
 use crate::elections::policy::Preemption;
-use crate::protocol::{AgentId, MemberKind, Misfit, Score, Timings};
+use crate::protocol::{AgentId, Electorate, MemberKind, Misfit, Score, Timings};
 
 /// What a quorum election needs to know; voters, quorums and epoch are the same at every member.
 ///
@@ -103,6 +103,11 @@ impl QuorumConfig {
     /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
     pub const fn lease_quorum(&self) -> usize {
         self.lease_quorum
+    }
+
+    /// The voters and quorums in short: what all members of an epoch must agree on.
+    pub fn electorate(&self) -> Electorate {
+        Electorate::new(&self.voters, self.vote_quorum, self.lease_quorum)
     }
 
     /// How many voters may be down while the others can still elect and uphold a leader. With two

@@ -216,6 +216,7 @@ impl Election for QuorumBully {
             mode: "quorum",
             needs,
             epoch: config.epoch(),
+            voters: Some(config.electorate()),
         })
     }
 

@@ -246,7 +246,7 @@ impl Election for Reorganization {
         Ok(Demands {
             mode,
             needs,
-            epoch: 0,
+            ..Demands::default()
         })
     }
 

@@ -261,7 +261,7 @@ impl Election for Ring {
         Ok(Demands {
             mode: "ring",
             needs: Needs::Nothing,
-            epoch: 0,
+            ..Demands::default()
         })
     }
 }

@@ -153,7 +153,7 @@ impl<M: PeerMessage> Registry<M> {
         demands: Demands,
     ) -> Result<Incarnation, JoinError> {
         let nobody = || self.names.values().all(|seat| seat.holder == Holder::Gone);
-        if self.names.is_empty() || !self.is_like(demands) && nobody() {
+        if self.names.is_empty() || !self.demands.are_like(&demands) && nobody() {
             self.demands = demands;
         }
         if self.demands.mode != demands.mode {
@@ -174,6 +174,17 @@ impl<M: PeerMessage> Registry<M> {
                 mine: demands.epoch,
             });
         }
+        if self.demands.voters != demands.voters {
+            let (id, group, theirs) =
+                (id.clone(), group.clone(), self.demands.voters.map(Box::new));
+            return Err(JoinError::Voters {
+                id,
+                group,
+                epoch: demands.epoch,
+                theirs,
+                mine: demands.voters.map(Box::new),
+            });
+        }
         if let Some(holder) = self.holder(id, None) {
             let (id, group) = (id.clone(), group.clone());
             return Err(JoinError::Taken { id, group, holder });
@@ -192,10 +203,6 @@ impl<M: PeerMessage> Registry<M> {
     /// What all of them follow.
     pub(super) const fn demands(&self) -> Demands {
         self.demands
-    }
-
-    fn is_like(&self, demands: Demands) -> bool {
-        (self.demands.mode, self.demands.epoch) == (demands.mode, demands.epoch)
     }
 
     /// Fills a place that was kept; says whether it was.

@@ -162,7 +162,11 @@ mod tests {
     }
 
     fn rules(mode: &'static str) -> Rules {
-        Rules { mode, epoch: 0 }
+        Rules {
+            mode,
+            epoch: 0,
+            voters: None,
+        }
     }
 
     fn home(members: &[Member]) -> Home {

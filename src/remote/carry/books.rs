@@ -11,11 +11,12 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use crate::{
     group::Update,
-    protocol::{AgentId, Incarnation, Member, Presence},
+    protocol::{AgentId, Incarnation, Member, Presence, Time},
     remote::{Limits, LinkId, News, NodeIncarnation},
 };
 
@@ -30,6 +31,8 @@ pub(crate) struct Books {
     life: Option<NodeIncarnation>,
     /// The link whose rosters count: the newest.
     link: Option<LinkId>,
+    /// When the last one was lost, by the bridge's clock.
+    lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<Page>,
     /// Whether somebody was refused: so that nobody needs the lock to learn that nobody was.
@@ -85,6 +88,7 @@ impl Books {
             latest: None,
             life: None,
             link: None,
+            lost: Time::ZERO,
             outbox,
             groups,
             refusals: Arc::default(),
@@ -149,7 +153,7 @@ impl Books {
     /// The peer is none any more: nothing that its links may still say counts.
     pub(crate) fn close(&mut self) {
         self.outbox.close();
-        self.unlink();
+        self.unlink(self.lost);
     }
 
     /// A link is ready: every group begins anew, and only this link counts from now on.
@@ -168,10 +172,20 @@ impl Books {
         self.note_refusals();
     }
 
+    /// The latest life of the node that counts against an earlier one: nobody remembers for ever,
+    /// lest a number that was once too high keep the node out.
+    pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
+        let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
+        self.latest.filter(|_| !is_long_gone)
+    }
+
     /// The link is lost: as long as there is none, others may take the names of the agents there.
     /// Says whether there was one.
-    pub(crate) fn unlink(&mut self) -> bool {
+    pub(crate) fn unlink(&mut self, now: Time) -> bool {
         let was_linked = self.link.take().is_some();
+        if was_linked {
+            self.lost = now;
+        }
         for page in &self.groups {
             page.route.set_up(false);
         }

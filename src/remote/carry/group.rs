@@ -7,9 +7,11 @@ use std::{
 
 use crate::{
     group::{Group, Holder, Incoming, Link, OpenError, Remote, Snapshot, Update, Watch},
-    protocol::{AgentId, Demands, Incarnation, Leader, Member, MinimumRole, Presence, Term},
+    protocol::{
+        AgentId, Demands, Electorate, Incarnation, Leader, Member, MinimumRole, Presence, Term,
+    },
     remote::{
-        Closed, Dropped, RemoteMessage,
+        Closed, Dropped, GroupRules, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -94,18 +96,39 @@ pub(crate) struct Rules {
     pub(crate) mode: &'static str,
     /// Which choice of voters.
     pub(crate) epoch: u64,
+    /// The voters and quorums of that choice.
+    pub(crate) voters: Option<Electorate>,
 }
 
 impl Rules {
     /// Whether the other side names the same.
-    pub(crate) fn are(self, mode: &str, epoch: u64) -> bool {
-        self.mode == mode && self.epoch == epoch
+    pub(crate) fn are(self, theirs: &GroupRules) -> bool {
+        GroupRules::from(self) == *theirs
+    }
+}
+
+impl From<Rules> for GroupRules {
+    fn from(rules: Rules) -> Self {
+        Self {
+            mode: rules.mode.to_owned(),
+            epoch: rules.epoch,
+            voters: rules.voters,
+        }
     }
 }
 
 fn rules<M: RemoteMessage>(group: &Group<M>) -> Option<Rules> {
-    let Demands { mode, epoch, .. } = group.rules()?;
-    Some(Rules { mode, epoch })
+    let Demands {
+        mode,
+        epoch,
+        voters,
+        ..
+    } = group.rules()?;
+    Some(Rules {
+        mode,
+        epoch,
+        voters,
+    })
 }
 
 /// A group with its message type.

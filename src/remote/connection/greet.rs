@@ -259,7 +259,8 @@ impl Connection {
             return None;
         }
         let account = self.shared.account(&hello.node)?;
-        let latest = account.books().latest;
+        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        let latest = account.books().latest_at(now, forget);
         Some(Acquaintance {
             rights: account.rights.clone(),
             latest,

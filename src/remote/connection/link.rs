@@ -17,7 +17,7 @@ use tokio::{io::split, sync::oneshot};
 use crate::{
     protocol::{AgentId, Time},
     remote::{
-        Closed, Established,
+        Closed, Established, GroupRules,
         carry::{Announcer, Lookout, Outbox},
         shared::{Account, Shared},
         transport::Stream,
@@ -56,7 +56,7 @@ pub(super) struct Side {
     /// Who lives there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
     /// The rules that the other side follows, if they were not found to be others.
-    pub(super) rules: RefCell<Option<(String, u64)>>,
+    pub(super) rules: RefCell<Option<GroupRules>>,
 }
 
 impl Connection {

@@ -1,7 +1,8 @@
 //! Reads a link: bytes in, members and letters of groups out.
 //!
 //! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
-//! silent. All frames of a chunk are handled in one go; then the agents get their turn.
+//! silent. All frames of a chunk are handled in one go, up to a turn's work;
+//! then the agents get their turn.
 
 use std::{pin::pin, rc::Rc};
 
@@ -12,14 +13,16 @@ use tokio::{
     task::yield_now,
 };
 
+use tracing::warn;
+
 use crate::{
     protocol::{AgentId, Member, Presence, Time},
     remote::{
-        Closed, Inbound, News, Standing, Verdict,
+        Closed, GroupRules, Inbound, News, Standing, Verdict,
         event::BridgeEvent,
         status::Meter,
         transport::Stream,
-        wire::{self, Frames, Opening},
+        wire::{self, Frames},
     },
 };
 
@@ -55,9 +58,13 @@ impl Reader {
     /// Reads until the link ends; says why.
     pub(super) async fn run(&mut self) -> Closed {
         loop {
-            match self.judge_all() {
-                Ok(0) => {}
-                Ok(_) => yield_now().await,
+            match self.judge() {
+                Ok(Turn::Idle) => {}
+                Ok(Turn::Done) => yield_now().await,
+                Ok(Turn::Full) => {
+                    yield_now().await;
+                    continue;
+                }
                 Err(why) => return why,
             }
             if let Err(why) = self.read().await {
@@ -90,28 +97,30 @@ impl Reader {
         self.inbound.took(now, bytes)
     }
 
-    /// Handles all frames that are whole; says how many letters there were.
-    fn judge_all(&mut self) -> Result<usize, Closed> {
+    /// Handles the frames that are whole, but no more than a turn's work.
+    fn judge(&mut self) -> Result<Turn, Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
-        let mut letters: usize = 0;
-        loop {
+        let mut work: usize = 0;
+        while work < MOST_WORK {
             let now = shared.now();
             let Some(body) = self.frames.next(now)? else {
-                return Ok(letters);
+                return Ok(if work == 0 { Turn::Idle } else { Turn::Done });
             };
             Meter::add(&shared.meter.frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
                 let standing = shared.standing(opening);
-                opened = Some((standing, owned(opening)));
+                opened = Some((standing, opening.name.to_owned(), opening.into()));
                 standing
             })?;
-            if let Some((standing, opening)) = opened {
-                common.opened(standing, opening);
+            if let Some((standing, name, theirs)) = opened {
+                common.opened(standing, &name, theirs);
             }
             match verdict {
                 Verdict::News(news) => {
+                    let named = news.members.len().saturating_add(news.left.len());
+                    work = work.saturating_add(named).saturating_add(NEWS);
                     common.news(news)?;
                 }
                 Verdict::Drop(why) => {
@@ -120,7 +129,7 @@ impl Reader {
                 Verdict::Letters(more) => {
                     common.all_told();
                     let more = Self::letters(&common, &mut self.inbound, now, more)?;
-                    letters = letters.saturating_add(more);
+                    work = work.saturating_add(more);
                 }
                 Verdict::Answer(token) => {
                     common.all_told();
@@ -132,6 +141,7 @@ impl Reader {
                 }
             }
         }
+        Ok(Turn::Full)
     }
 
     fn letters(
@@ -151,19 +161,21 @@ impl Reader {
     }
 }
 
-fn owned(opening: &Opening<'_>) -> (String, String, u64) {
-    (
-        opening.name.to_owned(),
-        opening.mode.to_owned(),
-        opening.epoch,
-    )
+/// What a turn of the reader came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Nothing that the agents have to look at.
+    Idle,
+    /// All that has arrived is handled.
+    Done,
+    /// More has arrived than fits in one turn.
+    Full,
 }
 
 impl Common {
     /// The other side begins a group anew.
-    fn opened(&self, standing: Standing, opening: (String, String, u64)) {
+    fn opened(&self, standing: Standing, name: &str, theirs: GroupRules) {
         let shared = &self.shared;
-        let (name, mode, epoch) = opening;
         let at = shared.carried.iter().position(|c| c.name() == name);
         let Some(group) = at else {
             return;
@@ -172,15 +184,19 @@ impl Common {
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
             let is_carried = matches!(standing, Standing::Carried(_));
-            *side.rules.borrow_mut() = is_carried.then(|| (mode.clone(), epoch));
+            *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
         }
-        if standing == Standing::Mismatch {
+        let mine = shared.carried.get(group).and_then(|c| c.rules());
+        if let (Standing::Mismatch, Some(mine)) = (standing, mine) {
             self.account.books().remove(group);
-            if let Ok(name) = AgentId::new(&name) {
+            let (node, mine) = (self.link.peer.clone(), GroupRules::from(mine));
+            warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group");
+            if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {
-                    node: self.link.peer.clone(),
-                    group: name,
-                    theirs: (mode, epoch),
+                    node,
+                    group,
+                    theirs,
+                    mine,
                 });
             }
         }
@@ -245,5 +261,10 @@ impl Common {
     }
 }
 
+/// So much is handled before the agents get their turn: a letter counts one, and so does an agent that
+/// a roster names.
+const MOST_WORK: usize = 2_048;
+/// What a roster counts beside: the group is told, and whoever looks next has all of it merged.
+const NEWS: usize = 256;
 /// So many answers to PINGs wait at most.
 const MOST_ANSWERS: usize = 8;

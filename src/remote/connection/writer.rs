@@ -214,10 +214,7 @@ impl Writer {
             } = side.told.borrow_mut().update(home);
             if let Some(rules) = opens {
                 let theirs = side.rules.borrow();
-                if theirs
-                    .as_ref()
-                    .is_some_and(|(mode, epoch)| !rules.are(mode, *epoch))
-                {
+                if theirs.as_ref().is_some_and(|theirs| !rules.are(theirs)) {
                     return Err(Closed::Lost);
                 }
                 common.shared.follow(group, rules);
@@ -241,10 +238,11 @@ impl Writer {
         };
         let room = self.frame().saturating_sub(Roster::MAX_REST);
         let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
-        let mut opening = opens.map(|Rules { mode, epoch }| Opening {
+        let mut opening = opens.map(|rules| Opening {
             name: carried.name(),
-            mode,
-            epoch,
+            mode: rules.mode,
+            epoch: rules.epoch,
+            voters: rules.voters,
         });
         let mut pieces = News::pieces(
             content,

@@ -49,6 +49,8 @@ pub struct Inbound {
     last: u64,
     bytes: Bucket,
     unknown: Forgiveness,
+    /// Groups that began anew.
+    openings: Forgiveness,
     directory: Directory,
 }
 
@@ -126,6 +128,7 @@ impl Inbound {
             last: 0,
             bytes: Bucket::new(limits, now),
             unknown: Forgiveness::new(limits.unknown(), limits.unknown_window()),
+            openings: Forgiveness::new(limits.unknown(), limits.unknown_window()),
             directory: Directory::default(),
         }
     }
@@ -238,7 +241,7 @@ impl Inbound {
     ) -> Result<Verdict<'static>, Closed> {
         let content = roster.content()?;
         if let Some(opening) = &roster.opening {
-            self.open(roster.group, opening, standing(opening))?;
+            self.open(now, roster.group, opening, standing(opening))?;
         }
         let group = self.directory.group(roster.group);
         match group.map_or(Standing::Unknown, |group| group.standing) {
@@ -258,6 +261,7 @@ impl Inbound {
 
     fn open(
         &mut self,
+        now: Time,
         number: u32,
         opening: &Opening<'_>,
         standing: Standing,
@@ -268,6 +272,11 @@ impl Inbound {
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
+        }
+        // Once, and again when its agents have all ended and others follow other rules.
+        let is_anew = self.directory.group(number).is_some() && standing != Standing::Unknown;
+        if is_anew && !self.openings.forgives(now) {
+            return Err(Closed::Openings);
         }
         self.directory.open(number, name, standing);
         Ok(())

@@ -187,6 +187,11 @@ impl Peer {
         self
     }
 
+    /// The peer was gone for so long that a life with an earlier number than the last one is let in.
+    pub(crate) fn forget_later_than(&mut self, incarnation: NodeIncarnation) {
+        self.known.take_if(|known| *known > incarnation);
+    }
+
     /// One step; the effects are to be carried out in their order.
     pub(crate) fn handle(&mut self, input: Input) -> Vec<Effect> {
         let mut out = Vec::new();

@@ -305,3 +305,18 @@ fn a_removed_peer_is_left_alone() {
         assert_eq!(peer.handle(input), nothing);
     }
 }
+
+#[test]
+fn an_earlier_life_is_let_in_once_the_later_one_is_forgotten() {
+    let mut peer = linked();
+    peer.handle(closed(1, Loss::Left, LONG));
+    let stale = [Effect::CloseStale(ConnId(2))];
+    assert_eq!(peer.handle(from_peer(link(2, 3, 2))), stale);
+    peer.forget_later_than(NodeIncarnation(3));
+    assert_eq!(peer.known(), None);
+    let up = [Effect::Report(Report::Up)];
+    assert_eq!(peer.handle(from_peer(link(3, 3, 3))), up);
+    assert_eq!(peer.known(), Some(NodeIncarnation(3)));
+    peer.forget_later_than(NodeIncarnation(4));
+    assert_eq!(peer.known(), Some(NodeIncarnation(3)), "it is no later one");
+}

@@ -12,7 +12,9 @@ use super::{
     read::{Integer, Reader},
     write,
 };
-use crate::protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Presence, Score, Term};
+use crate::protocol::{
+    AgentId, Electorate, Incarnation, Leader, Member, MemberKind, Presence, Score, Term,
+};
 
 /// Which rules a group follows on a node. If two nodes differ, nothing crosses for that group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +23,10 @@ pub struct Opening<'a> {
     pub name: &'a str,
     /// The name of the rules: [`Demands::mode`](crate::protocol::Demands::mode).
     pub mode: &'a str,
-    /// Which list of voters, where the rules have one.
+    /// Which choice of voters, where the rules have one.
     pub epoch: u64,
+    /// The voters and quorums of that choice.
+    pub voters: Option<Electorate>,
 }
 
 /// A roster as it came. Its entries are read as they are asked for.
@@ -89,11 +93,12 @@ impl<'a> Roster<'a> {
         let opening = if reader.nil() {
             None
         } else {
-            reader.array_of(3)?;
+            reader.array_of(4)?;
             Some(Opening {
                 name: reader.text()?,
                 mode: reader.text()?,
                 epoch: reader.unsigned()?,
+                voters: electorate(&mut reader)?,
             })
         };
         Ok(Self {
@@ -175,10 +180,18 @@ fn write_opening(opening: Option<Opening<'_>>, out: &mut BytesMut) {
     let Some(opening) = opening else {
         return write::nil(out);
     };
-    write::array(out, 3);
+    write::array(out, 4);
     write::text(out, opening.name);
     write::text(out, opening.mode);
     write::unsigned(out, opening.epoch);
+    let Some(voters) = opening.voters else {
+        return write::nil(out);
+    };
+    write::array(out, 4);
+    write::unsigned(out, voters.voters.into());
+    write::unsigned(out, voters.vote_quorum.into());
+    write::unsigned(out, voters.lease_quorum.into());
+    write::unsigned(out, voters.list);
 }
 
 fn write_hint(hint: Option<LeaderHint>, out: &mut BytesMut) {
@@ -251,6 +264,19 @@ fn member(reader: &mut Reader<'_>) -> Result<(u32, Member), WireError> {
         former: None, // what this side knows beside
     };
     Ok((number, member))
+}
+
+fn electorate(reader: &mut Reader<'_>) -> Result<Option<Electorate>, WireError> {
+    if reader.nil() {
+        return Ok(None);
+    }
+    reader.array_of(4)?;
+    Ok(Some(Electorate {
+        voters: reader.small()?,
+        vote_quorum: reader.small()?,
+        lease_quorum: reader.small()?,
+        list: reader.unsigned()?,
+    }))
 }
 
 fn life(reader: &mut Reader<'_>) -> Result<Option<Incarnation>, WireError> {

@@ -97,6 +97,7 @@ fn a_voter_needs_a_record_and_has_to_be_listed() {
             mode: "ballot",
             needs,
             epoch: 0,
+            voters: Some(config.electorate()),
         })
     };
     assert_eq!(demands("a", MemberKind::Voter), of(Needs::Record));

@@ -117,6 +117,7 @@ const SHOP: Opening<'static> = Opening {
     name: "shop",
     mode: "quorum",
     epoch: 0,
+    voters: None,
 };
 
 fn id(name: &str) -> AgentId {

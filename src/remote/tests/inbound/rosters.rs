@@ -173,3 +173,14 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     });
     assert_eq!(twice, Err(Closed::Protocol), "a group under two numbers");
 }
+
+/// A group begins anew when all its agents have ended and others follow other rules: not often.
+#[test]
+fn a_group_that_begins_anew_again_and_again_ends_the_link() {
+    let limits = Limits::builder().unknown(5).build().unwrap();
+    let mut link = Link::with(Rights::all(), &limits);
+    for _ in 0..=5 {
+        assert!(link.open(&[voter("a"), voter("b")]).is_ok());
+    }
+    assert_eq!(link.open(&[]), Err(Closed::Openings));
+}

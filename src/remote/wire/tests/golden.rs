@@ -4,7 +4,7 @@
 use super::{body, bounds, hex, written};
 use crate::{
     elections::message::{BullyMessage, Heartbeat},
-    protocol::{AgentId, Incarnation, Member, MemberKind, Presence, Score, Term},
+    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, Term},
     remote::{
         Challenge, ClusterId, EndDigest, Farewell, LinkId, NodeId, NodeIncarnation, Nonce, Proof,
         wire::{
@@ -168,9 +168,17 @@ fn version_2_roster() {
         name: "g",
         mode: "quorum",
         epoch: 3,
+        voters: Some(Electorate {
+            voters: 5,
+            vote_quorum: 3,
+            lease_quorum: 4,
+            list: 258,
+        }),
     };
-    let golden = hex("0000002c 97 02 01 05 93 a167 a671756f72756d 03 91 02
-        92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07");
+    let golden = hex(
+        "00000033 97 02 01 05 94 a167 a671756f72756d 03 94 05 03 04 cd0102 91 02
+        92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07",
+    );
     let encoded = written(|out| Roster::encode(1, 5, Some(opening), &content(), out));
     assert_eq!(encoded, golden);
     let Ok(Frame::Roster(roster)) = Frame::decode(body(&golden), bounds()) else {

@@ -2,7 +2,7 @@
 
 use super::{body, bounds, hex, written};
 use crate::{
-    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term},
+    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, Term},
     remote::wire::{Frame, Hello, LeaderHint, Opening, Roster, RosterContent, WireError},
 };
 
@@ -31,6 +31,12 @@ fn a_sender_can_compute_what_fits() {
         name: &name,
         mode: &mode,
         epoch: u64::MAX,
+        voters: Some(Electorate {
+            voters: u32::MAX,
+            vote_quorum: u32::MAX,
+            lease_quorum: u32::MAX,
+            list: u64::MAX,
+        }),
     };
     let mut content = RosterContent {
         left: vec![u32::MAX; 16],

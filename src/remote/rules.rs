@@ -1,0 +1,37 @@
+//! The rules that a group follows on a node, by which two nodes find out whether they agree.
+
+use std::fmt;
+
+use crate::protocol::Electorate;
+
+use super::wire::Opening;
+
+/// What all members of a group have to agree on. Where two nodes differ, nothing crosses for that
+/// group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct GroupRules {
+    /// The name of the rules: [`Demands::mode`](crate::protocol::Demands::mode).
+    pub mode: String,
+    /// Which choice of voters.
+    pub epoch: u64,
+    /// The voters and quorums, where there are any to choose.
+    pub voters: Option<Electorate>,
+}
+
+impl From<&Opening<'_>> for GroupRules {
+    fn from(opening: &Opening<'_>) -> Self {
+        Self {
+            mode: opening.mode.to_owned(),
+            epoch: opening.epoch,
+            voters: opening.voters,
+        }
+    }
+}
+
+impl fmt::Display for GroupRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} mode, epoch {}", self.mode, self.epoch)?;
+        self.voters.map_or(Ok(()), |voters| write!(f, ", {voters}"))
+    }
+}

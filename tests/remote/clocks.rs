@@ -1,0 +1,121 @@
+//! A node whose wall clock was wrong at one start: it is not locked out of its group.
+
+use actix::clock::sleep;
+use actix_bully::{
+    protocol::Presence,
+    remote::{
+        BridgeError, BridgeEvent, Closed, Farewell, Limits, NodeIncarnation, transport::Pipes,
+    },
+};
+
+use super::kit::{Host, MS, builder, id, play, told, until};
+
+/// What a bridge makes of its wall clock: milliseconds, and room for chance.
+fn at(millis: u64) -> NodeIncarnation {
+    NodeIncarnation(millis << 16)
+}
+
+const NOW: u64 = 1_800_000_000_000;
+const HOUR: u64 = 60 * 60 * 1_000;
+const TEN_YEARS: u64 = 10 * 365 * 24 * HOUR;
+
+fn host(pipes: &Pipes, name: &str, peer: &str, by_clock: u64) -> Host {
+    let limits = Limits::builder().forget(MS(60_000)).build().unwrap();
+    Host::with(|group| {
+        builder(pipes, name, &[peer])
+            .incarnation(at(by_clock))
+            .limits(limits)
+            .carry(group)
+    })
+}
+
+/// A clock that was wrong once, and what it shows at the next start.
+const WRONG: [[u64; 2]; 2] = [[NOW + TEN_YEARS, NOW + 1_000], [NOW, NOW - HOUR]];
+
+#[test]
+fn a_node_with_an_earlier_number_is_let_in_when_the_later_one_is_long_gone() {
+    play(async {
+        for [first, next] in WRONG {
+            let pipes = Pipes::new();
+            let mut a = host(&pipes, "a", "b", NOW);
+            a.agent("a1", 1);
+            let mut b = host(&pipes, "b", "a", first);
+            b.agent("b1", 2);
+            until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+            b.stop().await;
+            until("a1 leads", || a.follows("a1")).await;
+
+            let mut b = host(&pipes, "b", "a", next);
+            let mut answers = b.bridge.events();
+            b.agent("b1", 2);
+            sleep(MS(30_000)).await;
+            let stale = |event: &BridgeEvent| {
+                matches!(
+                    event,
+                    BridgeEvent::RefusedBy {
+                        why: Farewell::Stale,
+                        ..
+                    }
+                )
+            };
+            assert!(
+                told(&mut answers).iter().any(stale),
+                "it may be a former process"
+            );
+            assert!(a.bridge.counters().closed(Closed::Stale) > 0);
+            assert!(!a.is_linked("b"));
+
+            until("b is let in", || a.is_linked("b") && b.is_linked("a")).await;
+            until("b1 is heard", || a.follows("b1") && b.follows("b1")).await;
+            let member = a.group.members().get(&id("b1")).unwrap().clone();
+            assert_eq!(member.presence, Presence::Up);
+            assert_eq!(member.incarnation, Some(b.agents[0].current().incarnation));
+            assert_eq!(a.bridge.peers()[0].incarnation, Some(at(next)));
+
+            // Its end is news as any other's.
+            b.agents[0].leave(MS(1_000)).await.unwrap();
+            until("a1 leads again", || a.follows("a1")).await;
+            assert!(a.group.members().get(&id("b1")).is_none());
+        }
+    });
+}
+
+#[test]
+fn a_node_that_remembers_is_let_in_at_once() {
+    play(async {
+        for [first, next] in WRONG {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("b");
+            let pipes = Pipes::new();
+            let mut a = host(&pipes, "a", "b", NOW);
+            a.agent("a1", 1);
+            let remembering = |by_clock| {
+                Host::with(|group| {
+                    let b = builder(&pipes, "b", &["a"]).incarnation(at(by_clock));
+                    b.remember(&path).carry(group)
+                })
+            };
+            for by_clock in [first, next, next] {
+                let mut b = remembering(by_clock);
+                b.agent("b1", 2);
+                until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+                b.stop().await;
+                until("a1 leads", || a.follows("a1")).await;
+            }
+            assert_eq!(a.bridge.counters().closed(Closed::Stale), 0);
+        }
+    });
+}
+
+#[test]
+fn a_node_that_cannot_remember_does_not_start() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none").join("b");
+        let group = super::kit::group();
+        let bridge = builder(&Pipes::new(), "b", &["a"]).remember(&path);
+        let refused = bridge.carry(&group).start().unwrap_err();
+        assert!(matches!(refused, BridgeError::Memory { path: at, .. } if at == path));
+        assert!(group.members().is_closed(), "nothing was changed");
+    });
+}
