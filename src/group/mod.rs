@@ -20,6 +20,7 @@
 //! Not here: what a membership means to an election ([`Members`]), and how a letter crosses to
 //! another host; a bridge adds members by [`Remote::apply`] that look like any other.
 
+mod bell;
 mod counters;
 mod error;
 mod message;
@@ -27,6 +28,7 @@ mod quiet;
 mod registry;
 mod remote;
 mod snapshot;
+mod sync;
 mod watch;
 mod wire;
 

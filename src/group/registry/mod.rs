@@ -21,9 +21,9 @@ use crate::protocol::{
 
 use super::{
     JoinError, MembersChanged, Snapshot,
+    bell::Bell,
     quiet::Quiet,
     snapshot::{Office, Route},
-    watch::Bell,
 };
 
 pub(super) struct Registry<M: PeerMessage> {

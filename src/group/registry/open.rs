@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    group::{OpenError, watch::Bell},
+    group::{OpenError, bell::Bell},
     protocol::{AgentId, Demands, Incarnation, PeerMessage},
 };
 

@@ -10,6 +10,7 @@
 use actix_bully::protocol;
 
 mod agent;
+mod group;
 mod sync;
 
 fn main() {}

@@ -4,7 +4,7 @@ pub use std::sync::PoisonError;
 
 pub use loom::sync::{
     Mutex, MutexGuard,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 /// Written once; read without a wait in earnest, and in one step here.
