@@ -82,7 +82,10 @@ pub fn check(data: &[u8]) {
             };
             let progress = handshake.receive(now, body, who, &mut out);
             let is_owed = dialled.is_some() || !is_asking || is_proved;
-            assert!(is_owed || !has_ready(&out, &limits), "a proof for a stranger");
+            assert!(
+                is_owed || !has_ready(&out, &limits),
+                "a proof for a stranger"
+            );
             if let Some(hello) = &said {
                 assert_eq!(hello.cluster, me.cluster);
                 assert_ne!(hello.node, me.node);
@@ -91,11 +94,17 @@ pub fn check(data: &[u8]) {
             match progress {
                 Err(_) => return,
                 Ok(Progress::Waiting) => {
-                    assert!(said.is_some() || has_agreed, "it said who it is, or its conditions");
+                    assert!(
+                        said.is_some() || has_agreed,
+                        "it said who it is, or its conditions"
+                    );
                 }
                 Ok(Progress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
-                    assert!(has_agreed && is_proved == is_asking, "a proof if one is asked for");
+                    assert!(
+                        has_agreed && is_proved == is_asking,
+                        "a proof if one is asked for"
+                    );
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
                     assert_eq!(link.version, 2);
                     assert_ne!(link.link, LinkId([0; 16]));
