@@ -11,14 +11,31 @@
 #[expect(dead_code, reason = "other scenes need more of it")]
 mod kit;
 
-use std::{fs, time::Duration};
+use std::{
+    fs,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
-use actix_bully::remote::Peer;
+use actix::clock::sleep;
+use actix_bully::{
+    agent::{BullyAgent, Inject},
+    remote::{
+        Peer,
+        wire::{LettersWriter, Targets, encode_payload},
+    },
+};
+use bytes::BytesMut;
 
-use kit::{Raw, Scene, patient, play, until};
+use kit::{LIFE, Raw, Scene, framed, nack, patient, play, until};
 
 const CONNECTIONS: usize = 256;
 const MOST_KIB: usize = 32 * 1024;
+
+/// So much is said to an agent that does not read, and may cost so much.
+const FRAMES: usize = 500;
+const LETTERS: usize = 1_000;
+const MOST_MAIL_KIB: usize = 16 * 1024;
 
 /// The memory of this process that is in use, in KiB.
 fn resident() -> usize {
@@ -28,8 +45,12 @@ fn resident() -> usize {
     kib.parse().unwrap()
 }
 
+/// What is measured is measured alone.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn hostile_connections_cost_no_more_than_32_mib() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     play(async {
         let minute = Duration::from_secs(60);
         let limits = patient()
@@ -79,5 +100,48 @@ fn hostile_connections_cost_no_more_than_32_mib() {
         println!("{CONNECTIONS} connections: {unready} KiB that are not ready, {ready} KiB ready");
         assert!(unready < MOST_KIB, "{unready} KiB");
         assert!(ready < MOST_KIB, "{ready} KiB");
+    });
+}
+
+/// What a peer within its rights and rates says to an agent that does not read.
+#[test]
+fn mail_that_an_agent_does_not_read_is_bounded_and_counted() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        let deaf = BullyAgent::builder("deaf").observer().join(scene.group());
+        let deaf = deaf.start().unwrap();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        raw.announce("x1").await;
+        until("all know each other", || scene.group().members().len() == 4).await;
+        let hang = sleep(Duration::from_secs(600));
+        deaf.addr().do_send(Inject::hang(hang));
+        let before = scene.counts();
+        let idle = resident();
+        for _ in 0..FRAMES {
+            let seq = raw.next();
+            let frame = framed(|out| {
+                let mut letters = LettersWriter::begin(seq, out);
+                let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
+                for _ in 0..LETTERS {
+                    let pushed = letters.push(0, 0, LIFE, Targets::All, payload);
+                    pushed.unwrap();
+                }
+                assert!(letters.end());
+            });
+            assert!(raw.say(&frame).await);
+        }
+        let heard = || scene.traffic().letters_in;
+        let all = u64::try_from(FRAMES * LETTERS).unwrap();
+        until("all of it arrives", || heard() >= all).await;
+        let cost = resident().saturating_sub(idle);
+        let moved = scene.since(&before);
+        println!("{all} letters to an agent that does not read: {cost} KiB, {moved:?}");
+        assert!(cost < MOST_MAIL_KIB, "{cost} KiB");
+        let [("mailbox_full", lost)] = moved[..] else {
+            panic!("{moved:?}");
+        };
+        assert!(lost > all / 2 && lost < all, "{lost} of {all}");
+        scene.is_unhurt().await;
     });
 }

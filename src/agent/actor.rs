@@ -13,7 +13,7 @@ use fastrand::Rng;
 use tracing::{debug, error};
 
 use crate::{
-    group::{Group, Incoming, MembersChanged, Snapshot},
+    group::{FromAfar, Group, Incoming, MembersChanged, Snapshot},
     protocol::{AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind},
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
@@ -250,6 +250,14 @@ impl<E: Election> Handler<Incoming<E::Message>> for Agent<E> {
 
     fn handle(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
         self.receive(letter, ctx);
+    }
+}
+
+impl<E: Election> Handler<FromAfar<E::Message>> for Agent<E> {
+    type Result = ();
+
+    fn handle(&mut self, letter: FromAfar<E::Message>, ctx: &mut Context<Self>) {
+        self.receive(letter.open(), ctx);
     }
 }
 

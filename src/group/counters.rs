@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct Counts {
     /// Letters that were handed to a mailbox, a wire or a link; one for each receiver.
     pub sent: u64,
-    /// Repeated letters that were dropped because the receiver's mailbox was full.
+    /// Letters that were dropped because the receiver's mailbox was full: repeated ones, and any of
+    /// another host.
     pub full: u64,
     /// Letters that were dropped because the receiver's mailbox was closed.
     pub closed: u64,

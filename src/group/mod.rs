@@ -23,6 +23,7 @@
 mod bell;
 mod counters;
 mod error;
+mod mail;
 mod message;
 mod quiet;
 mod registry;
@@ -45,12 +46,15 @@ use crate::protocol::{
 
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
+pub(crate) use mail::{FromAfar, Size};
 pub use message::{Incoming, MembersChanged};
 pub use remote::{Remote, Update};
+pub(crate) use snapshot::Handed;
 pub use snapshot::Snapshot;
 pub use watch::Watch;
 pub use wire::{Link, Wire};
 
+use mail::Mail;
 use registry::Registry;
 use snapshot::{Office, Route};
 
@@ -141,7 +145,8 @@ impl<M: PeerMessage> Group<M> {
     }
 
     /// Makes the holder of a reserved name a member that is up; says whether this was the call
-    /// that did. Letters go to `inbox`, the news of changes to `pokes`.
+    /// that did. Letters go to `inbox`, the news of changes to `pokes`. Those from other hosts are
+    /// dropped where the mailbox is full.
     pub fn join(
         &self,
         id: &AgentId,
@@ -150,7 +155,40 @@ impl<M: PeerMessage> Group<M> {
         inbox: Recipient<Incoming<M>>,
         pokes: Recipient<MembersChanged>,
     ) -> bool {
-        let route = Route::Local { inbox, pokes };
+        let route = Route::Local {
+            inbox,
+            pokes,
+            mail: None,
+        };
+        self.join_by(id, kind, score, route)
+    }
+
+    /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
+    /// letter says.
+    pub(crate) fn join_counted(
+        &self,
+        id: &AgentId,
+        kind: MemberKind,
+        score: Option<Score>,
+        inbox: Recipient<Incoming<M>>,
+        pokes: Recipient<MembersChanged>,
+        mail: Recipient<FromAfar<M>>,
+    ) -> bool {
+        let route = Route::Local {
+            inbox,
+            pokes,
+            mail: Some(Mail::new(mail)),
+        };
+        self.join_by(id, kind, score, route)
+    }
+
+    fn join_by(
+        &self,
+        id: &AgentId,
+        kind: MemberKind,
+        score: Option<Score>,
+        route: Route<M>,
+    ) -> bool {
         let member = |incarnation| Member::up(id.clone(), kind, score, incarnation);
         self.registry().join(id, route, member)
     }

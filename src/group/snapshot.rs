@@ -20,7 +20,11 @@ use tracing::debug;
 
 use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
 
-use super::{Holder, Incoming, Link, MembersChanged, Wire, counters::Counters};
+use super::{
+    Holder, Incoming, Link, MembersChanged, Wire,
+    counters::Counters,
+    mail::{Mail, Size},
+};
 
 /// All members of a group at one moment, and the way to each of them.
 #[derive(Debug)]
@@ -46,6 +50,8 @@ pub(super) enum Route<M: PeerMessage> {
     Local {
         inbox: Recipient<Incoming<M>>,
         pokes: Recipient<MembersChanged>,
+        /// For letters of other hosts; `None` for a member that does not tell them apart.
+        mail: Option<Mail<M>>,
     },
     /// A member on another host: all that live there have this one.
     Remote {
@@ -135,32 +141,40 @@ impl<M: PeerMessage> Snapshot<M> {
     /// Delivers a letter from another host to members of this process that are not certainly
     /// down, to all of them when none is named. It goes to nobody elsewhere.
     pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
-        self.count_sent(self.hand(letter.clone(), to));
+        let size = Size::of(size_of::<M>(), MOST);
+        let Handed { sent, .. } = self.hand(letter.clone(), to, size);
+        self.count_sent(sent);
     }
 
     /// The same, but says how many letters are to be [counted](Self::count_sent) for that.
-    pub(crate) fn hand(&self, letter: Incoming<M>, to: Option<&[impl Borrow<AgentId>]>) -> u64 {
+    pub(crate) fn hand(
+        &self,
+        letter: Incoming<M>,
+        to: Option<&[impl Borrow<AgentId>]>,
+        size: Size,
+    ) -> Handed {
+        let mut handed = Handed::default();
         match to {
-            None => self.hand_to_all(&letter),
-            Some([one]) => self.hand_to_one(letter, one.borrow()),
+            None => {
+                for (member, route) in self.members.iter().zip(&*self.routes) {
+                    if route.is_local() {
+                        handed.note(self.hand_in(member, route, letter.clone(), size));
+                    }
+                }
+            }
+            Some([one]) => {
+                if let Some((member, route)) = self.route(one.borrow()) {
+                    handed.note(self.hand_in(member, route, letter, size));
+                }
+            }
             Some(several) => {
                 let each = several.iter().map(Borrow::borrow);
-                each.map(|id| self.hand_to_one(letter.clone(), id)).sum()
+                for (member, route) in each.filter_map(|id| self.route(id)) {
+                    handed.note(self.hand_in(member, route, letter.clone(), size));
+                }
             }
         }
-    }
-
-    fn hand_to_one(&self, letter: Incoming<M>, to: &AgentId) -> u64 {
-        let route = self.route(to);
-        route.map_or(0, |(member, route)| self.hand_over(member, route, letter))
-    }
-
-    fn hand_to_all(&self, letter: &Incoming<M>) -> u64 {
-        let routes = self.members.iter().zip(&*self.routes);
-        routes
-            .filter(|(_, route)| matches!(***route, Route::Local { .. }))
-            .map(|(member, route)| self.hand_over(member, route, letter.clone()))
-            .sum()
+        handed
     }
 
     /// Counts letters that were handed over.
@@ -246,24 +260,115 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    fn put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) {
-        let counters = &self.office.counters;
-        let (lost, letter) = if letter.message.is_repeated() {
-            match inbox.try_send(letter) {
-                Ok(()) => return,
-                Err(SendError::Full(letter)) => (&counters.full, letter),
-                Err(SendError::Closed(letter)) => (&counters.closed, letter),
-            }
-        } else if inbox.connected() {
-            return inbox.do_send(letter);
-        } else {
-            (&counters.closed, letter)
+    /// To a member of this process, from another host; says whether there was room, if it is one.
+    fn hand_in(
+        &self,
+        to: &Member,
+        route: &Route<M>,
+        letter: Incoming<M>,
+        size: Size,
+    ) -> Option<bool> {
+        let Route::Local { inbox, mail, .. } = route else {
+            return None;
         };
-        lost.fetch_add(1, Relaxed);
+        if to.presence == Presence::Down {
+            return None;
+        }
+        match (&self.office.wire, mail) {
+            (Some(wire), _) => {
+                wire.carry(&to.id, letter, inbox);
+                Some(true)
+            }
+            (None, Some(mail)) => Some(self.put_mail(&to.id, mail, letter, size)),
+            (None, None) => Some(self.try_put(&to.id, inbox, letter)),
+        }
+    }
+
+    fn put_mail(&self, to: &AgentId, mail: &Mail<M>, letter: Incoming<M>, size: Size) -> bool {
+        let (kind, is_repeated) = (letter.message.kind(), letter.message.is_repeated());
+        let Some(letter) = mail.envelop(letter, size) else {
+            self.count_full(to, kind);
+            return false;
+        };
+        if is_repeated {
+            return self.had_room(to, kind, &mail.inbox.try_send(letter));
+        }
+        if mail.inbox.connected() {
+            mail.inbox.do_send(letter);
+        } else {
+            self.count_closed(to, kind);
+        }
+        true
+    }
+
+    fn try_put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) -> bool {
         let kind = letter.message.kind();
-        debug!(peer = %to, kind, "letter dropped: mailbox full or closed");
+        self.had_room(to, kind, &inbox.try_send(letter))
+    }
+
+    /// Counts what was lost; a mailbox that is closed is not full.
+    fn had_room<L>(
+        &self,
+        to: &AgentId,
+        kind: &'static str,
+        tried: &Result<(), SendError<L>>,
+    ) -> bool {
+        match tried {
+            Ok(()) => true,
+            Err(SendError::Full(_)) => {
+                self.count_full(to, kind);
+                false
+            }
+            Err(SendError::Closed(_)) => {
+                self.count_closed(to, kind);
+                true
+            }
+        }
+    }
+
+    fn count_full(&self, to: &AgentId, kind: &'static str) {
+        self.office.counters.full.fetch_add(1, Relaxed);
+        debug!(peer = %to, kind, "letter dropped: mailbox full");
+    }
+
+    fn count_closed(&self, to: &AgentId, kind: &'static str) {
+        self.office.counters.closed.fetch_add(1, Relaxed);
+        debug!(peer = %to, kind, "letter dropped: mailbox closed");
+    }
+
+    fn put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) {
+        if letter.message.is_repeated() {
+            self.try_put(to, inbox, letter);
+        } else if inbox.connected() {
+            inbox.do_send(letter);
+        } else {
+            self.count_closed(to, letter.message.kind());
+        }
     }
 }
+
+/// What became of a letter from another host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handed {
+    /// It went to so many members.
+    pub(crate) sent: u64,
+    /// So many had no room for it.
+    pub(crate) full: u64,
+}
+
+impl Handed {
+    fn note(&mut self, had_room: Option<bool>) {
+        let count = match had_room {
+            None => return,
+            Some(true) => &mut self.sent,
+            Some(false) => &mut self.full,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+/// So many bytes of letters of other hosts wait for a member, where nothing else is said.
+const MOST: usize = 1 << 20;
 
 /// What one delivery leaves for the links: named once for all receivers behind the same link.
 struct Far<M>(Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>);

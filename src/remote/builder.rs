@@ -150,7 +150,7 @@ impl BridgeBuilder {
     pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
         let group = group.clone();
         let carry = move |limits: &Limits| {
-            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, limits.bounds()));
+            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, limits));
             carried
         };
         self.carried.push(Box::new(carry));

@@ -113,6 +113,10 @@ limits! {
     /// are lost, and counted; repeated ones have a quarter more room. Breach by a peer that has not
     /// taken what was written for 1/32 of [`write_time`](Self::write_time): `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
+    /// Bytes of messages of all peers together that wait in the mailbox of one agent here. Beyond
+    /// that the newest is dropped: `mailbox_full`. Messages of agents of the same process are not
+    /// counted, nor dropped.
+    mailbox: usize = MIB, 16 * KIB, 64 * MIB;
     /// How long a message may wait to be sent. Breach: `slow_peer`.
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);
     /// The most letters in one frame that is sent.

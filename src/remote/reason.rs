@@ -330,6 +330,10 @@ pub enum Dropped {
     FormerLife,
     /// The sender's name was refused here, because another node's agent has it.
     RefusedName,
+    /// The mailbox of the receiver holds as much of other hosts as
+    /// [`Limits::mailbox`](super::Limits::mailbox) allows, or is full: it does not keep up. Counted
+    /// once for each receiver.
+    MailboxFull,
 }
 
 impl Dropped {
@@ -340,6 +344,7 @@ impl Dropped {
         "mismatch",
         "former_life",
         "refused_name",
+        "mailbox_full",
     ];
 
     /// The name under which it is counted.
@@ -351,6 +356,7 @@ impl Dropped {
             Self::Mismatch => "mismatch",
             Self::FormerLife => "former_life",
             Self::RefusedName => "refused_name",
+            Self::MailboxFull => "mailbox_full",
         }
     }
 
@@ -361,6 +367,7 @@ impl Dropped {
             Self::Mismatch => 2,
             Self::FormerLife => 3,
             Self::RefusedName => 4,
+            Self::MailboxFull => 5,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A node under attack with an honest peer, and a hostile one that speaks bytes.
 
 use std::{
-    io,
+    io, iter,
     net::{IpAddr, SocketAddr},
     time::{Duration, Instant},
 };
@@ -16,6 +16,7 @@ use actix_bully::{
         BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Counts, Farewell, Limits,
         LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, RemoteBridge,
         Traffic,
+        transport::Tcp,
         wire::{
             Allowance, Conditions, Features, Frame, Hello, LettersWriter, Opening, Roster,
             RosterContent, Targets, Versions, encode_payload, encode_ready,
@@ -94,12 +95,21 @@ pub(crate) fn host(
     limits: &LimitsBuilder,
     peers: Vec<Peer>,
 ) -> Host {
-    host_at("127.0.0.1:0", group, name, score, timings, limits, peers)
+    let tcp = Tcp::default();
+    host_at(
+        ("127.0.0.1:0", tcp),
+        group,
+        name,
+        score,
+        timings,
+        limits,
+        peers,
+    )
 }
 
-/// The node of that name, with one agent, at that address.
+/// The node of that name, with one agent, at that address and over that network.
 pub(crate) fn host_at(
-    at: &str,
+    (at, tcp): (&str, Tcp),
     group: Group,
     name: &str,
     score: i32,
@@ -110,6 +120,7 @@ pub(crate) fn host_at(
     let builder = RemoteBridge::builder(name)
         .incarnation(NodeIncarnation(1_000))
         .limits(limits.build().unwrap())
+        .transport(tcp)
         .listen(at);
     let bridge = peers.into_iter().fold(builder, BridgeBuilder::peer);
     let bridge = bridge.carry(&group).start().unwrap();
@@ -138,14 +149,17 @@ pub(crate) struct Scene {
 impl Scene {
     /// Of these hostile nodes the victim's table knows.
     pub(crate) async fn set(limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
+        Self::set_over(Tcp::default(), limits, known).await
+    }
+
+    /// The same, where the victim has that network.
+    pub(crate) async fn set_over(tcp: Tcp, limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
-        let start = |name, score, limits, peers| {
-            let group = Group::new("g").unwrap();
-            host(group, name, score, Timings::wan(), limits, peers)
-        };
-        let victim = start("a", 9, limits, peers);
+        let (group, at) = (Group::new("g").unwrap(), ("127.0.0.1:0", tcp));
+        let victim = host_at(at, group, "a", 9, Timings::wan(), limits, peers);
         let at = victim.bridge.local_addr().unwrap().to_string();
-        let honest = start("b", 1, &patient(), vec![Peer::new("a", &at)]);
+        let (group, peers) = (Group::new("g").unwrap(), vec![Peer::new("a", &at)]);
+        let honest = host(group, "b", 1, Timings::wan(), &patient(), peers);
         until("both follow a1", || {
             let leads = |leader: Option<Leader>| leader.is_some_and(|l| l.id.as_str() == "a1");
             leads(victim.agent.leader()) && leads(honest.agent.leader())
@@ -186,6 +200,12 @@ impl Scene {
         group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
     }
 
+    /// What the victim told since this was asked last.
+    pub(crate) fn told(&mut self) -> Vec<BridgeEvent> {
+        let next = || self.events.next().now_or_never().flatten();
+        iter::from_fn(next).collect()
+    }
+
     /// Which counters moved, and by how much.
     pub(crate) fn since(&self, before: &Counts) -> Vec<(&'static str, u64)> {
         let now = self.counts();
@@ -213,7 +233,7 @@ impl Scene {
             assert_eq!(agent.leader().as_ref(), Some(&self.leader));
         }
         let honest = node("b");
-        while let Some(event) = self.events.next().now_or_never().flatten() {
+        for event in self.told() {
             let is_lost = matches!(&event, BridgeEvent::PeerLost { node } if *node == honest);
             assert!(!is_lost, "{event:?}");
         }

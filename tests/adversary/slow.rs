@@ -3,10 +3,12 @@
 use actix::clock::sleep;
 use actix_bully::remote::{
     Limits, Peer,
-    wire::{Targets, encode_ping},
+    transport::Tcp,
+    wire::{LettersWriter, Targets, encode_payload, encode_ping},
 };
+use bytes::BytesMut;
 
-use super::kit::{MS, Raw, Scene, framed, hello, nack, patient, play};
+use super::kit::{LIFE, MS, Raw, Scene, framed, hello, nack, patient, play, until};
 
 /// One byte, and a pause, until the other end closes.
 async fn trickle(raw: &mut Raw, bytes: &[u8]) {
@@ -119,8 +121,12 @@ fn more_bytes_than_the_limit_end_the_link() {
 #[test]
 fn who_never_reads_is_given_up() {
     play(async {
-        let limits = patient().write_time(MS(500));
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let long = MS(300_000);
+        let limits = patient().silence(long).write_time(MS(500));
+        // Or the system itself gives up, under another name: two seconds after the peer's window
+        // was full, however long it takes then to fill what lies before it.
+        let tcp = Tcp { user_timeout: long };
+        let mut scene = Scene::set_over(tcp, &limits, vec![Peer::inbound("x")]).await;
         let before = scene.counts();
         let mut raw = Raw::dial_narrow(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
@@ -129,7 +135,6 @@ fn who_never_reads_is_given_up() {
         while scene.since(&before).is_empty() {
             turns += 1;
             assert!(turns < 2_000, "sockets hold a few MiB, not that much");
-            // Fast: the system itself gives up after two seconds, under another name.
             for _ in 0..2_000 {
                 scene.say_to("x1", nack(1));
             }
@@ -137,6 +142,36 @@ fn who_never_reads_is_given_up() {
         }
         scene.counted(&before, &[("slow_peer", 1)]).await;
         drop(raw);
+        scene.is_unhurt().await;
+    });
+}
+
+/// Between two turns of the link the agents have theirs: what fits into a mailbox is a quarter
+/// of a frame here.
+#[test]
+fn an_agent_that_reads_keeps_up_with_who_says_everything_at_once() {
+    play(async {
+        let limits = patient().mailbox(32 * 1024);
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        raw.announce("x1").await;
+        let before = scene.counts();
+        let heard = scene.traffic().letters_in;
+        for _ in 0..5 {
+            let seq = raw.next();
+            let frame = framed(|out| {
+                let mut letters = LettersWriter::begin(seq, out);
+                let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
+                for _ in 0..1_000 {
+                    letters.push(0, 0, LIFE, Targets::All, payload).unwrap();
+                }
+                assert!(letters.end());
+            });
+            raw.say(&frame).await;
+        }
+        let all = || scene.traffic().letters_in >= heard + 5_000;
+        until("all of it arrives", all).await;
+        assert_eq!(scene.since(&before), []);
         scene.is_unhurt().await;
     });
 }

@@ -22,7 +22,7 @@ use actix_bully::{
     Group,
     agent::BullyHandle,
     protocol::Timings,
-    remote::{Limits, Peer},
+    remote::{Limits, Peer, transport::Tcp},
 };
 use tokio::sync::oneshot;
 
@@ -74,7 +74,7 @@ impl Cluster {
                     let peers = others.map(|(other, at)| Peer::new(other, &at.to_string()));
                     let group = Group::new("g").unwrap();
                     let host = host_at(
-                        &at.get(number).unwrap().to_string(),
+                        (&at.get(number).unwrap().to_string(), Tcp::default()),
                         group,
                         name,
                         i32::try_from(number).unwrap(),

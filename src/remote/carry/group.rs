@@ -2,16 +2,19 @@
 
 use std::{
     fmt::{self, Debug},
+    mem,
     sync::Arc,
 };
 
 use crate::{
-    group::{Group, Holder, Incoming, Link, OpenError, Remote, Snapshot, Update, Watch},
+    group::{
+        Group, Handed, Holder, Incoming, Link, OpenError, Remote, Size, Snapshot, Update, Watch,
+    },
     protocol::{
         AgentId, Demands, Electorate, Incarnation, Leader, Member, MinimumRole, Presence, Term,
     },
     remote::{
-        Closed, Dropped, GroupRules, RemoteMessage,
+        Closed, Dropped, GroupRules, Limits, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -61,6 +64,9 @@ pub(crate) trait Intake {
         payload: &[u8],
         judge: &mut Judge<'_>,
     ) -> Result<Option<Dropped>, Closed>;
+
+    /// To how many the last letter went, and how many mailboxes had no room for it.
+    fn handed(&mut self) -> Handed;
 }
 
 /// Says whether a peer's agent may say this.
@@ -136,11 +142,18 @@ fn rules<M: RemoteMessage>(group: &Group<M>) -> Option<Rules> {
 pub(crate) struct Carrier<M: RemoteMessage> {
     group: Group<M>,
     bounds: Bounds,
+    /// Bytes that wait in a mailbox.
+    mailbox: usize,
 }
 
 impl<M: RemoteMessage> Carrier<M> {
-    pub(crate) fn new(group: Group<M>, bounds: Bounds) -> Self {
-        Self { group, bounds }
+    pub(crate) fn new(group: Group<M>, limits: &Limits) -> Self {
+        let (bounds, mailbox) = (limits.bounds(), limits.mailbox());
+        Self {
+            group,
+            bounds,
+            mailbox,
+        }
     }
 }
 
@@ -166,9 +179,12 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
     }
 
     fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route> {
-        let (bounds, line) = (self.bounds, Arc::new(Wire { way, lost }));
-        let remote = self.group.remote(node, line);
-        Arc::new(Path { remote, bounds })
+        let line = Arc::new(Wire { way, lost });
+        Arc::new(Path {
+            remote: self.group.remote(node, line),
+            bounds: self.bounds,
+            mailbox: self.mailbox,
+        })
     }
 }
 
@@ -199,6 +215,7 @@ impl Debug for Wire {
 struct Path<M: RemoteMessage> {
     remote: Remote<M>,
     bounds: Bounds,
+    mailbox: usize,
 }
 
 impl<M: RemoteMessage> Route for Path<M> {
@@ -219,7 +236,9 @@ impl<M: RemoteMessage> Route for Path<M> {
             remote: &self.remote,
             snapshot: self.remote.group().routes(),
             bounds: self.bounds,
+            mailbox: self.mailbox,
             taken: 0,
+            handed: Handed::default(),
         })
     }
 }
@@ -229,8 +248,11 @@ struct Desk<'a, M: RemoteMessage> {
     remote: &'a Remote<M>,
     snapshot: Arc<Snapshot<M>>,
     bounds: Bounds,
+    mailbox: usize,
     /// Handed over, not yet counted.
     taken: u64,
+    /// What became of the last letter.
+    handed: Handed,
 }
 
 impl<M: RemoteMessage> Intake for Desk<'_, M> {
@@ -257,9 +279,14 @@ impl<M: RemoteMessage> Intake for Desk<'_, M> {
             incarnation: life,
             message,
         };
-        let taken = self.snapshot.hand(letter, to);
-        self.taken = self.taken.saturating_add(taken);
+        let size = Size::of(payload.len(), self.mailbox);
+        self.handed = self.snapshot.hand(letter, to, size);
+        self.taken = self.taken.saturating_add(self.handed.sent);
         Ok(None)
+    }
+
+    fn handed(&mut self) -> Handed {
+        mem::take(&mut self.handed)
     }
 }
 

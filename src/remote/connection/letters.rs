@@ -4,9 +4,10 @@
 //! letters of a frame is looked up once.
 
 use crate::{
+    group::Handed,
     protocol::{AgentId, Time},
     remote::{
-        Closed, Inbound, Letter,
+        Closed, Dropped, Inbound, Letter,
         carry::{Intake, Said},
         wire::{RawLetter, Receivers},
     },
@@ -26,23 +27,24 @@ impl<'a> Letters<'a> {
         Self { common, open: None }
     }
 
-    /// Delivers a letter, or counts why not.
+    /// Delivers a letter, or counts why not. Says how much work that was: 1 for the letter, and 1
+    /// for each receiver.
     pub(super) fn take(
         &mut self,
         inbound: &mut Inbound,
         now: Time,
         letter: &RawLetter<'_>,
-    ) -> Result<(), Closed> {
+    ) -> Result<usize, Closed> {
         let (common, shared) = (self.common, &self.common.shared);
         let passed = match inbound.letter(now, letter)? {
             Letter::Pass(passed) => passed,
             Letter::Drop(why) => {
                 shared.counters.dropped(why);
-                return Ok(());
+                return Ok(1);
             }
         };
         let Some(intake) = self.intake(passed.group) else {
-            return Ok(());
+            return Ok(1);
         };
         let mut judge = |said: &Said| {
             if !passed.may_be.covers(said.needs) {
@@ -76,10 +78,15 @@ impl<'a> Letters<'a> {
         if let Some(why) = intake.take(from, life, to, letter.payload, &mut judge)? {
             shared.counters.dropped(why);
         }
+        let Handed { sent, full } = intake.handed();
+        for _ in 0..full {
+            shared.counters.dropped(Dropped::MailboxFull);
+        }
         for _ in 0..unknown {
             shared.counters.dropped(inbound.unknown_agent(now)?);
         }
-        Ok(())
+        let receivers = usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX);
+        Ok(receivers.saturating_add(1))
     }
 
     fn intake(&mut self, group: usize) -> Option<&mut (dyn Intake + 'a)> {

@@ -1,8 +1,8 @@
 //! Reads a link: bytes in, members and letters of groups out.
 //!
 //! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
-//! silent. All frames of a chunk are handled in one go, up to a turn's work;
-//! then the agents get their turn.
+//! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
+//! theirs: a peer within its rates can make much work, but nobody wait for all of it.
 
 use std::{pin::pin, rc::Rc};
 
@@ -58,14 +58,8 @@ impl Reader {
     /// Reads until the link ends; says why.
     pub(super) async fn run(&mut self) -> Closed {
         loop {
-            match self.judge() {
-                Ok(Turn::Idle) => {}
-                Ok(Turn::Done) => yield_now().await,
-                Ok(Turn::Full) => {
-                    yield_now().await;
-                    continue;
-                }
-                Err(why) => return why,
+            if let Err(why) = self.judge_all().await {
+                return why;
             }
             if let Err(why) = self.read().await {
                 return why;
@@ -97,16 +91,18 @@ impl Reader {
         self.inbound.took(now, bytes)
     }
 
-    /// Handles the frames that are whole, but no more than a turn's work.
-    fn judge(&mut self) -> Result<Turn, Closed> {
+    /// Handles all frames that are whole. Whoever is to receive letters has a turn afterwards.
+    async fn judge_all(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
-        let mut work: usize = 0;
-        while work < MOST_WORK {
+        let mut turn = Turn::default();
+        loop {
             let now = shared.now();
             let Some(body) = self.frames.next(now)? else {
-                return Ok(if work == 0 { Turn::Idle } else { Turn::Done });
+                turn.end().await;
+                return Ok(());
             };
+            turn.took(1).await;
             Meter::add(&shared.meter.frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
@@ -119,17 +115,17 @@ impl Reader {
             }
             match verdict {
                 Verdict::News(news) => {
-                    let named = news.members.len().saturating_add(news.left.len());
-                    work = work.saturating_add(named).saturating_add(NEWS);
+                    let changed = news.members.len().saturating_add(news.left.len());
+                    let changed = changed.saturating_add(NEWS);
                     common.news(news)?;
+                    turn.took(changed).await;
                 }
                 Verdict::Drop(why) => {
                     shared.counters.dropped(why);
                 }
                 Verdict::Letters(more) => {
                     common.all_told();
-                    let more = Self::letters(&common, &mut self.inbound, now, more)?;
-                    work = work.saturating_add(more);
+                    Self::letters(&common, &mut self.inbound, now, more, &mut turn).await?;
                 }
                 Verdict::Answer(token) => {
                     common.all_told();
@@ -141,35 +137,60 @@ impl Reader {
                 }
             }
         }
-        Ok(Turn::Full)
     }
 
-    fn letters(
+    async fn letters(
         common: &Common,
         inbound: &mut Inbound,
         now: Time,
         mut letters: wire::Letters<'_>,
-    ) -> Result<usize, Closed> {
+        turn: &mut Turn,
+    ) -> Result<(), Closed> {
         let mut count: usize = 0;
         let mut taken = Letters::new(common);
         while let Some(letter) = letters.read_next()? {
             count = count.saturating_add(1);
-            taken.take(inbound, now, &letter)?;
+            turn.work = turn.work.saturating_add(taken.take(inbound, now, &letter)?);
+            turn.is_due = true;
+            if turn.is_over() {
+                // Members may come and go meanwhile.
+                drop(taken);
+                turn.end().await;
+                taken = Letters::new(common);
+            }
         }
         Meter::add(&common.shared.meter.letters_in, count);
-        Ok(count)
+        Ok(())
     }
 }
 
-/// What a turn of the reader came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// Nothing that the agents have to look at.
-    Idle,
-    /// All that has arrived is handled.
-    Done,
-    /// More has arrived than fits in one turn.
-    Full,
+/// What was done since everybody else had a turn.
+#[derive(Debug, Default)]
+struct Turn {
+    work: usize,
+    /// Somebody waits for it.
+    is_due: bool,
+}
+
+impl Turn {
+    async fn took(&mut self, work: usize) {
+        self.work = self.work.saturating_add(work);
+        if self.is_over() {
+            self.is_due = true;
+            self.end().await;
+        }
+    }
+
+    const fn is_over(&self) -> bool {
+        self.work >= TURN
+    }
+
+    async fn end(&mut self) {
+        if self.is_due {
+            yield_now().await;
+        }
+        *self = Self::default();
+    }
 }
 
 impl Common {
@@ -261,10 +282,44 @@ impl Common {
     }
 }
 
-/// So much is handled before the agents get their turn: a letter counts one, and so does an agent that
-/// a roster names.
-const MOST_WORK: usize = 2_048;
+/// So many frames, letters, receivers of letters and changes of members are handled in one turn:
+/// less than a millisecond.
+const TURN: usize = 256;
 /// What a roster counts beside: the group is told, and whoever looks next has all of it merged.
 const NEWS: usize = 256;
 /// So many answers to PINGs wait at most.
 const MOST_ANSWERS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use actix::System;
+
+    use super::*;
+    use crate::remote::task::Task;
+
+    #[test]
+    fn others_have_a_turn_after_so_much_work_and_no_sooner() {
+        System::new().block_on(async {
+            let turns = Rc::new(Cell::new(0));
+            let count = Rc::clone(&turns);
+            let _other = Task::spawn(async move {
+                loop {
+                    count.set(count.get() + 1_u32);
+                    yield_now().await;
+                }
+            });
+            let mut turn = Turn::default();
+            turn.took(TURN - 1).await;
+            turn.end().await;
+            assert_eq!(turns.get(), 0, "nobody waits for what was done");
+            for _ in 0..10 {
+                turn.took(TURN / 2).await;
+            }
+            assert_eq!(turns.get(), 5);
+            turn.took(1_000 * TURN).await;
+            assert_eq!(turns.get(), 6);
+        });
+    }
+}

@@ -24,7 +24,7 @@ impl Desk {
     fn new() -> Self {
         let group = Group::new("g").unwrap();
         let limits = Limits::default();
-        let carrier: Arc<dyn Carried> = Arc::new(Carrier::new(group.clone(), limits.bounds()));
+        let carrier: Arc<dyn Carried> = Arc::new(Carrier::new(group.clone(), &limits));
         let books = Books::new("host-b", &[carrier], &limits, |_| Box::new(|_, _| {}));
         Self { group, books }
     }

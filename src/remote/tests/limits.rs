@@ -55,6 +55,7 @@ fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
         rate_pause_max: ms = 60_000, 1_000, 600_000;
         queue: number = MIB, 64 * KIB, 64 * MIB;
         queue_time: ms = 2_000, 100, 60_000;
+        mailbox: number = MIB, 16 * KIB, 64 * MIB;
         letters: number = 1_024, 1, 16_384;
         write_time: ms = 2_000, 100, 60_000;
         ping_after: ms = 180, 5, 60_000;
