@@ -123,6 +123,13 @@ pub enum BridgeEvent {
     /// The bridge has ended for good: it was stopped, or crashed too often. Nobody elsewhere is a
     /// member here any more.
     Ended,
+    /// Before what is told next: of so many more who were refused nothing was told, in the log
+    /// neither. Of one address something is told eight times at once, and then once a second; of
+    /// all together 64 times at once, and then ten times a second. The counters count all.
+    LeftOut {
+        /// How many.
+        events: u64,
+    },
     /// Whoever listened was too slow for so many events.
     Missed {
         /// How many.

@@ -68,6 +68,7 @@ mod limits;
 mod memory;
 mod message;
 mod node;
+mod noise;
 mod pace;
 mod peer;
 mod reason;

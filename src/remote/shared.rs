@@ -24,6 +24,7 @@ use super::{
     event::{BridgeEvent, Events},
     gate::Gate,
     guard::Guard,
+    noise::Noise,
     peer::ConnId,
     status::{LinkStatus, Meter},
     transport::{Listener, Security, Transport},
@@ -49,8 +50,8 @@ pub(crate) struct Shared {
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<Account>>>,
     rng: Mutex<Rng>,
-    /// When something was last logged about an address.
-    noise: Mutex<BTreeMap<String, Time>>,
+    /// What was told of those who were refused.
+    noise: Mutex<Noise>,
     /// Groups of which it was said that two leaders are possible.
     warned: Mutex<BTreeSet<usize>>,
     serial: AtomicU64,
@@ -238,9 +239,10 @@ impl Shared {
         if is_ordinary || is_mute {
             return debug!(peer = ?node, addr = from, reason = %why, "link ended");
         }
-        if self.may_log(from) {
-            warn!(peer = ?node, addr = from, reason = %why, "link refused");
-        }
+        let Some(left_out) = self.may_tell(from) else {
+            return;
+        };
+        warn!(peer = ?node, addr = from, reason = %why, left_out, "link refused");
         let (node, from) = (node.cloned(), from.to_owned());
         let event = if let Closed::Goodbye(why) = why {
             BridgeEvent::RefusedBy { node, from, why }
@@ -250,16 +252,14 @@ impl Shared {
         self.events.tell(event);
     }
 
-    /// Whoever makes noise from one address is logged once in a while.
-    fn may_log(&self, from: &str) -> bool {
-        let now = self.now();
-        let mut noise = lock(&self.noise);
-        noise.retain(|_, at| now.since(*at) < QUIET);
-        if noise.contains_key(from) || noise.len() >= MOST_NOISY {
-            return false;
+    /// Whether it may be told now that somebody was refused. If so, it is told how much was left
+    /// out before.
+    fn may_tell(&self, from: &str) -> Option<u64> {
+        let left_out = lock(&self.noise).may_tell(self.now(), from)?;
+        if left_out > 0 {
+            self.events.tell(BridgeEvent::LeftOut { events: left_out });
         }
-        noise.insert(from.to_owned(), now);
-        true
+        Some(left_out)
     }
 
     /// The agents of a group here follow these rules from now on.
@@ -318,7 +318,10 @@ impl Shared {
         detail: &'static str,
         names: &[String],
     ) {
-        debug!(peer = ?node, addr = from, reason = detail, ?names, "proof not accepted");
+        let Some(left_out) = self.may_tell(from) else {
+            return;
+        };
+        debug!(peer = ?node, addr = from, reason = detail, ?names, left_out, "proof not accepted");
         self.events.tell(BridgeEvent::Unproven {
             node: node.cloned(),
             from: from.to_owned(),
@@ -378,8 +381,3 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Later than any deadline, in seconds.
 const FAR: u64 = 1 << 31;
-
-/// An address is logged at most once in this time.
-const QUIET: std::time::Duration = std::time::Duration::from_secs(1);
-/// So many addresses are logged in it.
-const MOST_NOISY: usize = 64;

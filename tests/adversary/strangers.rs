@@ -1,9 +1,10 @@
 //! Before a link is ready: other protocols, bad greetings, and who claims to be somebody else.
 
+use actix::clock::sleep;
 use actix_bully::{
     protocol::{AgentId, Incarnation, Term},
     remote::{
-        ClusterId, Farewell, LinkId, NodeIncarnation, Peer, Proof,
+        BridgeEvent, ClusterId, Farewell, LinkId, NodeIncarnation, Peer, Proof,
         wire::{
             Features, Hello, LeaderHint, RosterContent, Targets, Versions, encode_goodbye,
             encode_ping, encode_proof, encode_ready,
@@ -12,7 +13,7 @@ use actix_bully::{
 };
 
 use super::kit::{
-    Raw, Scene, conditions, frame, framed, hello, letter, nack, node, patient, play, roster,
+    MS, Raw, Scene, conditions, frame, framed, hello, letter, nack, node, patient, play, roster,
 };
 
 fn honest_hello(name: &str) -> Vec<u8> {
@@ -166,6 +167,43 @@ fn bytes_that_are_no_greeting_end_the_connection() {
             let farewell = refused(&mut scene, &bytes, why).await;
             assert_eq!(farewell, None, "{what}: who sends that learns nothing");
         }
+        scene.is_unhurt().await;
+    });
+}
+
+#[test]
+fn who_is_refused_again_and_again_is_told_of_a_few_times_and_counted() {
+    const TIMES: u64 = 300;
+    play(async {
+        let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
+        scene.told();
+        let before = scene.counts();
+        for _ in 0..TIMES {
+            let mut raw = Raw::dial(scene.at()).await;
+            raw.say(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+            raw.ends().await;
+        }
+        scene.counted(&before, &[("frame_too_large", TIMES)]).await;
+        let told = scene.told();
+        let is_refusal = |event: &&BridgeEvent| matches!(event, BridgeEvent::Refused { .. });
+        let refused = told.iter().filter(is_refusal).count();
+        assert!((8..60).contains(&refused), "{refused} in a few seconds");
+        // A second later there is room for one more, which says how many are missing.
+        sleep(MS(1_100)).await;
+        let mut raw = Raw::dial(scene.at()).await;
+        raw.say(&[0; 4]).await;
+        raw.ends().await;
+        let moved = [("frame_too_large", TIMES), ("malformed", 1)];
+        scene.counted(&before, &moved).await;
+        let more = scene.told();
+        let left_out = |event: &BridgeEvent| match event {
+            BridgeEvent::LeftOut { events } => Some(*events),
+            _ => None,
+        };
+        let left_out: u64 = told.iter().chain(&more).filter_map(left_out).sum();
+        let told = u64::try_from(refused).unwrap();
+        assert_eq!(told + left_out, TIMES);
+        assert!(matches!(more.last(), Some(BridgeEvent::Refused { .. })));
         scene.is_unhurt().await;
     });
 }

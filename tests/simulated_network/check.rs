@@ -168,6 +168,7 @@ pub fn harmless(host: &str, event: &BridgeEvent) -> Result<(), Broken> {
         BridgeEvent::NameTaken { .. }
         | BridgeEvent::Mismatch { .. }
         | BridgeEvent::Unproven { .. }
+        | BridgeEvent::LeftOut { .. }
         | BridgeEvent::Missed { .. } => Err(format!("{host} told {event:?}")),
         _ => Ok(()),
     }

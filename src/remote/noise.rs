@@ -1,0 +1,100 @@
+//! How often it is told, in the log and to who listens, that somebody was refused.
+//!
+//! Decided here: that whoever finds the port cannot fill logs and queues of events. Both are limited
+//! alike, for each address and for all together; what is left out is counted, and the next that is
+//! told says how many those were. Not here: the counters, which count everything.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::protocol::Time;
+
+/// What was told of whom.
+#[derive(Debug, Default)]
+pub(crate) struct Noise {
+    addresses: BTreeMap<String, Allowance>,
+    all: Allowance,
+    left_out: u64,
+}
+
+/// How often something may be told.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Once in this time, in the long run.
+    every: Duration,
+    /// So often at once.
+    burst: u32,
+}
+
+/// When everything so far would have been told, at its pace.
+#[derive(Clone, Copy, Debug, Default)]
+struct Allowance(Time);
+
+impl Noise {
+    /// Whether something may be told about an address now, and how much was left out before that.
+    pub(crate) fn may_tell(&mut self, now: Time, from: &str) -> Option<u64> {
+        self.addresses.retain(|_, allowance| allowance.0 > now);
+        let known = self.addresses.get(from).copied().unwrap_or_default();
+        let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
+        let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
+        let (Some(one), Some(all), true) = (one, all, has_place) else {
+            self.left_out = self.left_out.saturating_add(1);
+            return None;
+        };
+        self.addresses.insert(from.to_owned(), one);
+        self.all = all;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
+impl Allowance {
+    fn next(self, now: Time, pace: Pace) -> Option<Self> {
+        let due = self.0.max(now).after(pace.every);
+        let ahead = pace.every.saturating_mul(pace.burst);
+        (due.since(now) <= ahead).then_some(Self(due))
+    }
+}
+
+const PER_ADDRESS: Pace = Pace {
+    every: Duration::from_secs(1),
+    burst: 8,
+};
+const IN_ALL: Pace = Pace {
+    every: Duration::from_millis(100),
+    burst: 64,
+};
+/// So many addresses are kept in mind.
+const MOST_ADDRESSES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_be_told_of_a_few_times_at_once_and_then_once_a_second() {
+        let mut noise = Noise::default();
+        let mut tell = |millis| noise.may_tell(Time::from_millis(millis), "a");
+        let told = (0..1_000).filter_map(|_| tell(0)).collect::<Vec<_>>();
+        assert_eq!(told, [0; 8]);
+        assert_eq!(tell(999), None);
+        assert_eq!(tell(1_000), Some(993), "what was left out is told");
+        assert_eq!(tell(1_000), None);
+        assert_eq!(tell(60_000), Some(1));
+        let told = (0..1_000).filter_map(|_| tell(60_000)).count();
+        assert_eq!(told, 7, "a long silence saves up no more than that");
+    }
+
+    #[test]
+    fn many_addresses_are_told_of_no_oftener_than_the_limit_in_all() {
+        let mut noise = Noise::default();
+        let (mut told, mut left_out) = (0, 0);
+        for number in 0..11_000_u64 {
+            let now = Time::from_millis(number);
+            if let Some(before) = noise.may_tell(now, &format!("a{number}")) {
+                (told, left_out) = (told + 1, left_out + before);
+            }
+            assert!(noise.addresses.len() <= MOST_ADDRESSES);
+        }
+        assert!((110..=64 + 110).contains(&told), "{told} in 11 s");
+        assert_eq!(told + left_out + noise.left_out, 11_000);
+    }
+}
