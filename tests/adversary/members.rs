@@ -6,7 +6,9 @@ use actix_bully::{
     elections::message::{
         self, BullyMessage, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
     },
-    protocol::{Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings},
+    protocol::{
+        Electorate, Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings,
+    },
     remote::{
         BridgeBuilder, Closed, MayBe, NodeIncarnation, Peer, RemoteBridge, Rights,
         wire::{LeaderHint, Opening, Roster, RosterContent, Targets, encode_ping, encode_ready},
@@ -310,7 +312,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
                 name: "g",
                 mode: "quorum",
                 epoch: 0,
-                voters: None,
+                voters: Some(Electorate::new(&["a1", "b1", "x1"].map(id), 2, 2)),
             };
             let content = announcing(vec![(0, member)]);
             let opening = framed(|out| Roster::encode(seq, 0, Some(opening), &content, out));
@@ -494,6 +496,37 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         let answer = |body: &[u8]| body.ends_with(b"\xcd\xab\xcd");
         while !answer(&raw.hear().await.unwrap()) {}
         assert_eq!(scene.group().members().get(&id("a1")).cloned(), known);
+        scene.is_unhurt().await;
+    });
+}
+
+/// It may begin anew, but not for ever: what its agents are is looked through each time.
+#[test]
+fn a_group_that_begins_anew_again_and_again_ends_the_link() {
+    play(async {
+        let mut scene = Scene::set(&patient(), observers()).await;
+        let before = scene.counts();
+        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+        let agents: Vec<_> = (0..2_000)
+            .map(|k| {
+                (
+                    k,
+                    Member::up(id(&format!("x{k}")), MemberKind::Observer, None, LIFE),
+                )
+            })
+            .collect();
+        for (at, some) in agents.chunks(200).enumerate() {
+            let opens = (at == 0).then_some("g");
+            let said = roster(raw.next(), 0, opens, &announcing(some.to_vec()));
+            raw.say(&said).await;
+        }
+        until("all are members", || scene.group().members().len() == 2_002).await;
+        for _ in 0..=100 {
+            let anew = roster(raw.next(), 0, Some("g"), &RosterContent::default());
+            raw.say(&anew).await;
+        }
+        assert_eq!(raw.ends().await, None);
+        scene.counted(&before, &[("openings", 1)]).await;
         scene.is_unhurt().await;
     });
 }

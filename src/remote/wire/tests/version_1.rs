@@ -19,11 +19,6 @@ const GOODBYE: &str = "00000003 92 06 01";
 const SAME: &[(&str, &str)] = &[
     ("HELLO", HELLO),
     ("GOODBYE", GOODBYE),
-    (
-        "ROSTER with an opening",
-        "0000002c 97 02 01 05 93 a167 a671756f72756d 03 91 02
-            92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07",
-    ),
     ("ROSTER", "00000008 97 02 02 05 c0 90 90 c0"),
     (
         "LETTERS",
@@ -35,10 +30,17 @@ const SAME: &[(&str, &str)] = &[
 ];
 
 /// What version 2 does not take for a frame any more.
-const OTHERWISE: &[(&str, &str)] = &[(
-    "READY",
-    "00000014 92 01 c410 30313233343536373839616263646566",
-)];
+const OTHERWISE: &[(&str, &str)] = &[
+    (
+        "READY",
+        "00000014 92 01 c410 30313233343536373839616263646566",
+    ),
+    (
+        "ROSTER with an opening",
+        "0000002c 97 02 01 05 93 a167 a671756f72756d 03 91 02
+            92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07",
+    ),
+];
 
 fn is_read(frame: &str) -> bool {
     match Frame::decode(body(&hex(frame)), bounds()) {
