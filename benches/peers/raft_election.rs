@@ -11,7 +11,10 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use actix_bully::{
     faults::SplitMix64,
-    protocol::{AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason, MinimumRole, PeerMessage, Role, Term, Time, View},
+    protocol::{
+        AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
+        LostReason, MinimumRole, PeerMessage, Role, Term, Time, View,
+    },
 };
 use protobuf::Message as _;
 use raft::{
