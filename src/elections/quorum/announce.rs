@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     elections::message::Micros,
-    protocol::{AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Term, Time},
+    protocol::{
+        AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Score, Term, Time, Timings,
+    },
 };
 
 /// An announcement: `Elected`, or `Heartbeat`.
@@ -104,7 +106,7 @@ impl QuorumBully {
             None if self.me.kind == MemberKind::Voter => return false, // nothing to prolong
             None => {}
         }
-        if now.since(f.last) > self.config.heartbeat().saturating_mul(3) {
+        if now.since(f.last) > gap(&self.config) {
             f.since = now;
         }
         (f.last, f.due) = (now, until);
@@ -131,7 +133,7 @@ impl QuorumBully {
         let before = self.followed().map(|f| f.leader.clone());
         let steady = |f: &&Followed| {
             let same = f.leader.id == *from && f.leader.incarnation == incarnation;
-            same && now.since(f.last) <= self.config.heartbeat().saturating_mul(3)
+            same && now.since(f.last) <= gap(&self.config)
         };
         let since = self.followed().filter(steady).map_or(now, |f| f.since);
         self.step_down(LostReason::Superseded, out);
@@ -212,6 +214,15 @@ impl QuorumBully {
             },
         );
     }
+}
+
+/// More than this between two announcements ends steady contact: 3 H, or what a leader with longer
+/// timings leaves between two of them for the sake of this promise (L1).
+fn gap(config: &QuorumConfig) -> Duration {
+    let t = config.timings();
+    let pace = Timings::lease_within(t.promise()) / 3;
+    let slow = pace.saturating_add(t.delay_bound().saturating_mul(2));
+    config.heartbeat().saturating_mul(3).max(slow)
 }
 
 /// How long a leader's silence may last for an observer: P, or three times the gap before the last

@@ -236,3 +236,20 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
         .set(Timer::Election, P)
         .nothing_else_happened();
 }
+
+/// P1: the leader's H is longer than this follower's, and its pace suits the promise.
+#[test]
+fn a_leader_with_a_slower_pace_is_in_steady_contact() {
+    let (lease, promise) = (Duration::from_millis(D), Duration::from_millis(5 * P));
+    let timings = Timings::in_process().to_builder().lease(lease, promise);
+    let builder = QuorumConfig::builder([LOW, ME, HIGH].map(id)).timings(timings.build().unwrap());
+    let after = Preemption::After(Duration::from_millis(10 * P));
+    let config = builder.preemption(after).build().unwrap();
+    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5)).started();
+    let pace = 5 * H; // less than a third of what the promise covers, more than three of its own H
+    let asks = (0..30).any(|_| {
+        let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));
+        seen.messages().len() == 2
+    });
+    assert!(asks, "it asks for the leadership in the end");
+}
