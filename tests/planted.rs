@@ -6,7 +6,8 @@
 //! ```
 //!
 //! With `SEEDS=1000` (or another number) it counts in how many histories each is found, and by what;
-//! with `DEFECT=Weaker` only for those whose name has that. The quorum election's defects are those of
+//! with `DEFECT=Weaker` only for those whose name has that. Otherwise the first seeds are those that
+//! `README.md` names. The quorum election's defects are those of
 //! `quorum/mutants.rs`.
 #![cfg(feature = "planted")]
 #![expect(clippy::print_stdout, reason = "what was found is shown")]
@@ -14,9 +15,9 @@
 use std::fmt::Debug;
 
 use actix_bully::{
-    elections::{ballot, invitation, reorganization, ring},
+    elections::{ballot, bully, invitation, reorganization, ring},
     sim::{
-        BallotScenario, InvitationScenario, ReorganizationScenario, RingScenario,
+        BallotScenario, BullyScenario, InvitationScenario, ReorganizationScenario, RingScenario,
         chaos::{ChaosOptions, Fault, Scenario, chaos},
     },
 };
@@ -42,13 +43,13 @@ fn finds<D: Debug + Copy, S: Scenario>(
     most: u64,
     faults: &[Fault],
     scenario: impl Fn(u64, usize, D) -> S,
-) {
+) -> Vec<u64> {
     let (many, only) = (read("SEEDS"), std::env::var("DEFECT").unwrap_or_default());
     let options = ChaosOptions {
         faults: faults.to_vec(),
         ..ChaosOptions::default()
     };
-    let mut missed = Vec::new();
+    let (mut missed, mut seeds) = (Vec::new(), Vec::new());
     for (defect, due) in cases {
         let name = format!("{defect:?}");
         if !name.contains(&only) {
@@ -73,11 +74,42 @@ fn finds<D: Debug + Copy, S: Scenario>(
             }
         }
         println!("{name}: by {due} {shown}, by others {others}; first {first:?}");
-        if first.is_none() {
-            missed.push(name);
+        match first {
+            Some((seed, _)) => seeds.push(seed),
+            None => missed.push(name),
         }
     }
     assert!(missed.is_empty(), "not found: {missed:?}");
+    seeds
+}
+
+/// The rows of this election, in the order of its defects, name these seeds.
+fn are_in_the_readme(election: &str, seeds: &[u64]) {
+    if read("SEEDS").is_some() || std::env::var("DEFECT").is_ok() {
+        return;
+    }
+    let rows = include_str!("README.md").lines();
+    let rows = rows.filter_map(|row| row.strip_prefix(&format!("| {election} | ")));
+    let named: Vec<u64> = rows
+        .filter_map(|row| row.split(" | ").nth(1)?.parse().ok())
+        .collect();
+    assert_eq!(named, seeds, "tests/README.md and what is found");
+}
+
+#[test]
+fn a_bullys_defects_are_found() {
+    use bully::Defect as D;
+    let cases = [
+        (D::StaleIsNews, "NewLeader in a lower term"),
+        (D::SilenceUnnoticed, "no agreement"),
+        (D::EndUnnoticed, "known to have ended"),
+        (D::MeetsAndLeads, "no agreement"),
+    ];
+    assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
+    let seeds = finds(&cases, 200, &Fault::ALL, |_, _, defect| {
+        BullyScenario::default().planted(defect)
+    });
+    are_in_the_readme("bully", &seeds);
 }
 
 #[test]
@@ -93,10 +125,11 @@ fn a_ballots_defects_are_found() {
         (D::LeadsAgain, "RisingReign"),
     ];
     assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
-    finds(&cases, 200, &Fault::ALL, |seed, n, defect| {
+    let seeds = finds(&cases, 200, &Fault::ALL, |seed, n, defect| {
         let sound = BallotScenario::drawn(seed, n).expect("there are voters");
         sound.planted(defect)
     });
+    are_in_the_readme("ballot", &seeds);
 }
 
 #[test]
@@ -110,9 +143,10 @@ fn a_rings_defects_are_found() {
         (D::NeverProbes, "no agreement"),
     ];
     assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
-    finds(&cases, 200, &Fault::ALL, |_, _, defect| {
+    let seeds = finds(&cases, 200, &Fault::ALL, |_, _, defect| {
         RingScenario::default().planted(defect)
     });
+    are_in_the_readme("ring", &seeds);
 }
 
 /// The last one only shows where more goes wrong than the paper allows, and then GM1 is not checked.
@@ -130,12 +164,13 @@ fn a_reorganizations_defects_are_found() {
     let (assumed, more) = cases.split_at(4);
     let drawn = |seed| ReorganizationScenario::drawn(seed).expect("the presets are sound");
     let allowed = &ReorganizationScenario::ALLOWED;
-    finds(assumed, 400, allowed, |seed, _, defect| {
+    let mut seeds = finds(assumed, 400, allowed, |seed, _, defect| {
         drawn(seed).as_assumed().planted(defect)
     });
-    finds(more, 400, &Fault::ALL, |seed, _, defect| {
+    seeds.extend(finds(more, 400, &Fault::ALL, |seed, _, defect| {
         drawn(seed).planted(defect)
-    });
+    }));
+    are_in_the_readme("reorganization", &seeds);
 }
 
 #[test]
@@ -148,8 +183,9 @@ fn an_invitations_defects_are_found() {
         (D::TaskOfAnyGroup, "NewLeader in a lower term"),
     ];
     assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
-    finds(&cases, 400, &Fault::ALL, |seed, _, defect| {
+    let seeds = finds(&cases, 400, &Fault::ALL, |seed, _, defect| {
         let sound = InvitationScenario::drawn(seed).expect("the presets are sound");
         sound.planted(defect)
     });
+    are_in_the_readme("invitation", &seeds);
 }

@@ -72,6 +72,21 @@ impl BullyScenario {
         }
     }
 
+    /// The same with a rule broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::bully::Defect) -> Self {
+        let config = BullyConfig {
+            defect: Some(defect),
+            ..BullyConfig::clone(&self.config)
+        };
+        Self {
+            config: Arc::new(config),
+            ..self
+        }
+    }
+
     /// The history keeps messages within the delay bound d, and agents awake: two lead at one time
     /// for 2 d at most, which is checked after every step. Only with faults that are
     /// [`BOUNDED`](Self::BOUNDED).

@@ -5,7 +5,7 @@
 //! that the snapshot knows to be over is never adopted.
 
 use super::{
-    Bully, Elected, Out, Preemption, Resign, Timer, Yield,
+    Bully, Defect, Elected, Out, Preemption, Resign, Timer, Yield,
     state::{Followed, Path, Patience, Seat, State},
 };
 use crate::protocol::{
@@ -43,7 +43,8 @@ impl Bully {
         if matches!(self.state, State::Leader(_)) {
             return self.meet_leader(now, from, incarnation, said, out);
         }
-        if said.term < self.floor && self.followed().is_none() {
+        let believes_all = self.config.has(Defect::StaleIsNews);
+        if said.term < self.floor && self.followed().is_none() && !believes_all {
             // It may lead, but above the terms that I have followed, or that have ended.
             let seen = self.seen.max(self.floor);
             return out.send(
@@ -63,7 +64,7 @@ impl Bully {
             };
             !newer
         };
-        if self.followed().is_some_and(stale) {
+        if self.followed().is_some_and(stale) && !believes_all {
             return self.ignore("an older announcement");
         }
         self.consider(now, from, incarnation, said, out);
@@ -191,6 +192,9 @@ impl Bully {
         }
         if said.term > mine && above && bullies && self.stands(now) {
             return self.renew_above(said.term, out);
+        }
+        if self.config.has(Defect::MeetsAndLeads) {
+            return;
         }
         self.lose(LostReason::Superseded, out);
         self.consider(now, from, incarnation, said, out);

@@ -27,6 +27,10 @@ pub struct BullyConfig {
     /// 8 S + T + 2 d, whoever is left; see
     /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.
     pub rest: Duration,
+    /// A rule that is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    pub defect: Option<super::Defect>,
 }
 
 impl Default for BullyConfig {
@@ -38,6 +42,8 @@ impl Default for BullyConfig {
             margin: None,
             drain: Duration::from_secs(5),
             rest: Duration::from_secs(60),
+            #[cfg(any(test, feature = "planted"))]
+            defect: None,
         }
     }
 }
@@ -52,6 +58,19 @@ impl BullyConfig {
             timings: Timings::astra(),
             ..Self::default()
         }
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    #[cfg(any(test, feature = "planted"))]
+    pub(super) fn has(&self, defect: super::Defect) -> bool {
+        self.defect == Some(defect)
+    }
+
+    /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    #[cfg(not(any(test, feature = "planted")))]
+    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
+    pub(super) const fn has(&self, _defect: super::Defect) -> bool {
+        false
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, Out,
+    Bully, Defect, Out,
     state::{Asked, Path, Seat, State, Turn},
 };
 use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
@@ -17,7 +17,7 @@ impl Bully {
         self.members = members;
         match &self.state {
             State::Follower(Seat::Taken(followed)) => {
-                if self.is_over(&followed.leader) {
+                if self.is_over(&followed.leader) && !self.config.has(Defect::EndUnnoticed) {
                     self.leader_gone(now, out);
                 }
             }

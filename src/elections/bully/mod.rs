@@ -65,6 +65,7 @@ mod answer;
 mod campaign;
 mod command;
 mod config;
+mod defect;
 mod elect;
 mod membership;
 mod preempt;
@@ -80,6 +81,8 @@ use std::sync::Arc;
 use tracing::debug;
 
 pub use config::{BullyConfig, Profile};
+#[doc(hidden)]
+pub use defect::Defect;
 
 use state::{Asked, Followed, Reign, Seat, State};
 

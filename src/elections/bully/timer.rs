@@ -4,7 +4,7 @@
 //! than the delay bound discards its suspicion once: it was the one that slept.
 
 use super::{
-    Bully, Heartbeat, Out, Profile, Timer,
+    Bully, Defect, Heartbeat, Out, Profile, Timer,
     state::{Asked, Path, Patience, Seat, State},
 };
 use crate::protocol::{After, LostReason, Time};
@@ -79,7 +79,9 @@ impl Bully {
             let after = After::jittered(detector.detection, self.config.timings.jitter());
             return out.set_timer(Timer::Detect, after);
         }
-        self.leader_gone(now, out);
+        if !self.config.has(Defect::SilenceUnnoticed) {
+            self.leader_gone(now, out);
+        }
     }
 
     fn on_turn(&mut self, now: Time, out: &mut Out) {
