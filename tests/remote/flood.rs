@@ -129,3 +129,36 @@ fn nor_do_more_letters_in_one_turn_than_a_queue_holds() {
         assert!(a.bridge.peers()[0].lost > 10_000, "1 MiB crossed, no more");
     });
 }
+
+/// They are not mistakes: the news that it left has not come yet.
+#[test]
+fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
+    play(async {
+        let pipes = Pipes::new();
+        let limits = Limits::builder().unknown(1).build().unwrap();
+        let hosts = linked(&pipes, [&limits; 2]).await;
+        let [a, b] = &hosts;
+        let shut = closed(&hosts);
+        pipes.partition_one_way("b", "a");
+        b.agents[0].leave(MS(1_000)).await.unwrap();
+        say(a, 20);
+        sleep(MS(50)).await;
+        let counted = |name: &str| {
+            b.bridge
+                .counters()
+                .iter()
+                .find(|(n, _)| *n == name)
+                .unwrap()
+                .1
+        };
+        assert!(counted("unknown_agent") >= 20);
+        assert_eq!(
+            closed(&hosts) - shut,
+            counted("unknown_agent"),
+            "nothing else"
+        );
+        pipes.heal("a", "b");
+        until("b1 is gone", || a.group.members().get(&id("b1")).is_none()).await;
+        assert!(a.is_linked("b"));
+    });
+}

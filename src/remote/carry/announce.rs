@@ -24,6 +24,8 @@ pub(crate) struct Announcer {
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
     free: BTreeSet<u32>,
+    /// Every number below was given to somebody on this link.
+    given: u32,
     /// Who has left, until what they said last is written.
     leaving: BTreeMap<AgentId, u32>,
     leader: Option<Leader>,
@@ -57,13 +59,22 @@ impl Announcer {
         self.names.get(&number)
     }
 
+    /// Whether a number that means nobody now once meant somebody: the other side may not have heard
+    /// of the end yet, however late its messages are read.
+    pub(crate) fn was_given(&self, number: u32) -> bool {
+        number < self.given
+    }
+
     /// Compares what is with what was told; afterwards it counts as told.
     pub(crate) fn update(&mut self, home: Home) -> News {
         let mut news = News::default();
         if home.rules != self.rules && home.rules.is_some() {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
-            *self = Self::default();
-            self.rules = home.rules;
+            *self = Self {
+                rules: home.rules,
+                given: self.given,
+                ..Self::default()
+            };
             news.opens = home.rules;
         }
         let mut gone = mem::take(&mut self.known);
@@ -86,6 +97,7 @@ impl Announcer {
             };
             part.members.push((number, member.clone()));
             self.names.insert(number, member.id.clone());
+            self.given = self.given.max(number.saturating_add(1));
             self.known.insert(member.id.clone(), (number, member));
         }
         // Numbers are free only after this was told.
@@ -197,6 +209,10 @@ mod tests {
         assert_eq!(news.before.members, [(2, up("c", 1))]);
         assert_eq!(news.after.members, [(0, down(up("a", 1)))]);
         assert_eq!(news.after.left, [1]);
+        let names = [0, 1, 2].map(|number| announcer.name(number).is_some());
+        assert_eq!(names, [true, false, true]);
+        let given = [0, 1, 2, 3].map(|number| announcer.was_given(number));
+        assert_eq!(given, [true, true, true, false]);
 
         let news = announcer.update(home(&[up("a", 2), up("c", 1), up("d", 1)]));
         let again = [(0, up("a", 2)), (1, up("d", 1))];

@@ -55,10 +55,15 @@ impl<'a> Letters<'a> {
         };
         let side = common.groups.get(passed.group);
         let told = side.map(|side| side.told.borrow());
-        let mut unknown: usize = 0;
+        let (mut gone, mut unknown): (usize, usize) = (0, 0);
         let mut name = |number: u32| {
-            let id = told.as_ref().and_then(|told| told.name(number));
-            unknown = unknown.saturating_add(usize::from(id.is_none()));
+            let told = told.as_ref();
+            let id = told.and_then(|told| told.name(number));
+            if id.is_none() {
+                let was_given = told.is_some_and(|told| told.was_given(number));
+                let count = if was_given { &mut gone } else { &mut unknown };
+                *count = count.saturating_add(1);
+            }
             id
         };
         // Most letters are for one: that takes no list.
@@ -81,6 +86,10 @@ impl<'a> Letters<'a> {
         let Handed { sent, full } = intake.handed();
         for _ in 0..full {
             shared.counters.dropped(Dropped::MailboxFull);
+        }
+        // An honest peer names who has left until it hears of that, which may take it long.
+        for _ in 0..gone {
+            shared.counters.dropped(Dropped::UnknownAgent);
         }
         for _ in 0..unknown {
             shared.counters.dropped(inbound.unknown_agent(now)?);
