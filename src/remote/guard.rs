@@ -22,17 +22,26 @@ pub(crate) struct Guard {
 
 #[derive(Debug, Default)]
 struct Book {
-    rules: Option<Rules>,
+    /// The mode and the epoch whose terms these are.
+    rules: Option<(String, u64)>,
     terms: TermGuard,
 }
 
 impl Guard {
     /// The group follows these rules from now on.
     pub(crate) fn follow(&self, rules: Rules) {
+        self.count_from(rules.mode, rules.epoch);
+    }
+
+    /// The terms are those of a mode and an epoch from now on: those of the agents here or, as long
+    /// as there are none, those of a peer. A node without agents would else take the first term of
+    /// its peers' next epoch for an absurd one.
+    pub(crate) fn count_from(&self, mode: &str, epoch: u64) {
         let mut book = lock(&self.book);
-        if book.rules != Some(rules) {
+        let are_same = |(known, of): &(String, u64)| known == mode && *of == epoch;
+        if !book.rules.as_ref().is_some_and(are_same) {
             *book = Book {
-                rules: Some(rules),
+                rules: Some((mode.to_owned(), epoch)),
                 terms: TermGuard::new(),
             };
             self.news.store(0, Relaxed);

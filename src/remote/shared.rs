@@ -219,11 +219,15 @@ impl Shared {
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
             return Standing::Unknown;
         };
-        let are_same = |rules: Rules| rules.are(&opening.into());
-        if carried.rules().is_none_or(are_same) {
-            Standing::Carried(at)
-        } else {
-            Standing::Mismatch
+        match carried.rules() {
+            Some(rules) if !rules.are(&opening.into()) => Standing::Mismatch,
+            Some(_) => Standing::Carried(at),
+            None => {
+                if let Some(guard) = self.guards.get(at) {
+                    guard.count_from(opening.mode, opening.epoch);
+                }
+                Standing::Carried(at)
+            }
         }
     }
 

@@ -11,7 +11,9 @@ use actix_bully::{
         quorum::{QuorumConfig, QuorumConfigBuilder},
     },
     protocol::{Presence, Term, Timings},
-    remote::{BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, transport::Pipes},
+    remote::{
+        BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
+    },
     store::{FileStore, StoreIdentity},
 };
 
@@ -317,10 +319,46 @@ fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
         );
         for host in &hosts {
             let counters = host.bridge.counters();
-            let fault = actix_bully::remote::TermFault::Last { term: now };
+            let fault = TermFault::Last { term: now };
             assert_eq!(counters.closed(Closed::Term(fault)), 0);
         }
         drop(told(&mut events));
+    });
+}
+
+/// The first term of an epoch is far above all of the one before.
+#[test]
+fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let mut voters = ["a", "b"].map(|name| host(&pipes, name, 1_000, folder));
+        let bare = Host::with(|group| builder(&pipes, "c", &others("c")).carry(group));
+        let mut links = 0;
+        for epoch in [0, 1] {
+            until("one leads", || believer(&voters.each_ref()).is_some()).await;
+            if epoch == 0 {
+                links = bare.bridge.traffic().links;
+            }
+            // Who leads is told beside the next change.
+            for host in &voters {
+                host.agents[0].set_score(7).unwrap();
+            }
+            sleep(MS(1_000)).await;
+            let leader = bare.group.members().leader().cloned();
+            assert_eq!(leader.map(|leader| leader.term.0 >> 40), Some(epoch));
+            for host in &mut voters {
+                let agent = host.agents.pop().unwrap();
+                agent.leave(MS(1_000)).await.ok();
+            }
+            for (host, name) in voters.iter_mut().zip(VOTERS) {
+                voter_of(host, name, folder, epoch + 1);
+            }
+        }
+        let last = TermFault::Last { term: Term(0) };
+        assert_eq!(bare.bridge.counters().closed(Closed::Term(last)), 0);
+        assert_eq!(bare.bridge.traffic().links, links, "the first ones stay");
     });
 }
 
