@@ -2,16 +2,22 @@
 //!
 //! Decided here: the invariants. A history that breaks one ends there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use actix_bully::{
+    agent::BullyHandle,
     protocol::{AgentId, Term},
-    remote::{BridgeEvent, Counts, LinkStatus},
+    remote::{BridgeEvent, BridgeHandle, Counts, LinkStatus},
 };
 
 use crate::{
-    host::{Host, Process, Setting},
+    host::Process,
+    kinds::{Fault, Kinds},
+    member::Place,
+    members::Members,
+    setting::{NAMES, Setting},
     wire::Peaks,
+    work::Start,
 };
 
 /// What was broken, in words.
@@ -22,42 +28,66 @@ pub type Broken = String;
 pub struct Watch {
     /// Who led in which term, in quorum mode.
     led: BTreeMap<Term, AgentId>,
-    /// The latest leader's term that a life of an agent followed.
-    followed: BTreeMap<(AgentId, u64), Term>,
-    /// Who leads now, by its own belief.
-    leading: Vec<AgentId>,
+    /// The latest leader's term that an incarnation of an agent followed.
+    followed: BTreeMap<(Start, u64), Term>,
+    /// Which starts of agents believed after the last step that they lead.
+    leading: BTreeMap<Start, AgentId>,
+}
+
+/// Every start of an agent in a process that runs: also those that are over, or were given up.
+pub type Starts = Vec<(Start, BullyHandle)>;
+
+/// All starts of agents in these processes.
+#[must_use]
+pub fn starts(running: &[Process]) -> Starts {
+    let mut all = Starts::new();
+    for process in running {
+        let Place { host, process: nth } = process.place;
+        for (at, started) in process.starts.borrow().iter().enumerate() {
+            all.push(((host, nth, at), started.agent.clone()));
+        }
+    }
+    all
 }
 
 impl Watch {
-    /// Checks what has to hold at every moment; says who leads, if that is news.
+    /// Checks what has to hold at every moment; says who leads, if that is news. `worked` are those
+    /// whose work ran in this step.
     ///
     /// # Errors
     /// What is broken.
-    pub fn step(&mut self, running: &[Process], is_quorum: bool) -> Result<Option<String>, Broken> {
-        let leads = |process: &&Process| process.agent.is_leader();
-        let leading: Vec<_> = running.iter().filter(leads).collect();
+    pub fn step(
+        &mut self,
+        starts: &Starts,
+        worked: &BTreeSet<Start>,
+        is_quorum: bool,
+    ) -> Result<Option<String>, Broken> {
+        let leads = |(_, agent): &&(Start, BullyHandle)| agent.is_leader();
+        let leading: Vec<_> = starts.iter().filter(leads).collect();
+        let believers = leading.iter().map(|(at, agent)| (*at, agent.id().clone()));
+        let believers: BTreeMap<_, _> = believers.collect();
         if is_quorum {
-            self.check_terms(running)?;
+            self.check_terms(starts)?;
             self.check_leaders(&leading)?;
+            self.check_work(&believers, worked)?;
         }
-        let ids: Vec<_> = leading.iter().map(|p| p.agent.id().clone()).collect();
-        if ids == self.leading {
+        if believers == self.leading {
             return Ok(None);
         }
-        let names: Vec<_> = ids.iter().map(AgentId::as_str).collect();
+        let names: Vec<_> = believers.values().map(AgentId::as_str).collect();
         let news = names.join(" ");
-        self.leading = ids;
+        self.leading = believers;
         Ok(Some(news))
     }
 
-    fn check_leaders(&mut self, leading: &[&Process]) -> Result<(), Broken> {
-        if let [one, other, ..] = leading {
-            let (one, other) = (one.agent.id(), other.agent.id());
+    fn check_leaders(&mut self, leading: &[&(Start, BullyHandle)]) -> Result<(), Broken> {
+        if let [(_, one), (_, other), ..] = leading {
+            let (one, other) = (one.id(), other.id());
             return Err(format!("{one} and {other} lead at the same time"));
         }
-        for process in leading {
-            let id = process.agent.id();
-            let Some(term) = process.agent.current().leading else {
+        for (_, agent) in leading {
+            let id = agent.id();
+            let Some(term) = agent.current().leading else {
                 continue; // it has just ended; the next look will see it
             };
             let latest = self.led.last_key_value();
@@ -71,16 +101,34 @@ impl Watch {
         Ok(())
     }
 
-    fn check_terms(&mut self, running: &[Process]) -> Result<(), Broken> {
-        for process in running {
-            let status = process.agent.current();
+    /// Whoever believed before the step and after it did so in between.
+    fn check_work(
+        &self,
+        believers: &BTreeMap<Start, AgentId>,
+        worked: &BTreeSet<Start>,
+    ) -> Result<(), Broken> {
+        let throughout = believers
+            .iter()
+            .filter(|(at, _)| self.leading.contains_key(at));
+        for (leader, id) in throughout {
+            if let Some((host, ..)) = worked.iter().find(|at| *at != leader) {
+                let host = NAMES[*host];
+                return Err(format!("another agent's work ran on {host} while {id} led"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_terms(&mut self, starts: &Starts) -> Result<(), Broken> {
+        for (at, agent) in starts {
+            let status = agent.current();
             let Some(leader) = status.leader else {
                 continue;
             };
-            let (id, life) = (process.agent.id().clone(), status.incarnation.0);
-            let last = self.followed.entry((id, life)).or_insert(leader.term);
+            let incarnation = (*at, status.incarnation.0);
+            let last = self.followed.entry(incarnation).or_insert(leader.term);
             if leader.term < *last {
-                let id = process.agent.id();
+                let id = agent.id();
                 return Err(format!("{id} follows {} after {last}", leader.term));
             }
             *last = leader.term;
@@ -89,17 +137,18 @@ impl Watch {
     }
 }
 
-/// Whether every host runs, is linked to every other one, and all follow one leader.
+/// Whether all agents follow one leader, which is one of them and believes so, alone.
 #[must_use]
-pub fn all_agree(running: &[Process]) -> bool {
-    let mut leaders = running.iter().map(|process| process.agent.leader());
+pub fn all_agree(starts: &Starts, agents: &[BullyHandle]) -> bool {
+    let mut leaders = agents.iter().map(BullyHandle::leader);
     let Some(Some(first)) = leaders.next() else {
         return false;
     };
-    let leads = |process: &&Process| process.agent.is_leader();
-    let mut leading = running.iter().filter(leads).map(|p| p.agent.id());
+    let mut leading = starts.iter().filter(|(_, agent)| agent.is_leader());
     leaders.all(|leader| leader.is_some_and(|leader| leader.id == first.id))
-        && leading.next() == Some(&first.id)
+        && leading
+            .next()
+            .is_some_and(|(_, agent)| *agent.id() == first.id)
         && leading.next().is_none()
 }
 
@@ -109,7 +158,8 @@ pub fn all_linked(running: &[Process]) -> bool {
     let is_linked = |link: LinkStatus| matches!(link, LinkStatus::Linked { .. });
     running
         .iter()
-        .all(|process| process.bridge.peers().iter().all(|p| is_linked(p.link)))
+        .filter_map(|process| process.bridge.as_ref())
+        .all(|bridge| bridge.peers().iter().all(|p| is_linked(p.link)))
 }
 
 /// What has to hold once all is repaired and quiet: one link for each pair, by the same name at
@@ -117,54 +167,69 @@ pub fn all_linked(running: &[Process]) -> bool {
 ///
 /// # Errors
 /// What is broken.
-pub fn at_rest(setting: &Setting, hosts: &[(&Host, &Process)]) -> Result<(), Broken> {
-    let others = hosts.len() - 1;
+pub(crate) fn at_rest(
+    setting: &Setting,
+    running: &[Process],
+    members: &Members,
+) -> Result<(), Broken> {
+    let others = running.len() - 1;
     let mut links = BTreeMap::new();
-    for (host, process) in hosts {
-        let name = host.name();
+    for process in running {
+        let name = NAMES[process.place.host];
         let streams = setting.net.streams(name);
         if streams != others {
             return Err(format!("{name} has {streams} streams to {others} hosts"));
         }
-        let members = process.group.members();
-        if members.len() != hosts.len() {
-            return Err(format!("{name} knows {} members", members.len()));
+        let known = process.group.members().len();
+        if known != setting.plan.agents {
+            return Err(format!("{name} knows {known} members"));
         }
-        for peer in process.bridge.peers() {
+        for peer in process.bridge.iter().flat_map(BridgeHandle::peers) {
             let LinkStatus::Linked { id } = peer.link else {
                 return Err(format!("{name} has no link to {}", peer.node));
             };
             let (one, other) = (name.to_owned(), peer.node.to_string());
+            let there = NAMES.iter().position(|name| *name == other);
             let pair = (one.clone().min(other.clone()), one.max(other));
             if *links.entry(pair).or_insert(id) != id {
                 return Err(format!("{name} and {} have two links", peer.node));
             }
-            if peer.agents != 1 {
-                return Err(format!("{name} knows {} of {}", peer.agents, peer.node));
+            let agents = members.at_home(there.unwrap_or(usize::MAX)).count();
+            if peer.agents != agents {
+                let (found, node) = (peer.agents, peer.node);
+                return Err(format!("{name} knows {found} of {agents} agents of {node}"));
             }
         }
     }
     Ok(())
 }
 
-/// What no honest peer may be accused of, whatever the network does.
+/// What no honest peer may be accused of, whatever the network does, unless something of that kind
+/// has happened.
 ///
 /// # Errors
 /// The first accusation.
-pub fn honest(host: &str, counts: &Counts) -> Result<(), Broken> {
-    let wrong = |(name, n): &(&'static str, u64)| *n > 0 && !MAY_BE.contains(name);
+pub fn honest(host: &str, counts: &Counts, happened: &Kinds) -> Result<(), Broken> {
+    let is_due = |name: &str| match name {
+        "refused_name" => has(happened, &MOVES),
+        "mismatch" => has(happened, &OTHER_RULES),
+        _ => MAY_BE.contains(&name),
+    };
+    let wrong = |(name, n): &(&'static str, u64)| *n > 0 && !is_due(name);
     match counts.iter().find(wrong) {
         Some((name, n)) => Err(format!("{host} counted {name}: {n}")),
         None => Ok(()),
     }
 }
 
-/// What no bridge may tell of honest peers.
+/// What no bridge may tell of honest peers, unless something of that kind has happened.
 ///
 /// # Errors
 /// The event.
-pub fn harmless(host: &str, event: &BridgeEvent) -> Result<(), Broken> {
+pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(), Broken> {
     match event {
+        BridgeEvent::NameTaken { .. } if has(happened, &MOVES) => Ok(()),
+        BridgeEvent::Mismatch { .. } if has(happened, &OTHER_RULES) => Ok(()),
         BridgeEvent::NameTaken { .. }
         | BridgeEvent::Mismatch { .. }
         | BridgeEvent::Unproven { .. }
@@ -187,6 +252,21 @@ pub fn bounded(peaks: Peaks, hosts: usize) -> Result<(), Broken> {
     }
     Ok(())
 }
+
+fn has(happened: &Kinds, any: &[Fault]) -> bool {
+    any.iter().any(|kind| happened.contains(kind))
+}
+
+/// After these two hosts may have other rules for a while.
+const OTHER_RULES: [Fault; 2] = [Fault::OtherVoters, Fault::NextEpoch];
+
+/// After these a name may be announced by two hosts for a while.
+const MOVES: [Fault; 4] = [
+    Fault::Move,
+    Fault::MoveUnseen,
+    Fault::MoveFromDead,
+    Fault::LateNews,
+];
 
 /// Ends of links, and losses of letters, that a network or a crash can bring about.
 const MAY_BE: [&str; 11] = [

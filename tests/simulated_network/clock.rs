@@ -1,4 +1,5 @@
-//! The clocks of the simulation: each runs a little faster or slower than the simulated time.
+//! The clocks of the simulation: each runs a little faster or slower than the simulated time, and
+//! counts what its host's timers do not: that the host was suspended.
 
 use std::{
     sync::{
@@ -16,6 +17,8 @@ use actix_bully::{clock::Clock, protocol::Time};
 pub struct SimulatedClock {
     elapsed: Arc<AtomicU64>,
     percent: u64,
+    /// What no timer of its host has counted, in nanoseconds.
+    suspended: Arc<AtomicU64>,
 }
 
 impl Default for SimulatedClock {
@@ -23,6 +26,7 @@ impl Default for SimulatedClock {
         Self {
             elapsed: Arc::default(),
             percent: 100,
+            suspended: Arc::default(),
         }
     }
 }
@@ -36,8 +40,16 @@ impl SimulatedClock {
     /// One of the same simulation that runs at this rate, in percent.
     #[must_use]
     pub fn at_rate(&self, percent: u64) -> Self {
-        let elapsed = Arc::clone(&self.elapsed);
-        Self { elapsed, percent }
+        Self {
+            elapsed: Arc::clone(&self.elapsed),
+            percent,
+            suspended: Arc::default(),
+        }
+    }
+
+    /// The host was suspended for so long, and no timer has counted it.
+    pub fn suspend(&self, span: Duration) {
+        self.suspended.fetch_add(nanos(span), Relaxed);
     }
 }
 
@@ -47,10 +59,10 @@ impl Clock for SimulatedClock {
             Some(elapsed) => nanos(elapsed),
             None => self.elapsed.load(Relaxed),
         };
-        Time::from_nanos(elapsed / 100 * self.percent)
+        let all = elapsed + self.suspended.load(Relaxed);
+        Time::from_nanos(all / 100 * self.percent)
     }
 
-    /// No host of a simulation is suspended.
     fn counts_suspend(&self) -> bool {
         true
     }

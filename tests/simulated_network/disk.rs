@@ -1,18 +1,25 @@
 //! A disk that survives its host: what was written before a crash is there afterwards.
 //!
 //! Decided here: that a write takes time, and that one that a crash interrupts may have happened or
-//! not. It is not the store of a file, because what waits for a real disk takes real time.
+//! not. It is not the store of a file, because what waits for a real disk takes real time. In a
+//! history of one process it stands for a store in memory.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use actix_bully::store::{Generation, Generations, Saving, StoreError, TermStore};
+use actix_bully::{
+    elections::quorum::Vote,
+    protocol::AgentId,
+    store::{Generation, Generations, Saving, StoreError, TermStore},
+};
 use fastrand::Rng;
 use tokio::time::sleep;
 
-/// The disk of one host. Clones are the same disk.
+use crate::ledger::Ledger;
+
+/// The disk of one agent. Clones are the same disk.
 #[derive(Debug)]
 pub struct Disk<D>(Arc<Mutex<Platter<D>>>);
 
@@ -22,6 +29,9 @@ struct Platter<D> {
     generations: Generations,
     rng: Rng,
     slowest: u64,
+    owner: AgentId,
+    is_volatile: bool,
+    ledger: Ledger,
 }
 
 impl<D> Clone for Disk<D> {
@@ -33,13 +43,39 @@ impl<D> Clone for Disk<D> {
 impl<D> Disk<D> {
     /// An empty one, whose writes take up to so many milliseconds.
     #[must_use]
-    pub fn new(seed: u64, slowest: u64) -> Self {
+    pub fn new(owner: AgentId, seed: u64, slowest: u64, ledger: &Ledger) -> Self {
         Self(Arc::new(Mutex::new(Platter {
             record: None,
             generations: Generations::default(),
             rng: Rng::with_seed(seed),
             slowest,
+            owner,
+            is_volatile: false,
+            ledger: ledger.clone(),
         })))
+    }
+
+    /// The same, but in memory.
+    #[must_use]
+    pub fn in_memory(self) -> Self {
+        self.with(|platter| platter.is_volatile = true);
+        self
+    }
+
+    /// An empty one of the same owner and kind.
+    #[must_use]
+    pub fn another(&self, seed: u64) -> Self {
+        self.with(|platter| {
+            Self(Arc::new(Mutex::new(Platter {
+                record: None,
+                generations: Generations::default(),
+                rng: Rng::with_seed(seed),
+                slowest: platter.slowest,
+                owner: platter.owner.clone(),
+                is_volatile: platter.is_volatile,
+                ledger: platter.ledger.clone(),
+            })))
+        })
     }
 
     /// Loses what was written.
@@ -52,8 +88,8 @@ impl<D> Disk<D> {
     }
 }
 
-impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
-    fn load(&self) -> Result<Option<D>, StoreError> {
+impl TermStore<Vote> for Disk<Vote> {
+    fn load(&self) -> Result<Option<Vote>, StoreError> {
         Ok(self.with(|platter| platter.record.clone()))
     }
 
@@ -61,7 +97,7 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
         Ok(self.with(|platter| platter.generations.begin()))
     }
 
-    fn save(&self, by: Generation, record: D) -> Saving {
+    fn save(&self, by: Generation, record: Vote) -> Saving {
         let disk = self.clone();
         Box::pin(async move {
             // A crash while it is on its way there, or on its way back.
@@ -72,6 +108,7 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
             sleep(Duration::from_millis(there)).await;
             disk.with(|platter| {
                 platter.generations.check(by)?;
+                platter.ledger.wrote(&platter.owner, &record);
                 platter.record = Some(record);
                 Ok(())
             })?;
@@ -81,6 +118,6 @@ impl<D: Clone + std::fmt::Debug + Send + 'static> TermStore<D> for Disk<D> {
     }
 
     fn is_volatile(&self) -> bool {
-        false
+        self.with(|platter| platter.is_volatile)
     }
 }

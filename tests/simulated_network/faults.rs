@@ -1,11 +1,11 @@
-//! What can happen to hosts and to the network between them.
+//! What can happen to hosts, to the agents on them, and to the network between them.
 //!
 //! Decided here: how each fault is done to the simulation, and that a repair undoes all of them.
-//! What a pair of hosts suffers is replaced by what comes next, never added to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
+    time::Duration,
 };
 
 use actix_bully::{agent::Inject, remote::Crash};
@@ -13,40 +13,15 @@ use fastrand::Rng;
 use turmoil::Sim;
 
 use crate::{
-    host::{Host, Setting},
+    host::{Host, Order, Process},
+    kinds::Fault,
+    member::Member,
+    members::Members,
+    plan::Speed,
+    setting::{Setting, Settings, agent_of},
+    ways::{Way, Ways},
     wire::Pace,
 };
-
-/// What can happen to a host that runs, by the names in a log.
-pub(crate) const FAULTS: [&str; 14] = [
-    "cut",
-    "cut-one-way",
-    "hold",
-    "mend",
-    "isolate",
-    "deafen",
-    "mend-all",
-    "power-off",
-    "kill",
-    "bounce",
-    "slow-reader",
-    "crash-bridge",
-    "crash-agent",
-    "leave",
-];
-
-/// What is wrong between two hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Way {
-    #[default]
-    Open,
-    /// Nothing arrives, in either direction, and nothing comes later.
-    Cut,
-    /// Nothing arrives from the one of this place at the other.
-    CutFrom(usize),
-    /// Everything arrives later.
-    Held,
-}
 
 /// How a host is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,24 +32,44 @@ enum Down {
     Off,
 }
 
+/// A process that stands still.
+#[derive(Clone, Copy, Debug)]
+struct Frozen {
+    since: Duration,
+    until: Duration,
+    /// What its boot clock has counted then, and its timers have not.
+    suspended: Duration,
+}
+
+/// Whom a fault hits: a host, and an agent that runs there.
+pub(crate) struct Hit {
+    pub(crate) k: usize,
+    pub(crate) member: Option<Rc<Member>>,
+}
+
 /// The hosts, and all that is broken.
 pub(crate) struct Faults {
     setting: Rc<Setting>,
     hosts: Vec<Rc<Host>>,
-    ways: BTreeMap<(usize, usize), Way>,
+    ways: Ways,
     down: BTreeMap<usize, Down>,
     /// Who was asked to leave.
     leaving: BTreeSet<usize>,
+    frozen: BTreeMap<usize, Frozen>,
+    /// The latest choice of voters.
+    epoch: u64,
 }
 
 impl Faults {
     pub(crate) fn new(setting: Rc<Setting>, hosts: Vec<Rc<Host>>) -> Self {
         Self {
+            ways: Ways::new(setting.net.clone(), hosts.len()),
             setting,
             hosts,
-            ways: BTreeMap::new(),
             down: BTreeMap::new(),
             leaving: BTreeSet::new(),
+            frozen: BTreeMap::new(),
+            epoch: 0,
         }
     }
 
@@ -83,176 +78,323 @@ impl Faults {
         self.down.is_empty()
     }
 
-    /// Does something that the seed draws, to the host `k` above all; says what.
-    pub(crate) fn draw(&mut self, sim: &mut Sim<'_>, rng: &mut Rng, k: usize) -> &'static str {
-        let other = (k + rng.usize(1..self.hosts.len())) % self.hosts.len();
+    /// Whether a host can be told to start an agent.
+    pub(crate) fn is_ready(&self, k: usize) -> bool {
+        !self.down.contains_key(&k) && !self.leaving.contains(&k) && !self.frozen.contains_key(&k)
+    }
+
+    /// Draws something that can happen to the host `k`, or to an agent there; a host that is down
+    /// starts.
+    pub(crate) fn draw(
+        &self,
+        rng: &mut Rng,
+        k: usize,
+        members: &Members,
+    ) -> Option<(Fault, Option<Rc<Member>>)> {
         if self.down.contains_key(&k) {
-            self.start(sim, k);
-            return "start";
+            return None;
         }
-        match rng.u8(..15) {
-            0 => self.set_way(sim, k, other, Way::Cut, "cut"),
-            1 | 2 => self.set_way(sim, k, other, Way::CutFrom(k), "cut-one-way"),
-            3 => self.set_way(sim, k, other, Way::Held, "hold"),
-            4 => self.set_way(sim, k, other, Way::Open, "mend"),
-            5 => self.isolate(sim, k, rng.bool()),
-            6 => {
-                self.mend_all(sim);
-                "mend-all"
+        let plan = &self.setting.plan;
+        let member = members.running_on(k, rng);
+        let is_lone = members.at_home(k).count() <= 1;
+        let can = |fault: &Fault| {
+            fault.fits(plan)
+                && (!fault.needs_an_agent() || member.is_some())
+                && (*fault != Fault::OtherVoters || is_lone)
+        };
+        let kinds: Vec<_> = plan.kinds.iter().copied().filter(can).collect();
+        let all: u32 = kinds.iter().map(|fault| fault.weight()).sum();
+        let mut at = rng.u32(..all.max(1));
+        let fault = kinds.into_iter().find(|fault| {
+            let is_it = at < fault.weight();
+            at = at.saturating_sub(fault.weight());
+            is_it
+        });
+        let fault = fault.unwrap_or(Fault::MendAll);
+        Some((fault, member.filter(|_| fault.needs_an_agent()).cloned()))
+    }
+
+    /// Does it.
+    pub(crate) fn happen(
+        &mut self,
+        sim: &mut Sim<'_>,
+        rng: &mut Rng,
+        hit: &Hit,
+        fault: Fault,
+        members: &Members,
+    ) {
+        let k = hit.k;
+        let other = match self.hosts.len() {
+            1 => k,
+            n => (k + rng.usize(1..n)) % n,
+        };
+        match fault {
+            Fault::Cut => self.ways.set(sim, k, other, Way::Cut),
+            Fault::CutOneWay => self.ways.set(sim, k, other, Way::CutFrom(k)),
+            Fault::Hold => self.ways.set(sim, k, other, Way::Held),
+            Fault::Mend => self.ways.set(sim, k, other, Way::Open),
+            Fault::Isolate => self.ways.isolate(sim, k, false),
+            Fault::Deafen => self.ways.isolate(sim, k, true),
+            Fault::MendAll => self.ways.mend_all(sim),
+            Fault::SlowReader => self.slow(rng, k),
+            Fault::LateNews => self.late_news(sim, rng, (k, other), members),
+            Fault::Silence => self.silence(sim, rng, hit),
+            Fault::PowerOff => self.end(sim, k, Down::Off),
+            Fault::Kill => self.end(sim, k, Down::Killed),
+            Fault::Bounce => self.bounce(sim, k, Settings::default()),
+            Fault::CrashBridge => self.crash_bridge(k),
+            Fault::Leave => self.leave(k),
+            Fault::Pause => self.freeze(sim, k, rng.u64(50..=2_500), 0),
+            Fault::Suspend => self.freeze(sim, k, rng.u64(1_150..=2_500), rng.u64(1..=60_000)),
+            Fault::SuspendAll => {
+                let span = Duration::from_millis(rng.u64(100..=60_000));
+                self.hosts.iter().for_each(|host| host.clock.suspend(span));
             }
-            7 => self.end(sim, k, Down::Off),
-            8 => self.end(sim, k, Down::Killed),
-            9 => {
-                self.end(sim, k, Down::Killed);
-                self.start(sim, k);
-                "bounce"
+            Fault::WallAhead => self.bounce(sim, k, Settings::of_wall(10 * YEAR)),
+            Fault::WallBack => self.bounce(sim, k, Settings::of_wall(-HOUR)),
+            Fault::OtherVoters => {
+                let wish = Settings {
+                    has_other_voters: true,
+                    ..Settings::default()
+                };
+                self.bounce(sim, k, wish);
             }
-            10 | 11 => self.slow(rng, k),
-            12 => self.crash(k, "crash-bridge"),
-            13 => self.crash(k, "crash-agent"),
-            _ => self.leave(k),
+            Fault::NextEpoch => {
+                self.epoch += 1;
+                self.bounce(sim, k, Settings::default());
+            }
+            Fault::MoveFromDead => {
+                let down = [Down::Off, Down::Killed][rng.usize(..2)];
+                self.end(sim, k, down);
+                members.at_home(k).for_each(|member| member.home.set(other));
+            }
+            Fault::CrashAgent
+            | Fault::RestartAgent
+            | Fault::HandOver
+            | Fault::Hang
+            | Fault::Move
+            | Fault::MoveUnseen
+            | Fault::FreshMemory
+            | Fault::Retime => {
+                if let Some(member) = &hit.member {
+                    self.agent(sim, rng, (member, other), fault);
+                }
+            }
         }
     }
 
-    /// Ends the processes that have left.
-    pub(crate) fn bury(&mut self, sim: &mut Sim<'_>) {
+    /// What happens to an agent.
+    fn agent(
+        &mut self,
+        sim: &Sim<'_>,
+        rng: &mut Rng,
+        (member, other): (&Member, usize),
+        fault: Fault,
+    ) {
+        let place = member.place();
+        let Some(process) = place.and_then(|place| self.process(place.host)) else {
+            return;
+        };
+        match fault {
+            Fault::CrashAgent => {
+                if let Some(agent) = process.agent(member.index) {
+                    agent.addr().do_send(Inject::Crash);
+                }
+                return;
+            }
+            Fault::HandOver => return process.order(Order::StepDown(member.index)),
+            Fault::Hang => {
+                let span = Duration::from_millis(rng.u64(200..=4_000));
+                member.leaves();
+                return process.order(Order::Hang(member.index, span));
+            }
+            Fault::MoveUnseen => self.ways.isolate(sim, process.place.host, false),
+            Fault::FreshMemory => member.is_forgetful.set(true),
+            Fault::Retime => member.speed.set(match member.speed.get() {
+                Speed::Usual => Speed::other(&self.setting.plan),
+                Speed::Brisk | Speed::Lan => Speed::Usual,
+            }),
+            _ => {}
+        }
+        if matches!(fault, Fault::Move | Fault::MoveUnseen) {
+            member.home.set(other);
+        }
+        member.leaves();
+        process.order(Order::Leave(member.index));
+    }
+
+    /// What the host `to` is told of `k` is late, and `k` changes meanwhile.
+    fn late_news(
+        &mut self,
+        sim: &mut Sim<'_>,
+        rng: &mut Rng,
+        (k, to): (usize, usize),
+        members: &Members,
+    ) {
+        let late = Duration::from_millis(rng.u64(100..=1_500));
+        let (from, to_name) = (self.hosts[k].name(), self.hosts[to].name());
+        self.setting.net.delay(from, to_name, sim.elapsed() + late);
+        match members.running_on(k, rng) {
+            Some(member) if rng.bool() => {
+                let fault = [Fault::CrashAgent, Fault::Move, Fault::RestartAgent][rng.usize(..3)];
+                self.agent(sim, rng, (member, to), fault);
+            }
+            _ => self.bounce(sim, k, Settings::default()),
+        }
+    }
+
+    /// An agent and one of its neighbours in the same process do not hear each other.
+    fn silence(&self, sim: &Sim<'_>, rng: &mut Rng, hit: &Hit) {
+        let Some(member) = &hit.member else {
+            return;
+        };
+        let agents = self.setting.plan.agents;
+        let other = (member.index + rng.usize(1..agents)) % agents;
+        let until = sim.elapsed() + Duration::from_millis(rng.u64(200..=3_000));
+        let ledger = &self.setting.ledger;
+        ledger.silence(&member.id, &agent_of(other), until);
+    }
+
+    /// What the passing of time brings: processes that have left end, and those that stood still
+    /// go on.
+    pub(crate) fn tend(&mut self, sim: &mut Sim<'_>) {
         for k in self.leaving.clone() {
             if self.hosts[k].has_left.get() {
                 self.end(sim, k, Down::Killed);
             }
         }
+        let due = |frozen: &Frozen| frozen.until <= sim.elapsed();
+        let due: Vec<_> = self.frozen.iter().filter(|(_, f)| due(f)).collect();
+        for k in due.into_iter().map(|(k, _)| *k).collect::<Vec<_>>() {
+            self.thaw(sim, k);
+        }
     }
 
     /// Ends all that is wrong, and starts whoever is down.
-    pub(crate) fn repair(&mut self, sim: &mut Sim<'_>) {
-        self.mend_all(sim);
+    pub(crate) fn repair(&mut self, sim: &mut Sim<'_>, members: &Members) {
+        self.ways.mend_all(sim);
+        self.setting.net.hurry();
+        self.setting.ledger.end_silence();
+        for k in 0..self.hosts.len() {
+            self.thaw(sim, k);
+            self.setting.net.set_pace(self.hosts[k].name(), None);
+        }
         for k in std::mem::take(&mut self.leaving) {
             self.end(sim, k, Down::Killed);
         }
-        while let Some(k) = self.down.keys().next().copied() {
-            self.start(sim, k);
+        let right = self.settings(Settings::default());
+        for k in 0..self.hosts.len() {
+            if self.down.contains_key(&k) {
+                self.start(sim, k, Settings::default());
+            } else if self.process(k).is_none_or(|p| p.settings != right) {
+                self.bounce(sim, k, Settings::default());
+            }
         }
-        for host in &self.hosts {
-            self.setting.net.set_pace(host.name(), None);
-        }
-    }
-
-    fn set_way(
-        &mut self,
-        sim: &Sim<'_>,
-        k: usize,
-        other: usize,
-        way: Way,
-        what: &'static str,
-    ) -> &'static str {
-        self.ways.insert((k.min(other), k.max(other)), way);
-        self.apply(sim, k, other);
-        what
-    }
-
-    /// From all others: as a cut cable does, or with its own words alone lost.
-    fn isolate(&mut self, sim: &Sim<'_>, k: usize, is_deaf: bool) -> &'static str {
-        for other in (0..self.hosts.len()).filter(|other| *other != k) {
-            let way = if is_deaf {
-                Way::CutFrom(other)
-            } else {
-                Way::Cut
-            };
-            self.set_way(sim, k, other, way, "");
-        }
-        if is_deaf { "deafen" } else { "isolate" }
-    }
-
-    fn mend_all(&mut self, sim: &Sim<'_>) {
-        for (k, other) in std::mem::take(&mut self.ways).into_keys() {
-            self.apply(sim, k, other);
+        for member in members.iter() {
+            if member.speed.get() == Speed::Lan {
+                member.speed.set(Speed::Usual);
+                let process = member.place().and_then(|place| self.process(place.host));
+                if let Some(process) = process {
+                    member.leaves();
+                    process.order(Order::Leave(member.index));
+                }
+            }
         }
     }
 
-    fn end(&mut self, sim: &mut Sim<'_>, k: usize, down: Down) -> &'static str {
+    /// What a process begins with now.
+    fn settings(&self, wish: Settings) -> Settings {
+        let epoch = self.epoch;
+        Settings { epoch, ..wish }
+    }
+
+    fn process(&self, k: usize) -> Option<Process> {
+        self.hosts[k].process.borrow().clone()
+    }
+
+    fn bounce(&mut self, sim: &mut Sim<'_>, k: usize, settings: Settings) {
+        self.end(sim, k, Down::Killed);
+        self.start(sim, k, settings);
+    }
+
+    fn end(&mut self, sim: &mut Sim<'_>, k: usize, down: Down) {
         let name = self.hosts[k].name();
+        self.thaw(sim, k);
         self.down.insert(k, down);
         self.leaving.remove(&k);
         self.hosts[k].has_left.set(false);
         if down == Down::Off {
-            self.apply_all(sim, k); // before its sockets are closed: nobody hears that either
+            self.ways.set_off(sim, k, true); // before its sockets are closed: nobody hears that either
         } else {
             self.setting.net.set_ended(name, true);
         }
         self.hosts[k].process.replace(None);
         sim.crash(name);
-        if down == Down::Off {
-            "power-off"
-        } else {
-            "kill"
-        }
     }
 
-    fn start(&mut self, sim: &mut Sim<'_>, k: usize) {
+    /// Starts a process, which has nothing wrong but that.
+    pub(crate) fn start(&mut self, sim: &mut Sim<'_>, k: usize, wish: Settings) {
         let name = self.hosts[k].name();
         self.down.remove(&k);
         self.setting.net.set_ended(name, false);
-        self.apply_all(sim, k);
+        self.ways.set_off(sim, k, false);
+        self.hosts[k].next.set(self.settings(wish));
         sim.bounce(name);
     }
 
-    fn slow(&self, rng: &mut Rng, k: usize) -> &'static str {
+    fn slow(&self, rng: &mut Rng, k: usize) {
         let (bytes, pause) = [(1, 200), (8, 50), (32, 50)][rng.usize(..3)];
         let pace = Some(Pace { bytes, pause });
         self.setting.net.set_pace(self.hosts[k].name(), pace);
-        "slow-reader"
     }
 
     /// It takes a while; until then other things may happen to it.
-    fn leave(&mut self, k: usize) -> &'static str {
-        self.hosts[k].ask_to_leave();
-        self.leaving.insert(k);
-        "leave"
-    }
-
-    fn crash(&self, k: usize, what: &'static str) -> &'static str {
-        if let Some(process) = &*self.hosts[k].process.borrow() {
-            if what == "crash-bridge" {
-                process.bridge.addr().do_send(Crash);
-            } else {
-                process.agent.addr().do_send(Inject::Crash);
-            }
-        }
-        what
-    }
-
-    fn apply_all(&self, sim: &Sim<'_>, k: usize) {
-        for other in (0..self.hosts.len()).filter(|other| *other != k) {
-            self.apply(sim, k, other);
+    fn leave(&mut self, k: usize) {
+        if let Some(process) = self.process(k) {
+            process.order(Order::End);
+            self.leaving.insert(k);
         }
     }
 
-    /// Makes the network between two hosts what it has to be.
-    fn apply(&self, sim: &Sim<'_>, k: usize, other: usize) {
-        let (a, b) = (self.hosts[k].name(), self.hosts[other].name());
-        let net = &self.setting.net;
-        let is_off = |k: usize| self.down.get(&k) == Some(&Down::Off);
-        let way = self.ways.get(&(k.min(other), k.max(other)));
-        let way = if is_off(k) || is_off(other) {
-            Way::Cut
-        } else {
-            way.copied().unwrap_or_default()
+    fn crash_bridge(&self, k: usize) {
+        if let Some(bridge) = self.process(k).and_then(|process| process.bridge) {
+            bridge.addr().do_send(Crash);
+        }
+    }
+
+    fn freeze(&mut self, sim: &Sim<'_>, k: usize, millis: u64, suspended: u64) {
+        self.hosts[k].freezer.freeze();
+        let frozen = Frozen {
+            since: sim.elapsed(),
+            until: sim.elapsed() + Duration::from_millis(millis),
+            suspended: Duration::from_millis(suspended),
         };
-        sim.release(a, b);
-        net.mend(a, b);
-        match way {
-            Way::Open => {}
-            Way::Held => sim.hold(a, b),
-            Way::Cut => {
-                sim.partition(a, b);
-                net.lose(a, b);
-                net.lose(b, a);
+        self.frozen.insert(k, frozen);
+    }
+
+    /// What a suspended host's timers do not count comes at the end, and only when every promise
+    /// that it gave before is over by any clock: real time has passed for the others as well.
+    fn thaw(&mut self, sim: &Sim<'_>, k: usize) {
+        if let Some(frozen) = self.frozen.remove(&k) {
+            if sim.elapsed() >= frozen.since + PROMISED {
+                self.hosts[k].clock.suspend(frozen.suspended);
             }
-            Way::CutFrom(from) => {
-                let (from, to) = if from == k { (a, b) } else { (b, a) };
-                sim.partition_oneway(from, to);
-                net.lose(from, to);
-            }
+            self.hosts[k].freezer.thaw();
         }
     }
 }
+
+impl Settings {
+    fn of_wall(wall: i64) -> Self {
+        Self {
+            wall,
+            ..Self::default()
+        }
+    }
+}
+
+/// No promise is longer, by any clock.
+const PROMISED: Duration = Duration::from_millis(1_150);
+
+const HOUR: i64 = 3_600_000;
+const YEAR: i64 = 365 * 24 * HOUR;

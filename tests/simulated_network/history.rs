@@ -12,16 +12,21 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use actix_bully::remote::Counts;
+use actix_bully::remote::{BridgeEvent, Counts};
 use fastrand::Rng;
 use turmoil::{Builder, Sim};
 
 use crate::{
     check::{self, Broken, Watch},
     clock::SimulatedClock,
-    faults::Faults,
-    host::{Host, NAMES, Process, Setting},
+    faults::{Faults, Hit},
+    host::{Host, POLITE, Process},
+    kinds::Kinds,
+    ledger::Ledger,
+    member::Member,
+    members::Members,
     plan::Plan,
+    setting::{NAMES, Setting, Settings},
     wire::{Net, Peaks},
 };
 
@@ -40,23 +45,25 @@ pub struct Tale {
     pub broken: Option<Broken>,
 }
 
-/// Plays the history of a seed.
+/// Plays the history of a seed, with these kinds of faults.
 #[must_use]
-pub fn play(seed: u64) -> Tale {
-    play_with(seed, |_| {})
+pub fn play(seed: u64, kinds: &Kinds) -> Tale {
+    play_with(seed, kinds, |_| {})
 }
 
 /// Plays the history of a seed with other settings than it draws.
 #[must_use]
-pub fn play_with(seed: u64, change: impl FnOnce(&mut Plan)) -> Tale {
+pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Tale {
     let mut rng = Rng::with_seed(seed);
-    let mut plan = Plan::draw(&mut rng);
+    let mut plan = Plan::draw(&mut rng, kinds);
     change(&mut plan);
     let setting = Rc::new(Setting {
         net: Net::new(plan.is_silent),
         clock: SimulatedClock::default(),
         plan,
         seed,
+        ledger: Ledger::default(),
+        worked: Rc::default(),
     });
     let mut sim = Builder::new()
         .rng_seed(seed)
@@ -76,7 +83,9 @@ pub fn play_with(seed: u64, change: impl FnOnce(&mut Plan)) -> Tale {
     }
     let mut run = Run {
         faults: Faults::new(Rc::clone(&setting), hosts.clone()),
+        members: Members::new(&setting, &hosts),
         hosts,
+        happened: Kinds::new(),
         watch: Watch::default(),
         counted: BTreeMap::new(),
         tale: Tale::default(),
@@ -95,6 +104,9 @@ struct Run<'a> {
     sim: Sim<'a>,
     hosts: Vec<Rc<Host>>,
     faults: Faults,
+    members: Members,
+    /// The kinds of faults so far.
+    happened: Kinds,
     watch: Watch,
     /// What each life of a bridge had counted when it was asked last.
     counted: BTreeMap<(String, u64), Counts>,
@@ -110,7 +122,7 @@ impl Run<'_> {
             self.pass(Duration::from_millis(pause))?;
         }
         self.take_counts()?;
-        self.faults.repair(&mut self.sim);
+        self.faults.repair(&mut self.sim, &self.members);
         self.note("repaired");
         self.agree()?;
         self.pass(REST)?;
@@ -120,17 +132,42 @@ impl Run<'_> {
     fn fault(&mut self, rng: &mut Rng) -> Result<(), Broken> {
         self.take_counts()?;
         let k = rng.usize(..self.hosts.len());
-        let process = self.hosts[k].process.borrow().clone();
-        let met = match process {
-            Some(process) if process.agent.is_leader() => "leader",
-            Some(_) => "other",
-            None => "nobody",
-        };
-        let what = self.faults.draw(&mut self.sim, rng, k);
         let name = NAMES[k];
-        self.note(&format!("{what} {name}"));
+        let Some((fault, member)) = self.faults.draw(rng, k, &self.members) else {
+            self.note(&format!("start {name}"));
+            self.see("start met nobody".to_owned(), 1);
+            self.faults.start(&mut self.sim, k, Settings::default());
+            return Ok(());
+        };
+        let what = fault.name();
+        let (whom, met) = match &member {
+            Some(member) => (member.id.as_str(), self.met(k, Some(member.index))),
+            None => (name, self.met(k, None)),
+        };
+        self.note(&format!("{what} {whom}"));
         self.see(format!("{what} met {met}"), 1);
+        self.happened.insert(fault);
+        let (sim, members) = (&mut self.sim, &self.members);
+        let hit = Hit { k, member };
+        self.faults.happen(sim, rng, &hit, fault, members);
         Ok(())
+    }
+
+    /// Who is hit: that agent on a host, or whoever is there.
+    fn met(&self, k: usize, member: Option<usize>) -> &'static str {
+        let process = self.hosts[k].process.borrow();
+        let Some(process) = process.as_ref() else {
+            return "nobody";
+        };
+        let starts = process.starts.borrow();
+        let mut hit = starts
+            .iter()
+            .filter(|start| member.is_none_or(|member| start.member == member));
+        if hit.any(|start| start.agent.is_leader()) {
+            "leader"
+        } else {
+            "other"
+        }
     }
 
     /// Lets time pass, and looks after each step.
@@ -146,38 +183,55 @@ impl Run<'_> {
         let stepped = self.sim.step();
         stepped.map_err(|failed| format!("a host failed: {failed}"))?;
         self.setting.clock.set(self.sim.elapsed());
-        self.faults.bury(&mut self.sim);
+        self.faults.tend(&mut self.sim);
+        let now = self.sim.elapsed();
+        for (what, detail) in self.members.tend(now, |k| self.faults.is_ready(k)) {
+            self.note(&format!("{what} {detail}"));
+            self.see(what.to_owned(), 1);
+        }
+        for (what, times) in self.setting.ledger.take_counts() {
+            self.note(what);
+            self.see(what.to_owned(), times);
+        }
+        self.setting.ledger.check()?;
+        let starts = check::starts(&self.running());
+        let worked = self.setting.worked.take();
         let is_quorum = self.setting.plan.is_quorum;
-        if let Some(leading) = self.watch.step(&self.running(), is_quorum)? {
+        if let Some(leading) = self.watch.step(&starts, &worked, is_quorum)? {
             self.note(&format!("leading: {leading}"));
         }
         for host in self.hosts.clone() {
             for event in host.told.take() {
-                check::harmless(host.name(), &event)?;
+                check::harmless(host.name(), &event, &self.happened)?;
                 self.note(&format!("{} told {event:?}", host.name()));
+                if matches!(event, BridgeEvent::Mismatch { .. }) {
+                    self.see("told Mismatch".to_owned(), 1);
+                }
             }
         }
         check::bounded(self.setting.net.peaks(), self.hosts.len())
     }
 
     fn agree(&mut self) -> Result<(), Broken> {
-        let (began, most) = (self.sim.elapsed(), self.setting.plan.agreed());
+        let (began, most) = (self.sim.elapsed(), self.setting.plan.agreed() + POLITE);
         let mut linked = None;
         loop {
             self.step()?;
             let took = self.sim.elapsed().saturating_sub(began);
             let running = self.running();
-            let is_whole = self.faults.all_run() && running.len() == self.hosts.len();
+            let is_whole = self.faults.all_run()
+                && running.len() == self.hosts.len()
+                && self.members.all_run();
             if linked.is_none() && is_whole && check::all_linked(&running) {
                 linked = Some(took);
                 self.note("all are linked");
             }
-            if linked.is_some() && check::all_agree(&running) {
+            if linked.is_some() && self.all_agree(&running) {
                 self.note("all agree");
                 self.tale.agreed = took;
                 return Ok(());
             }
-            if linked.is_none() && took > self.setting.plan.reconnected() {
+            if linked.is_none() && took > self.setting.plan.reconnected() + POLITE {
                 return Err(format!("not linked within {took:?} after the repair"));
             }
             if took > most {
@@ -189,25 +243,38 @@ impl Run<'_> {
     fn rest(&mut self) -> Result<(), Broken> {
         self.take_counts()?;
         let running = self.running();
-        let hosts: Vec<_> = self.hosts.iter().map(Rc::as_ref).zip(&running).collect();
-        check::at_rest(&self.setting, &hosts)?;
-        if !check::all_agree(&running) {
+        check::at_rest(&self.setting, &running, &self.members)?;
+        if !self.all_agree(&running) {
             return Err("they agreed, and agree no more".to_owned());
         }
-        for process in &running {
-            let (node, traffic) = (process.bridge.node(), process.bridge.traffic());
-            self.note(&format!("{node} {traffic:?}"));
+        let late = self.setting.net.late_news();
+        if late > 0 {
+            self.see("news of a former process read".to_owned(), late);
+        }
+        for bridge in running.iter().filter_map(|process| process.bridge.as_ref()) {
+            self.note(&format!("{} {:?}", bridge.node(), bridge.traffic()));
         }
         Ok(())
     }
 
+    fn all_agree(&self, running: &[Process]) -> bool {
+        let newest = |member: &Rc<Member>| {
+            let place = member.place()?;
+            let process = running.iter().find(|process| process.place == place)?;
+            process.agent(member.index)
+        };
+        let agents: Vec<_> = self.members.iter().filter_map(newest).collect();
+        agents.len() == self.setting.plan.agents
+            && check::all_agree(&check::starts(running), &agents)
+    }
+
     /// Adds up what the bridges have counted since the last time, which must be harmless.
     fn take_counts(&mut self) -> Result<(), Broken> {
-        for process in self.running() {
-            let counts = process.bridge.counters();
-            let node = process.bridge.node().to_string();
-            check::honest(&node, &counts)?;
-            let life = (node, process.bridge.incarnation().0);
+        for bridge in self.running().into_iter().filter_map(|p| p.bridge) {
+            let counts = bridge.counters();
+            let node = bridge.node().to_string();
+            check::honest(&node, &counts, &self.happened)?;
+            let life = (node, bridge.incarnation().0);
             let before = self.counted.insert(life, counts).unwrap_or_default();
             for ((name, n), (_, before)) in counts.iter().zip(before.iter()) {
                 if n > before {

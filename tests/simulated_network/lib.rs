@@ -1,27 +1,36 @@
 //! Bridges and agents on the hosts of a simulated network, through histories drawn by seeds.
 //!
 //! Each host runs what a real one runs: a group, a [`RemoteBridge`](actix_bully::remote::RemoteBridge)
-//! and an agent, on an event loop of its own. Only the sockets, the clock and the disk are
+//! and agents, on an event loop of its own. Only the sockets, the clock and the disk are
 //! simulated, so that a seed is a history, the same each time.
 //!
 //! | file | what it decides |
 //! |---|---|
 //! | `plan.rs` | what a history is made of, and how long agreement may take |
-//! | `host.rs` | what a process is, and what survives it |
-//! | `wire.rs`, `clock.rs`, `disk.rs` | what is simulated |
-//! | `faults.rs` | what can happen |
-//! | `check.rs` | what must hold |
+//! | `host.rs`, `member.rs`, `setting.rs` | what a process is, what an agent is, what survives them |
+//! | `members.rs` | which agent starts where |
+//! | `wire.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
+//! | `kinds.rs`, `faults.rs`, `ways.rs` | what can happen |
+//! | `check.rs`, `ledger.rs`, `work.rs` | what must hold |
 //! | `history.rs` | the order of all that |
-//! | `many.rs`, `main.rs` | many seeds on all cores, and what they have to have met |
+//! | `many.rs`, `run.rs` | many seeds on all cores, and what they have to have met |
 
 pub mod check;
 pub mod clock;
 pub mod disk;
 mod faults;
+pub mod freeze;
 pub mod history;
 pub mod host;
+pub mod kinds;
+pub mod ledger;
 pub mod many;
+pub mod member;
+mod members;
 pub mod plan;
+pub mod setting;
 #[cfg(test)]
 mod tests;
+mod ways;
 pub mod wire;
+pub mod work;

@@ -14,8 +14,8 @@ use std::{
 };
 
 use crate::{
-    faults::FAULTS,
     history::{self, Tale},
+    kinds::{Fault, Kinds},
     wire::Peaks,
 };
 
@@ -59,23 +59,29 @@ impl Sum {
         }
     }
 
-    /// What so many histories should have met, and have not.
+    /// What so many histories with these kinds of faults should have met, and have not.
     #[must_use]
-    pub fn missing(&self) -> Vec<String> {
-        let met = FAULTS
-            .iter()
-            .flat_map(|what| ["leader", "other"].map(|met| format!("{what} met {met}")));
+    pub fn missing(&self, kinds: &Kinds) -> Vec<String> {
+        let met = kinds.iter().flat_map(|fault| {
+            let what = fault.name();
+            ["leader", "other"].map(|met| format!("{what} met {met}"))
+        });
         let ends = ENDS.iter().map(|name| format!("counted {name}"));
-        let due = met.chain(ends).chain(["start met nobody".to_owned()]);
+        let follows = FOLLOWS.iter().filter(|(fault, _)| kinds.contains(fault));
+        let follows = follows.map(|(_, what)| (*what).to_owned());
+        let due = met.chain(ends).chain(follows);
         due.filter(|what| !self.seen.contains_key(what)).collect()
     }
 }
 
+/// How a history is played.
+pub type Play = fn(u64, &Kinds) -> Tale;
+
 /// Plays the history of a seed; a panic in it breaks it.
 #[must_use]
-pub fn play(seed: u64) -> Tale {
+pub fn play(seed: u64, kinds: &Kinds) -> Tale {
     PANICKED.take();
-    let played = panic::catch_unwind(AssertUnwindSafe(|| history::play(seed)));
+    let played = panic::catch_unwind(AssertUnwindSafe(|| history::play(seed, kinds)));
     let mut tale = played.unwrap_or_default();
     if let Some(panicked) = PANICKED.take() {
         tale.broken.get_or_insert(panicked);
@@ -85,8 +91,8 @@ pub fn play(seed: u64) -> Tale {
 
 /// Plays it twice: it has to be the same, line by line.
 #[must_use]
-pub fn play_twice(seed: u64) -> Tale {
-    let (once, mut again) = (play(seed), play(seed));
+pub fn play_twice(seed: u64, kinds: &Kinds) -> Tale {
+    let (once, mut again) = (play(seed, kinds), play(seed, kinds));
     if once.log != again.log {
         let mut lines = once.log.lines().zip(again.log.lines());
         let differing = lines.find(|(once, again)| once != again);
@@ -98,7 +104,7 @@ pub fn play_twice(seed: u64) -> Tale {
 }
 
 /// Plays the histories of these seeds on so many threads, until one is broken.
-pub fn play_all(seeds: &Range<u64>, threads: usize, play: fn(u64) -> Tale) -> Sum {
+pub fn play_all(seeds: &Range<u64>, kinds: &Kinds, threads: usize, play: Play) -> Sum {
     note_panics();
     let (next, is_broken) = (AtomicU64::new(seeds.start), AtomicBool::new(false));
     let some = || {
@@ -108,7 +114,7 @@ pub fn play_all(seeds: &Range<u64>, threads: usize, play: fn(u64) -> Tale) -> Su
             if seed >= seeds.end {
                 break;
             }
-            sum.add(seed, play(seed));
+            sum.add(seed, play(seed, kinds));
             is_broken.fetch_or(sum.broken.is_some(), Relaxed);
         }
         sum
@@ -142,6 +148,18 @@ thread_local! {
     /// A history runs on one thread.
     static PANICKED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
+
+/// What has to have followed some of the faults: that they happened to somebody is not enough.
+const FOLLOWS: [(Fault, &str); 8] = [
+    (Fault::Kill, "start met nobody"),
+    (Fault::Hang, "one that was asked to leave was given up"),
+    (Fault::Hang, "one that was given up woke"),
+    (Fault::Move, "start away from its first host"),
+    (Fault::RestartAgent, "one that was asked to leave left"),
+    (Fault::LateNews, "news of a former process read"),
+    (Fault::OtherVoters, "told Mismatch"),
+    (Fault::NextEpoch, "told Mismatch"),
+];
 
 /// The ends of links that faults have to have brought about.
 const ENDS: [&str; 7] = [

@@ -8,6 +8,8 @@ use std::time::Duration;
 use actix_bully::{protocol::Timings, remote::Limits};
 use fastrand::Rng;
 
+use crate::kinds::{Fault, Kinds};
+
 /// The settings of one history.
 #[derive(Clone, Debug)]
 #[expect(
@@ -15,8 +17,10 @@ use fastrand::Rng;
     reason = "each is drawn for itself, and any may come with any"
 )]
 pub struct Plan {
-    /// Two, three or five.
+    /// Two, three or five; one for all agents, which then need no bridge.
     pub hosts: usize,
+    /// One for each host, or three on a single one.
+    pub agents: usize,
     /// Votes, leases and disks; otherwise the available mode.
     pub is_quorum: bool,
     /// Lost packets of a dial are silent; otherwise they refuse it at once.
@@ -31,6 +35,12 @@ pub struct Plan {
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
+    /// The timings that each agent starts with.
+    pub speeds: [Speed; 5],
+    /// The timings of agents are changed, one after the other.
+    pub is_rolling: bool,
+    /// Which faults may come.
+    pub kinds: Kinds,
     /// How many faults.
     pub faults: u32,
     /// The longest time between two of them, in milliseconds.
@@ -38,26 +48,39 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Draws one.
-    pub fn draw(rng: &mut Rng) -> Self {
+    /// Draws one, with these kinds of faults.
+    pub fn draw(rng: &mut Rng, kinds: &Kinds) -> Self {
+        let hosts = [1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5][rng.usize(..16)];
+        let mixed = rng.u8(..6);
+        let is_rolling = mixed > 3 && kinds.contains(&Fault::Retime);
+        let speeds = [(); 5].map(|()| match mixed {
+            3 => [Speed::Usual, Speed::Brisk][rng.usize(..2)],
+            4 if is_rolling => [Speed::Usual, Speed::Brisk][rng.usize(..2)],
+            5 if is_rolling => [Speed::Usual, Speed::Lan][rng.usize(..2)],
+            _ => Speed::Usual,
+        });
         Self {
-            hosts: [2, 3, 3, 3, 3, 3, 3, 5][rng.usize(..8)],
-            is_quorum: rng.bool(),
+            hosts,
+            agents: if hosts == 1 { 3 } else { hosts },
+            is_quorum: rng.u8(..3) > 0,
             is_silent: rng.u8(..4) > 0,
             is_one_sided: rng.u8(..4) == 0,
             latency: rng.u64(3..=25),
             disk: rng.u64(0..=5),
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
+            speeds,
+            is_rolling,
+            kinds: kinds.clone(),
             faults: rng.u32(4..=12),
             pause: [150, 600, 1_500][rng.usize(..3)],
         }
     }
 
-    /// The default ones; at most 40 ms for a message and its handling.
+    /// Whether all agents live in one process.
     #[must_use]
-    pub fn timings() -> Timings {
-        Timings::default()
+    pub const fn is_one_process(&self) -> bool {
+        self.hosts == 1
     }
 
     /// The default ones, but that nobody waits for minutes.
@@ -84,14 +107,61 @@ impl Plan {
     /// formula of the mode's election, as [`Timings`] says it.
     #[must_use]
     pub fn agreed(&self) -> Duration {
-        let timings = Self::timings();
-        let above = u32::try_from(self.hosts).unwrap_or(u32::MAX) - 1;
+        let of = |speed: &Speed| self.elected(&speed.timings());
+        let elected = Speed::IN_THE_END.iter().map(of).max();
+        self.reconnected() + elected.unwrap_or_default()
+    }
+
+    /// The same, after all are linked, with these timings.
+    fn elected(&self, timings: &Timings) -> Duration {
+        let above = u32::try_from(self.agents).unwrap_or(u32::MAX) - 1;
         let heard = timings.detector().map_or(Duration::ZERO, |d| d.heartbeat);
         let elected = if self.is_quorum {
             timings.worst_case_quorum_failover(above)
         } else {
             timings.worst_case_failover(above).unwrap_or_default() + timings.deadline()
         };
-        self.reconnected() + elected + heard + timings.delay_bound() * 2
+        elected + heard + timings.delay_bound() * 2
+    }
+}
+
+/// Timings by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speed {
+    /// The default ones; at most 40 ms for a message and its handling.
+    Usual,
+    /// With the same bound on a message, and about half the promise.
+    Brisk,
+    /// [`Timings::lan`], which this network is too slow for: safe, and no more. A history ends
+    /// with others.
+    Lan,
+}
+
+impl Speed {
+    /// Those that a history may end with.
+    const IN_THE_END: [Self; 2] = [Self::Usual, Self::Brisk];
+
+    /// What agents change to and from, where timings are changed.
+    pub(crate) fn other(plan: &Plan) -> Self {
+        let other = plan.speeds.iter().find(|speed| **speed != Self::Usual);
+        other.copied().unwrap_or(Self::Brisk)
+    }
+
+    /// The timings.
+    ///
+    /// # Panics
+    /// Never: they are within their ranges.
+    #[must_use]
+    pub fn timings(self) -> Timings {
+        let ms = Duration::from_millis;
+        match self {
+            Self::Usual => Timings::default(),
+            Self::Brisk => {
+                let brisk = Timings::default().to_builder();
+                let brisk = brisk.detector(ms(100), ms(500)).lease(ms(400), ms(500));
+                brisk.build().expect("within their ranges")
+            }
+            Self::Lan => Timings::lan(),
+        }
     }
 }

@@ -6,6 +6,8 @@
 //!     --twice        each of them twice, which has to be the same
 //!     --threads N    as many as there are cores unless given
 //!     --log          the log of each
+//!     --faults a,b   these kinds of faults only; all that break nothing unless given
+//!     --without a,b  the same but these
 //! ```
 
 use std::{
@@ -18,11 +20,13 @@ use std::{
 
 use simulated_network::{
     history::Tale,
+    kinds::{Fault, Kinds},
     many::{Sum, play, play_all, play_twice},
 };
 
 struct Wish {
     seeds: Range<u64>,
+    kinds: Kinds,
     threads: usize,
     is_twice: bool,
     is_logged: bool,
@@ -32,7 +36,9 @@ fn main() -> ExitCode {
     let wish = match wish(env::args().skip(1)) {
         Ok(wish) => wish,
         Err(wrong) => {
-            eprintln!("{wrong}; there are: --seeds A..B --twice --threads N --log");
+            eprintln!(
+                "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b"
+            );
             return ExitCode::from(2);
         }
     };
@@ -43,12 +49,12 @@ fn main() -> ExitCode {
     };
     #[expect(clippy::disallowed_methods, reason = "how fast it is, in real time")]
     let began = Instant::now();
-    let sum = play_all(&wish.seeds, wish.threads, how);
+    let sum = play_all(&wish.seeds, &wish.kinds, wish.threads, how);
     tell(&sum, began.elapsed());
     if let Some((seed, tale)) = &sum.broken {
-        return broken(*seed, tale, wish.is_twice);
+        return broken(*seed, tale, &wish);
     }
-    let missing = sum.missing();
+    let missing = sum.missing(&wish.kinds);
     if sum.histories >= ENOUGH && !missing.is_empty() {
         println!("never happened: {}", missing.join(", "));
         return ExitCode::FAILURE;
@@ -56,8 +62,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn play_aloud(seed: u64) -> Tale {
-    let tale = play(seed);
+fn play_aloud(seed: u64, kinds: &Kinds) -> Tale {
+    let tale = play(seed, kinds);
     print!("-- seed {seed}\n{}", tale.log);
     tale
 }
@@ -66,6 +72,7 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let mut wish = Wish {
         seeds: 0..2_000,
+        kinds: Fault::usual(),
         threads: cores,
         is_twice: false,
         is_logged: false,
@@ -77,6 +84,11 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
             "--threads" => wish.threads = number::<usize>(&value()?)?.max(1),
             "--twice" => wish.is_twice = true,
             "--log" => wish.is_logged = true,
+            "--faults" => wish.kinds = kinds(&value()?)?,
+            "--without" => {
+                let without = kinds(&value()?)?;
+                wish.kinds.retain(|fault| !without.contains(fault));
+            }
             other => return Err(format!("no `{other}`")),
         }
     }
@@ -89,6 +101,11 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
 fn seeds(word: &str) -> Result<Range<u64>, String> {
     let (first, end) = word.split_once("..").ok_or("seeds are A..B")?;
     Ok(number(first)?..number(end)?)
+}
+
+fn kinds(list: &str) -> Result<Kinds, String> {
+    let named = |name| Fault::named(name).ok_or_else(|| format!("no fault `{name}`"));
+    list.split(',').map(named).collect()
 }
 
 fn number<N: std::str::FromStr>(word: &str) -> Result<N, String> {
@@ -109,7 +126,7 @@ fn tell(sum: &Sum, took: Duration) {
     );
 }
 
-fn broken(seed: u64, tale: &Tale, is_twice: bool) -> ExitCode {
+fn broken(seed: u64, tale: &Tale, wish: &Wish) -> ExitCode {
     let lines: Vec<_> = tale.log.lines().collect();
     for line in &lines[lines.len().saturating_sub(40)..] {
         println!("{line}");
@@ -118,11 +135,13 @@ fn broken(seed: u64, tale: &Tale, is_twice: bool) -> ExitCode {
         "seed {seed}: {}",
         tale.broken.as_deref().unwrap_or_default()
     );
-    let how = if is_twice { "--twice" } else { "--log" };
+    let how = if wish.is_twice { "--twice" } else { "--log" };
+    let kinds: Vec<_> = wish.kinds.iter().map(|fault| fault.name()).collect();
     println!(
         "REPRODUCE: cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- \
-         --seeds {seed}..{} {how}",
-        seed + 1
+         --seeds {seed}..{} --faults {} {how}",
+        seed + 1,
+        kinds.join(",")
     );
     ExitCode::FAILURE
 }

@@ -37,6 +37,15 @@ struct State {
     /// The process has ended, and its host refuses for it.
     ended: BTreeSet<String>,
     slow: BTreeMap<String, Pace>,
+    /// What a host (the first) reads of another one on streams that were there before the n-th, it
+    /// reads only at that time.
+    late: BTreeMap<(String, String), (u64, Duration)>,
+    /// How often something of a former process was read so.
+    late_news: u64,
+    /// The present process of each host.
+    processes: BTreeMap<String, u64>,
+    /// How many streams there were.
+    serial: u64,
     streams: BTreeMap<String, usize>,
     /// When a host dialled another one, in milliseconds: the last second of it.
     dials: BTreeMap<(String, String), Vec<u64>>,
@@ -121,6 +130,30 @@ impl Net {
         };
     }
 
+    /// What is on its way from one host to another on the streams between them is read in so long.
+    pub fn delay(&self, from: &str, to: &str, until: Duration) {
+        let mut state = self.state();
+        let serial = state.serial;
+        let between = (to.to_owned(), from.to_owned());
+        state.late.insert(between, (serial, until));
+    }
+
+    /// How often something of a former process was read.
+    #[must_use]
+    pub fn late_news(&self) -> u64 {
+        self.state().late_news
+    }
+
+    /// Nothing is late any more.
+    pub fn hurry(&self) {
+        self.state().late.clear();
+    }
+
+    /// A process of a host begins.
+    pub fn set_process(&self, host: &str, process: u64) {
+        self.state().processes.insert(host.to_owned(), process);
+    }
+
     /// How many streams a host has open.
     #[must_use]
     pub fn streams(&self, host: &str) -> usize {
@@ -174,8 +207,11 @@ impl Wire {
         !is_cut && state.ended.contains(host)
     }
 
-    fn tap(&self, stream: TcpStream) -> Box<dyn Stream> {
+    fn tap(&self, stream: TcpStream, peer: &str) -> Box<dyn Stream> {
         let mut state = self.net.state();
+        state.serial += 1;
+        let serial = state.serial;
+        let process = state.processes.get(peer).copied();
         let streams = state.streams.entry(self.name.clone()).or_default();
         *streams += 1;
         let open = *streams;
@@ -184,7 +220,11 @@ impl Wire {
         Box::new(Tap {
             stream,
             wire: self.clone(),
+            peer: peer.to_owned(),
+            process,
+            serial,
             nap: None,
+            wait: None,
         })
     }
 }
@@ -202,7 +242,7 @@ impl Transport for Wire {
             if self.is_unanswered(host) {
                 futures::future::pending::<()>().await;
             }
-            dialled.map(|stream| self.tap(stream))
+            dialled.map(|stream| self.tap(stream, host))
         })
     }
 
@@ -234,19 +274,44 @@ impl Listener for Door {
     fn accept(&mut self) -> Pending<'_, Arrival> {
         Box::pin(async {
             let (stream, from) = self.listener.accept().await?;
+            let peer = turmoil::reverse_lookup(from.ip()).unwrap_or_default();
             Ok(Arrival {
-                stream: self.wire.tap(stream),
+                stream: self.wire.tap(stream, &peer),
                 from: from.ip().to_string(),
             })
         })
     }
 }
 
-/// A stream that is counted, and read as slowly as its host is.
+/// A stream that is counted, and read as slowly as its host is, or late.
 struct Tap {
     stream: TcpStream,
     wire: Wire,
+    /// The other end, and which process of it.
+    peer: String,
+    process: Option<u64>,
+    serial: u64,
     nap: Option<Pin<Box<Sleep>>>,
+    /// Until what is late is read.
+    wait: Option<Pin<Box<Sleep>>>,
+}
+
+impl Tap {
+    /// For how long nothing is read yet.
+    fn is_late_for(&self, state: &State) -> Option<Duration> {
+        let between = (self.wire.name.clone(), self.peer.clone());
+        let (before, until) = state.late.get(&between)?;
+        let now = turmoil::sim_elapsed().unwrap_or_default();
+        let rest = until.checked_sub(now).filter(|rest| !rest.is_zero());
+        rest.filter(|_| self.serial <= *before)
+    }
+
+    fn note_late_news(&self) {
+        let mut state = self.wire.net.state();
+        if state.processes.get(&self.peer).copied() > self.process {
+            state.late_news += 1;
+        }
+    }
 }
 
 impl AsyncRead for Tap {
@@ -255,10 +320,26 @@ impl AsyncRead for Tap {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let pace = self.wire.net.state().slow.get(&self.wire.name).copied();
+        let state = self.wire.net.state();
+        let pace = state.slow.get(&self.wire.name).copied();
+        let late = if state.late.is_empty() {
+            None
+        } else {
+            self.is_late_for(&state)
+        };
+        drop(state);
+        if let Some(rest) = late {
+            let wait = self.wait.insert(Box::pin(sleep(rest)));
+            ready!(wait.as_mut().poll(cx));
+        }
         let Some(pace) = pace else {
             self.nap = None;
-            return Pin::new(&mut self.stream).poll_read(cx, buf);
+            let before = buf.filled().len();
+            let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+            if read.is_ready() && buf.filled().len() > before {
+                self.note_late_news();
+            }
+            return read;
         };
         if let Some(nap) = &mut self.nap {
             ready!(nap.as_mut().poll(cx));

@@ -1,0 +1,207 @@
+//! The kinds of faults, by the names in a log: how often each is drawn, and in which histories.
+//!
+//! Decided here: which kinds there are. How each is done to the hosts is in `faults.rs`.
+
+use std::collections::BTreeSet;
+
+use crate::plan::Plan;
+
+/// Something that can happen to a host that runs, or to an agent on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    // ---- the network, as switches and cables do it
+    Cut,
+    CutOneWay,
+    Hold,
+    Mend,
+    Isolate,
+    Deafen,
+    MendAll,
+    SlowReader,
+    /// The host reads what a peer has sent only after that peer's process has restarted, or its
+    /// agent has crashed or gone elsewhere.
+    LateNews,
+    // ---- processes
+    PowerOff,
+    Kill,
+    Bounce,
+    CrashBridge,
+    /// The process ends as politely as it can.
+    Leave,
+    // ---- agents
+    CrashAgent,
+    /// An agent leaves, and starts again with the same store.
+    RestartAgent,
+    /// An agent steps down at its user's wish.
+    HandOver,
+    /// An agent hangs, `leave` gives up on it, a successor starts with the same store; then the
+    /// hung one wakes.
+    Hang,
+    /// An agent leaves, and starts with its store on another host.
+    Move,
+    /// The same, while its host is cut off from all others.
+    MoveUnseen,
+    /// An agent's host ends, and the agent starts with its store on another one.
+    MoveFromDead,
+    /// An agent leaves, and its next start brings a store that is new; if that is refused, its own.
+    FreshMemory,
+    /// Two agents of one process do not hear each other for a while.
+    Silence,
+    // ---- clocks
+    /// The process stands still; its timers go on.
+    Pause,
+    /// The host is suspended: its process stands still, then its boot clock has counted more than
+    /// its timers have.
+    Suspend,
+    /// All hosts are suspended, as on one machine: every boot clock has counted it, no timer has.
+    SuspendAll,
+    /// A process starts while the wall clock of its host is years ahead.
+    WallAhead,
+    /// A process starts while the wall clock of its host is an hour back.
+    WallBack,
+    // ---- configuration
+    /// An agent is restarted with other timings.
+    Retime,
+    /// A process is restarted with another list of voters in the same epoch.
+    OtherVoters,
+    /// A process is restarted with the next epoch.
+    NextEpoch,
+}
+
+/// Which kinds a history may draw.
+pub type Kinds = BTreeSet<Fault>;
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Self; 31] = [
+        Self::Cut,
+        Self::CutOneWay,
+        Self::Hold,
+        Self::Mend,
+        Self::Isolate,
+        Self::Deafen,
+        Self::MendAll,
+        Self::SlowReader,
+        Self::LateNews,
+        Self::PowerOff,
+        Self::Kill,
+        Self::Bounce,
+        Self::CrashBridge,
+        Self::Leave,
+        Self::CrashAgent,
+        Self::RestartAgent,
+        Self::HandOver,
+        Self::Hang,
+        Self::Move,
+        Self::MoveUnseen,
+        Self::MoveFromDead,
+        Self::FreshMemory,
+        Self::Silence,
+        Self::Pause,
+        Self::Suspend,
+        Self::SuspendAll,
+        Self::WallAhead,
+        Self::WallBack,
+        Self::Retime,
+        Self::OtherVoters,
+        Self::NextEpoch,
+    ];
+
+    /// Its name in a log.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cut => "cut",
+            Self::CutOneWay => "cut-one-way",
+            Self::Hold => "hold",
+            Self::Mend => "mend",
+            Self::Isolate => "isolate",
+            Self::Deafen => "deafen",
+            Self::MendAll => "mend-all",
+            Self::SlowReader => "slow-reader",
+            Self::LateNews => "late-news",
+            Self::PowerOff => "power-off",
+            Self::Kill => "kill",
+            Self::Bounce => "bounce",
+            Self::CrashBridge => "crash-bridge",
+            Self::Leave => "leave",
+            Self::CrashAgent => "crash-agent",
+            Self::RestartAgent => "restart-agent",
+            Self::HandOver => "hand-over",
+            Self::Hang => "hang",
+            Self::Move => "move",
+            Self::MoveUnseen => "move-unseen",
+            Self::MoveFromDead => "move-from-dead",
+            Self::FreshMemory => "fresh-memory",
+            Self::Silence => "silence",
+            Self::Pause => "pause",
+            Self::Suspend => "suspend",
+            Self::SuspendAll => "suspend-all",
+            Self::WallAhead => "wall-ahead",
+            Self::WallBack => "wall-back",
+            Self::Retime => "retime",
+            Self::OtherVoters => "other-voters",
+            Self::NextEpoch => "next-epoch",
+        }
+    }
+
+    /// The fault of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fault| fault.name() == name)
+    }
+
+    /// What breaks a promise still: after a start with a wrong wall clock a node is kept out.
+    const NOT_YET: [Self; 2] = [Self::WallAhead, Self::WallBack];
+
+    /// The kinds that a history draws unless it is told which: all but those that are known to
+    /// break something.
+    #[must_use]
+    pub fn usual() -> Kinds {
+        let all = Self::ALL.into_iter();
+        all.filter(|fault| !Self::NOT_YET.contains(fault)).collect()
+    }
+
+    /// How often it is drawn, beside the others.
+    pub(crate) const fn weight(self) -> u32 {
+        match self {
+            Self::CutOneWay | Self::SlowReader | Self::MoveUnseen | Self::Hang => 2,
+            Self::Silence => 4, // histories of one process are few
+            _ => 1,
+        }
+    }
+
+    /// Whether a history of that plan can have it.
+    pub(crate) fn fits(self, plan: &Plan) -> bool {
+        match self {
+            Self::CrashAgent
+            | Self::RestartAgent
+            | Self::HandOver
+            | Self::Hang
+            | Self::Pause
+            | Self::SuspendAll => true,
+            Self::Retime => plan.is_rolling,
+            Self::Silence => plan.is_one_process(),
+            Self::FreshMemory => plan.is_one_process() && plan.is_quorum,
+            Self::OtherVoters | Self::NextEpoch => !plan.is_one_process() && plan.is_quorum,
+            _ => !plan.is_one_process(),
+        }
+    }
+
+    /// Whether only a host with an agent on it can have it.
+    pub(crate) const fn needs_an_agent(self) -> bool {
+        matches!(
+            self,
+            Self::CrashAgent
+                | Self::RestartAgent
+                | Self::HandOver
+                | Self::Hang
+                | Self::Move
+                | Self::MoveUnseen
+                | Self::MoveFromDead
+                | Self::FreshMemory
+                | Self::Silence
+                | Self::Retime
+        )
+    }
+}

@@ -1,0 +1,141 @@
+//! What voters promised, over all their incarnations and on whichever host they live.
+//!
+//! Decided here: what counts as a vote (an answer that reached a candidate, or a record that names
+//! the voter itself), and that neither votes nor records are ever forgotten by who checks.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use actix::Recipient;
+use actix_bully::{
+    elections::{message::BullyMessage, quorum::Vote},
+    group::{Incoming, Wire},
+    protocol::{AgentId, PeerMessage, Term},
+};
+
+use crate::check::Broken;
+
+/// The votes and records of one history. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(Arc<Mutex<Entries>>);
+
+#[derive(Debug, Default)]
+struct Entries {
+    /// Who got a voter's vote in a term.
+    votes: BTreeMap<(AgentId, Term), AgentId>,
+    /// The term of each voter's record.
+    records: BTreeMap<AgentId, Term>,
+    /// Who does not hear whom, until when in simulated time.
+    silent: BTreeMap<(AgentId, AgentId), Duration>,
+    counts: BTreeMap<&'static str, u64>,
+    broken: Option<Broken>,
+}
+
+impl Ledger {
+    /// Notes that a voter voted.
+    pub fn voted(&self, voter: &AgentId, term: Term, candidate: &AgentId) {
+        let mut entries = self.entries();
+        let vote = entries.votes.entry((voter.clone(), term));
+        let first = vote.or_insert_with(|| candidate.clone()).clone();
+        if first != *candidate {
+            let broken = format!("{voter} voted for {first} and {candidate} in {term}");
+            entries.broken.get_or_insert(broken);
+        }
+    }
+
+    /// Notes that a voter's record is on its disk.
+    pub fn wrote(&self, voter: &AgentId, record: &Vote) {
+        if record.voted_for.as_ref() == Some(voter) {
+            self.voted(voter, record.term, voter);
+        }
+        let mut entries = self.entries();
+        let last = entries.records.entry(voter.clone()).or_default();
+        let before = std::mem::replace(last, record.term);
+        if record.term < before {
+            let broken = format!(
+                "the record of {voter} went from {before} to {}",
+                record.term
+            );
+            entries.broken.get_or_insert(broken);
+        }
+    }
+
+    /// Two agents of one process do not hear each other until then.
+    pub fn silence(&self, one: &AgentId, other: &AgentId, until: Duration) {
+        let mut entries = self.entries();
+        for (from, to) in [(one, other), (other, one)] {
+            entries.silent.insert((from.clone(), to.clone()), until);
+        }
+    }
+
+    /// All hear each other.
+    pub fn end_silence(&self) {
+        self.entries().silent.clear();
+    }
+
+    fn is_silent(&self, from: &AgentId, to: &AgentId) -> bool {
+        let entries = self.entries();
+        if entries.silent.is_empty() {
+            return false;
+        }
+        let now = turmoil::sim_elapsed().unwrap_or_default();
+        let until = entries.silent.get(&(from.clone(), to.clone()));
+        until.is_some_and(|until| now < *until)
+    }
+
+    /// Counts something that happened inside of a process.
+    pub fn count(&self, what: &'static str) {
+        *self.entries().counts.entry(what).or_default() += 1;
+    }
+
+    /// Notes what a process has seen broken.
+    pub fn breaks(&self, broken: Broken) {
+        self.entries().broken.get_or_insert(broken);
+    }
+
+    /// What was counted since this was asked last.
+    #[must_use]
+    pub fn take_counts(&self) -> BTreeMap<&'static str, u64> {
+        std::mem::take(&mut self.entries().counts)
+    }
+
+    /// Fails if anything was broken.
+    ///
+    /// # Errors
+    /// What was.
+    pub fn check(&self) -> Result<(), Broken> {
+        self.entries().broken.take().map_or(Ok(()), Err)
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Every message for the agents of a process passes here, also those from other hosts.
+impl Wire<BullyMessage> for Ledger {
+    fn carry(
+        &self,
+        to: &AgentId,
+        letter: Incoming<BullyMessage>,
+        inbox: &Recipient<Incoming<BullyMessage>>,
+    ) {
+        if self.is_silent(&letter.from, to) {
+            return;
+        }
+        if let BullyMessage::ClaimReply(reply) = &letter.message
+            && reply.granted
+        {
+            self.voted(&letter.from, reply.term, to);
+        }
+        // As without anything in between: what is repeated anyway may be lost.
+        if letter.message.is_repeated() {
+            inbox.try_send(letter).ok();
+        } else {
+            inbox.do_send(letter);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! An agent of the group, wherever it lives: its record, its settings, and where it belongs.
+//!
+//! Decided here: that there is at most one start of an agent at a time, as whoever operates it takes
+//! care of; a hung one that was given up does not count.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
+
+use actix_bully::{elections::quorum::Vote, protocol::AgentId};
+
+use crate::{disk::Disk, plan::Speed};
+
+/// One agent of the group.
+#[derive(Debug)]
+pub struct Member {
+    /// Its place among the others; its score.
+    pub index: usize,
+    /// Its name.
+    pub id: AgentId,
+    /// Its record, which goes where it goes.
+    pub disk: RefCell<Disk<Vote>>,
+    /// The host that it belongs to.
+    pub home: Cell<usize>,
+    /// The timings of its next start.
+    pub speed: Cell<Speed>,
+    /// What is known of it.
+    pub state: Cell<State>,
+    /// How often it was started.
+    pub starts: Cell<u64>,
+    /// Its next start brings a new store.
+    pub is_forgetful: Cell<bool>,
+}
+
+/// Where an agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nowhere; it is to start, but not before then.
+    Absent {
+        /// In simulated time.
+        until: Duration,
+    },
+    /// Its host was asked to start it.
+    Starting(Place),
+    /// There.
+    Runs(Place),
+    /// Still there, and asked to leave.
+    Leaving(Place),
+}
+
+/// A process: its host, and which of the host's processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The host.
+    pub host: usize,
+    /// Counted from 1.
+    pub process: u64,
+}
+
+impl Member {
+    /// An agent that was never started; at home on the host `home`.
+    #[must_use]
+    pub fn new(id: AgentId, index: usize, home: usize, disk: Disk<Vote>, speed: Speed) -> Self {
+        Self {
+            index,
+            id,
+            disk: RefCell::new(disk),
+            home: Cell::new(home),
+            speed: Cell::new(speed),
+            state: Cell::new(State::ABSENT),
+            starts: Cell::new(0),
+            is_forgetful: Cell::new(false),
+        }
+    }
+
+    /// The process in which it runs; none while it starts or leaves.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self.state.get() {
+            State::Runs(place) => Some(place),
+            State::Absent { .. } | State::Starting(_) | State::Leaving(_) => None,
+        }
+    }
+
+    /// It was asked to leave.
+    pub(crate) fn leaves(&self) {
+        if let Some(place) = self.place() {
+            self.state.set(State::Leaving(place));
+        }
+    }
+}
+
+impl State {
+    /// To be started as soon as it can be.
+    pub const ABSENT: Self = Self::Absent {
+        until: Duration::ZERO,
+    };
+}

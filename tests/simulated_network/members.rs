@@ -1,0 +1,149 @@
+//! The agents of a history, and that each of them runs where it belongs.
+//!
+//! Decided here: when an agent is started (its host runs, and wherever it was before, it has left or
+//! been given up), and that a start that is refused is tried again a little later.
+
+use std::{rc::Rc, time::Duration};
+
+use fastrand::Rng;
+
+use crate::{
+    disk::Disk,
+    host::{Host, Order, Outcome},
+    member::{Member, Place, State},
+    setting::{Setting, agent_of},
+};
+
+/// All agents.
+pub(crate) struct Members {
+    members: Vec<Rc<Member>>,
+    hosts: Vec<Rc<Host>>,
+}
+
+impl Members {
+    /// None of them runs yet; each is at home on a host of its own, if there are as many.
+    pub(crate) fn new(setting: &Setting, hosts: &[Rc<Host>]) -> Self {
+        let plan = &setting.plan;
+        let member = |index: usize| {
+            let id = agent_of(index);
+            let seed = setting.seed.wrapping_mul(31).wrapping_add(index as u64);
+            let disk = Disk::new(id.clone(), seed, plan.disk, &setting.ledger);
+            let disk = if plan.is_one_process() {
+                disk.in_memory()
+            } else {
+                disk
+            };
+            let home = index % hosts.len();
+            Rc::new(Member::new(id, index, home, disk, plan.speeds[index]))
+        };
+        Self {
+            members: (0..plan.agents).map(member).collect(),
+            hosts: hosts.to_vec(),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rc<Member>> + Clone {
+        self.members.iter()
+    }
+
+    /// Those that belong to a host.
+    pub(crate) fn at_home(&self, k: usize) -> impl Iterator<Item = &Rc<Member>> {
+        self.iter().filter(move |member| member.home.get() == k)
+    }
+
+    /// One of those that run on a host, drawn.
+    pub(crate) fn running_on(&self, k: usize, rng: &mut Rng) -> Option<&Rc<Member>> {
+        let is_there = |member: &&Rc<Member>| member.place().is_some_and(|place| place.host == k);
+        let mut there = self.iter().filter(is_there);
+        match there.clone().count() {
+            0 | 1 => there.next(),
+            several => there.nth(rng.usize(..several)),
+        }
+    }
+
+    /// Whether all run where they belong.
+    pub(crate) fn all_run(&self) -> bool {
+        let is_home = |member: &Rc<Member>| {
+            let place = member.place();
+            place.is_some_and(|place| place.host == member.home.get() && self.is_there(place))
+        };
+        self.iter().all(is_home)
+    }
+
+    /// Takes note of what became of orders, and starts whoever is to start; `is_ready` says which
+    /// hosts can be told to. Says what is new.
+    pub(crate) fn tend(&self, now: Duration, is_ready: impl Fn(usize) -> bool) -> Vec<News> {
+        let mut news = Vec::new();
+        for host in &self.hosts {
+            for outcome in host.outcomes.take() {
+                self.hear(now, host, outcome, &mut news);
+            }
+        }
+        for member in self.iter() {
+            let was_there = match member.state.get() {
+                State::Absent { until } => {
+                    if now >= until {
+                        self.start(member, &is_ready);
+                    }
+                    continue;
+                }
+                State::Starting(place) | State::Runs(place) | State::Leaving(place) => place,
+            };
+            if !self.is_there(was_there) {
+                member.state.set(State::ABSENT);
+            }
+        }
+        news
+    }
+
+    fn hear(&self, now: Duration, host: &Host, outcome: Outcome, news: &mut Vec<News>) {
+        let (Outcome::Started(at) | Outcome::Refused(at, _) | Outcome::Left(at, _)) = outcome;
+        let member = &self.members[at];
+        let here = |place: Place| place.host == host.index && self.is_there(place);
+        match (outcome, member.state.get()) {
+            (Outcome::Started(_), State::Starting(place)) if here(place) => {
+                member.state.set(State::Runs(place));
+                if place.host != at % self.hosts.len() {
+                    news.push(("start away from its first host", String::new()));
+                }
+            }
+            (Outcome::Refused(_, why), State::Starting(place)) if here(place) => {
+                let until = now + AGAIN;
+                member.state.set(State::Absent { until });
+                news.push(("start refused", format!("{}: {why}", member.id)));
+            }
+            (Outcome::Left(_, is_polite), State::Leaving(place)) if here(place) => {
+                member.state.set(State::ABSENT);
+                let what = if is_polite {
+                    "one that was asked to leave left"
+                } else {
+                    "one that was asked to leave was given up"
+                };
+                news.push((what, member.id.to_string()));
+            }
+            // The process has ended meanwhile.
+            _ => {}
+        }
+    }
+
+    fn start(&self, member: &Rc<Member>, is_ready: impl Fn(usize) -> bool) {
+        let home = member.home.get();
+        let process = self.hosts[home].process.borrow();
+        let Some(process) = process.as_ref().filter(|_| is_ready(home)) else {
+            return;
+        };
+        member.state.set(State::Starting(process.place));
+        process.order(Order::Start(Rc::clone(member)));
+    }
+
+    fn is_there(&self, place: Place) -> bool {
+        let process = self.hosts[place.host].process.borrow();
+        process.as_ref().is_some_and(|there| there.place == place)
+    }
+}
+
+/// What became of an agent, and which.
+pub(crate) type News = (&'static str, String);
+
+/// So long after a refusal a start is tried again.
+const AGAIN: Duration = Duration::from_millis(50);

@@ -1,0 +1,85 @@
+//! What all hosts of a history have in common, and what a single process may have of its own.
+//!
+//! Decided here: the names, and the configuration of an agent: also the one that no host should have.
+
+use std::time::Duration;
+
+use actix_bully::{
+    elections::{policy::Preemption, quorum::QuorumConfig},
+    protocol::AgentId,
+};
+
+use crate::{
+    clock::SimulatedClock,
+    ledger::Ledger,
+    member::Member,
+    plan::{Plan, Speed},
+    wire::Net,
+    work::Worked,
+};
+
+/// The names of all hosts, as many as a history needs.
+pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// What all hosts of a history have in common.
+#[derive(Debug)]
+pub struct Setting {
+    /// The history's settings.
+    pub plan: Plan,
+    /// Its seed.
+    pub seed: u64,
+    /// Its network.
+    pub net: Net,
+    /// Its clock.
+    pub clock: SimulatedClock,
+    /// Its votes and records.
+    pub ledger: Ledger,
+    /// Who has worked as a leader since somebody looked.
+    pub worked: Worked,
+}
+
+/// What a process begins with, beside what the history says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// By how many milliseconds the wall clock is wrong.
+    pub wall: i64,
+    /// Another list of voters.
+    pub has_other_voters: bool,
+    /// Which choice of voters that list is said to be.
+    pub epoch: u64,
+}
+
+impl Setting {
+    /// The configuration of an agent that starts in a process with these settings.
+    ///
+    /// # Errors
+    /// Never: it is within its ranges.
+    pub fn config(
+        &self,
+        speed: Speed,
+        settings: Settings,
+        member: &Member,
+    ) -> turmoil::Result<QuorumConfig> {
+        let mut voters: Vec<_> = (0..self.plan.agents).map(agent_of).collect();
+        if settings.has_other_voters {
+            // Nobody on that list can be elected without somebody whose list is another one.
+            let other = (member.index + 1) % self.plan.agents;
+            voters = vec![member.id.clone(), agent_of(other), AgentId::new("nobody")?];
+        }
+        let config = QuorumConfig::builder(voters)
+            .timings(speed.timings())
+            .preemption(Preemption::Never)
+            .rest(Duration::ZERO)
+            .epoch(settings.epoch);
+        Ok(config.build()?)
+    }
+}
+
+/// The name of an agent.
+///
+/// # Panics
+/// Never: it is a valid name.
+#[must_use]
+pub fn agent_of(member: usize) -> AgentId {
+    AgentId::new(&format!("{}1", NAMES[member])).expect("a valid name")
+}

@@ -1,0 +1,117 @@
+//! What applications do with a leadership: work while it lasts, and end the work when asked to.
+//!
+//! Decided here: that each poll of such work is looked at. It must not happen once the leadership
+//! has ended by the clock of the belief itself, nor, as `check.rs` sees it, while another one
+//! believes; and a hand-over has to wait for all of it.
+
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc, time::Duration};
+
+use actix::prelude::*;
+use actix_bully::{
+    agent::{BullyHandle, DrainingToken, LeaderGuard, Notice},
+    protocol::{AgentId, Event, LostReason},
+};
+use futures::future::{Either, select};
+use tokio::time::{Instant, sleep};
+
+use crate::ledger::Ledger;
+
+/// A start of an agent: its host, the process there, and its place among that process's starts.
+pub type Start = (usize, u64, usize);
+
+/// Who has worked since somebody looked.
+pub type Worked = Rc<RefCell<BTreeSet<Start>>>;
+
+/// Works whenever the agent leads; when it has to hand over, for so long to come.
+pub async fn work(
+    handle: BullyHandle,
+    start: Start,
+    worked: Worked,
+    ledger: Ledger,
+    ending: Duration,
+) {
+    let toil = |guard: LeaderGuard| {
+        let (worked, ledger) = (Rc::clone(&worked), ledger.clone());
+        async move {
+            let poll = || {
+                worked.borrow_mut().insert(start);
+                if !guard.is_leader() {
+                    let who = guard.token();
+                    ledger.breaks(format!("work of {who} ran after its leadership"));
+                }
+            };
+            loop {
+                poll();
+                let (pause, asked) = (Box::pin(sleep(PAUSE)), Box::pin(guard.stepping_down()));
+                if let Either::Right(_) = select(pause, asked).await {
+                    break;
+                }
+            }
+            let until = Instant::now() + ending;
+            while Instant::now() < until {
+                poll();
+                sleep(PAUSE).await;
+            }
+        }
+    };
+    handle.lead(toil).await.ok(); // in a runtime
+}
+
+/// A subscriber that works while the agent leads, and says when that has ended.
+pub struct Drainer {
+    /// The agent.
+    pub id: AgentId,
+    /// As whom it says so.
+    pub token: Rc<RefCell<Option<DrainingToken>>>,
+    /// How long its work takes to end.
+    pub ending: Duration,
+    /// Whether it stops after it has said so.
+    pub is_short: bool,
+    /// Where it says what is broken.
+    pub ledger: Ledger,
+    /// Whether another one may not lead before that.
+    pub is_quorum: bool,
+    /// The hand-over that it works for.
+    pub drains: Option<SpawnHandle>,
+}
+
+impl Actor for Drainer {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Drainer {
+    type Result = ();
+
+    fn handle(&mut self, notice: Notice, ctx: &mut Context<Self>) {
+        match notice.event {
+            Event::Draining { .. } if self.drains.is_none() => {
+                self.drains = Some(ctx.run_later(self.ending, |drainer, ctx| {
+                    drainer.drains = None;
+                    if let Some(token) = &*drainer.token.borrow() {
+                        token.drained().ok(); // it may have ended
+                    }
+                    if drainer.is_short {
+                        ctx.stop();
+                    }
+                }));
+            }
+            Event::Lost { term, reason } => {
+                let Some(drains) = self.drains.take() else {
+                    return;
+                };
+                ctx.cancel_future(drains);
+                // A hand-over; not a lease that ran out, nor an end. In available mode another one may
+                // have announced itself meanwhile.
+                if self.is_quorum && reason == LostReason::Resigned {
+                    let who = &self.id;
+                    let broken = format!("{who} handed {term} over before its work had ended");
+                    self.ledger.breaks(broken);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Between two polls of work. What it ends within has to be short beside any hand-over's limit.
+const PAUSE: Duration = Duration::from_millis(10);
