@@ -247,7 +247,8 @@ impl QuorumConfigBuilder {
 
     /// The longest that the work of a leader who steps down may take to end. Default: D - 2 d, so
     /// that it ends within the lease even if the leader is cut off meanwhile (C7); a leader that is
-    /// given longer goes on renewing its lease, and its work must heed the loss of it.
+    /// given longer goes on renewing its lease, and its work must heed the loss of it. So must it
+    /// where other voters have shorter timings: then its lease is shorter than its own D.
     pub const fn drain(mut self, drain: Duration) -> Self {
         self.drain = Some(drain);
         self

@@ -55,7 +55,7 @@
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1 | the first |
-//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the rate and burst that a side takes, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums |
+//! | 2 | 0.2 | CONDITIONS between HELLO and READY: the rate and burst that a side takes, a challenge if it asks for a proof, room for the digest of an end; READY carries proofs; an opening names voters and quorums; a quorum's acknowledgement names what it promises, and its messages have [reserved fields](crate::elections::message) |
 //!
 //! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
 //! their form in all versions, so that any two can at least say why they part. This release speaks
