@@ -235,6 +235,9 @@ impl Run<'_> {
                 return Err(format!("not linked within {took:?} after the repair"));
             }
             if took > most {
+                for (_, agent) in check::starts(&running) {
+                    self.note(&format!("{} is {:?}", agent.id(), agent.current()));
+                }
                 return Err(format!("no agreement within {most:?} after the repair"));
             }
         }

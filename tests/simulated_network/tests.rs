@@ -38,7 +38,7 @@ fn the_same_seed_is_the_same_history_and_another_one_is_another() {
     for seed in 100..108 {
         let tale = play_twice(seed, &Fault::usual());
         assert_eq!(tale.broken, None, "seed {seed}");
-        assert!(tale.log.lines().count() > 20, "seed {seed}: {}", tale.log);
+        assert!(tale.log.lines().count() > 4, "seed {seed}: {}", tale.log);
         logs.insert(tale.log);
     }
     assert_eq!(logs.len(), 8);
