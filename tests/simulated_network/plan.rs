@@ -31,7 +31,7 @@ pub struct Plan {
     pub latency: u64,
     /// The longest way to the disk, in milliseconds.
     pub disk: u64,
-    /// How fast each host's clock runs, in percent of the simulated time.
+    /// How fast each host's clock runs, in percent of the simulated time, by which its timers go.
     pub clocks: [u64; 5],
     /// Whether disks forget what was written; never drawn, because it breaks promises.
     pub is_forgetful: bool,
@@ -59,7 +59,7 @@ impl Plan {
             5 if is_rolling => [Speed::Usual, Speed::Lan][rng.usize(..2)],
             _ => Speed::Usual,
         });
-        Self {
+        let mut plan = Self {
             hosts,
             agents: if hosts == 1 { 3 } else { hosts },
             is_quorum: rng.u8(..3) > 0,
@@ -74,7 +74,13 @@ impl Plan {
             kinds: kinds.clone(),
             faults: rng.u32(4..=12),
             pause: [150, 600, 1_500][rng.usize(..3)],
+        };
+        if !plan.is_quorum {
+            // By default its clock is that of its timers. One that is faster finds every long wait
+            // late, as after a stall, and begins it anew.
+            plan.clocks = [100; 5];
         }
+        plan
     }
 
     /// Whether all agents live in one process.
