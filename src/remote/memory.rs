@@ -1,18 +1,17 @@
 //! A node's last incarnation, kept in a small file: so that the next one is later, whatever the wall
 //! clock shows.
 //!
-//! Decided here: what the next incarnation is, and how it is made durable. Peers refuse an earlier
-//! incarnation of a node than the last one they met, since they could not tell a restart from a
-//! former process. A wall clock alone does not keep that order: after a start ten years ahead, or an
-//! hour set back, a node would be refused until the peers [forget](super::Limits::forget) it.
+//! Decided here: what the next incarnation is. Not here: how a file is made durable (`store`).
+//!
+//! Peers refuse an earlier incarnation of a node than the last one they met, since they could not
+//! tell a restart from a former process. A wall clock alone does not keep that order: after a start
+//! ten years ahead, or an hour set back, a node would be refused until the peers
+//! [forget](super::Limits::forget) it.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read, Write},
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use super::NodeIncarnation;
+use crate::store::line;
 
 /// Later than the last one, and not earlier than the clock says.
 fn next(last: Option<NodeIncarnation>, by_clock: NodeIncarnation) -> NodeIncarnation {
@@ -22,58 +21,20 @@ fn next(last: Option<NodeIncarnation>, by_clock: NodeIncarnation) -> NodeIncarna
 
 /// The incarnation that begins now; it is durable before this returns.
 pub(super) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIncarnation> {
-    let incarnation = next(read(path)?, by_clock);
-    write(path, incarnation)?;
+    let last = line::read(path, MOST)?.as_deref().map(parse).transpose()?;
+    let incarnation = next(last, by_clock);
+    line::replace(path, &format!("{HEAD}{incarnation}\n"))?;
     Ok(incarnation)
 }
 
-fn read(path: &Path) -> io::Result<Option<NodeIncarnation>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(reason) => return Err(reason),
-    };
-    let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text)?;
+fn parse(text: &str) -> io::Result<NodeIncarnation> {
     let number = text.strip_prefix(HEAD).and_then(|n| n.strip_suffix('\n'));
     let number = number.and_then(|number| number.parse().ok());
-    let incarnation = number.map(NodeIncarnation).ok_or_else(|| {
+    number.map(NodeIncarnation).ok_or_else(|| {
         let detail =
             "it holds no incarnation of a node: remove it, and peers forget this node in time";
         io::Error::new(io::ErrorKind::InvalidData, detail)
-    })?;
-    Ok(Some(incarnation))
-}
-
-/// Beside it first, then in its place: a crash leaves the former file or the new one.
-fn write(path: &Path, incarnation: NodeIncarnation) -> io::Result<()> {
-    let beside = beside(path);
-    let mut file = File::create(&beside)?;
-    file.write_all(format!("{HEAD}{incarnation}\n").as_bytes())?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&beside, path)?;
-    sync_folder(path)
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    PathBuf::from(name)
-}
-
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
-}
-
-/// A folder cannot be opened there; a rename is durable with its file system's journal.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
+    })
 }
 
 const HEAD: &str = "actix-bully node incarnation ";
@@ -82,6 +43,8 @@ const MOST: u64 = 128;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const HOUR: u64 = 60 * 60 * 1_000;

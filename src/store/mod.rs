@@ -21,6 +21,7 @@ mod files;
 mod format;
 mod generation;
 mod identity;
+pub(crate) mod line;
 mod lock;
 mod memory;
 #[cfg(test)]
