@@ -8,7 +8,7 @@ use actix_bully::sim::{
 };
 use clap::{Parser, value_parser};
 
-use crate::history::{Plan, Preset, Protocol, size};
+use crate::history::{Plan, Preset, Protocol, names, size};
 
 /// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
 #[derive(Clone, Debug, Parser)]
@@ -78,6 +78,20 @@ impl Args {
         }
         faults.retain(|fault| self.protocol.takes(*fault));
         faults
+    }
+
+    /// The same in words: `all` where it is every kind that can happen to this election.
+    pub(crate) fn faults_in_words(&self) -> String {
+        let faults = self.faults();
+        let possible = |fault: &Fault| self.protocol.takes(*fault);
+        if Fault::ALL
+            .into_iter()
+            .filter(possible)
+            .eq(faults.iter().copied())
+        {
+            return String::from("all");
+        }
+        names(&faults)
     }
 
     /// The history of this seed.

@@ -47,7 +47,7 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
         seeds.start,
         seeds.end,
         protocol(args),
-        names(faults)
+        args.faults_in_words()
     );
     row("histories", summary.histories);
     row("virtual hours", tenths(hours(summary)));

@@ -196,9 +196,12 @@ fn who_is_refused_again_and_again_is_told_of_a_few_times_and_counted() {
         let moved = [("frame_too_large", TIMES), ("malformed", 1)];
         scene.counted(&before, &moved).await;
         let more = scene.told();
-        let left_out = |event: &BridgeEvent| match event {
-            BridgeEvent::LeftOut { events } => Some(*events),
-            _ => None,
+        let left_out = |event: &BridgeEvent| {
+            if let BridgeEvent::LeftOut { events } = event {
+                Some(*events)
+            } else {
+                None
+            }
         };
         let left_out: u64 = told.iter().chain(&more).filter_map(left_out).sum();
         let told = u64::try_from(refused).unwrap();
