@@ -59,6 +59,8 @@ pub struct Host {
     /// Stops the process.
     pub freezer: Freezer,
     processes: Cell<u64>,
+    /// The incarnation of the last process.
+    last: Cell<u64>,
 }
 
 /// What runs on a host.
@@ -149,6 +151,7 @@ impl Host {
             clock: setting.clock.at_rate(setting.plan.clocks[index]),
             freezer: Freezer::default(),
             processes: Cell::new(0),
+            last: Cell::new(0),
         }
     }
 
@@ -288,7 +291,9 @@ impl Host {
         let name = self.name();
         let elapsed = turmoil::sim_elapsed().unwrap_or_default().as_millis();
         let wall = TODAY.saturating_add_signed(settings.wall) + u64::try_from(elapsed)?;
-        let incarnation = wall * 1_000 + place.process;
+        // Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
+        let incarnation = (wall * 1_000 + place.process).max(self.last.get() + 1);
+        self.last.set(incarnation);
         let mut bridge = RemoteBridge::builder(name)
             .cluster("simulated")
             .transport(setting.net.host(name))

@@ -151,15 +151,10 @@ impl Fault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// What breaks a promise still: after a start with a wrong wall clock a node is kept out.
-    const NOT_YET: [Self; 2] = [Self::WallAhead, Self::WallBack];
-
-    /// The kinds that a history draws unless it is told which: all but those that are known to
-    /// break something.
+    /// All kinds.
     #[must_use]
-    pub fn usual() -> Kinds {
-        let all = Self::ALL.into_iter();
-        all.filter(|fault| !Self::NOT_YET.contains(fault)).collect()
+    pub fn all() -> Kinds {
+        Self::ALL.into_iter().collect()
     }
 
     /// How often it is drawn, beside the others.

@@ -6,8 +6,8 @@
 //!     --twice        each of them twice, which has to be the same
 //!     --threads N    as many as there are cores unless given
 //!     --log          the log of each
-//!     --faults a,b   these kinds of faults only; all that break nothing unless given
-//!     --without a,b  the same but these
+//!     --faults a,b   these kinds of faults only; all unless given
+//!     --without a,b  all kinds but these
 //! ```
 
 use std::{
@@ -72,7 +72,7 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let mut wish = Wish {
         seeds: 0..2_000,
-        kinds: Fault::usual(),
+        kinds: Fault::all(),
         threads: cores,
         is_twice: false,
         is_logged: false,

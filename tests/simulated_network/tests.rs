@@ -24,7 +24,7 @@ use crate::{
 
 #[test]
 fn histories_keep_every_promise_and_meet_every_kind_of_host() {
-    let sum = play_all(&(0..60), &Fault::usual(), 2, play);
+    let sum = play_all(&(0..60), &Fault::all(), 2, play);
     assert_eq!(sum.histories, 60);
     let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
     assert_eq!(sum.broken.as_ref().map(broken), None);
@@ -36,7 +36,7 @@ fn histories_keep_every_promise_and_meet_every_kind_of_host() {
 fn the_same_seed_is_the_same_history_and_another_one_is_another() {
     let mut logs = BTreeSet::new();
     for seed in 100..108 {
-        let tale = play_twice(seed, &Fault::usual());
+        let tale = play_twice(seed, &Fault::all());
         assert_eq!(tale.broken, None, "seed {seed}");
         assert!(tale.log.lines().count() > 4, "seed {seed}: {}", tale.log);
         logs.insert(tale.log);
@@ -54,7 +54,7 @@ fn too_many_dials_or_streams_break_a_history() {
 
 #[test]
 fn what_never_happened_is_named() {
-    let none = Sum::default().missing(&Fault::usual());
+    let none = Sum::default().missing(&Fault::all());
     assert!(none.contains(&"power-off met leader".to_owned()));
     assert!(none.contains(&"counted slow_peer".to_owned()));
 }
@@ -121,7 +121,7 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
 
 /// The first seed whose history is broken, and what was.
 fn first_broken(seeds: Range<u64>, change: fn(&mut Plan)) -> Option<(u64, String)> {
-    let mut tales = seeds.map(|seed| (seed, play_with(seed, &Fault::usual(), change)));
+    let mut tales = seeds.map(|seed| (seed, play_with(seed, &Fault::all(), change)));
     tales.find_map(|(seed, tale)| tale.broken.map(|broken| (seed, broken)))
 }
 
