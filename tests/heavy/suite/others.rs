@@ -123,25 +123,25 @@ fn ballots() -> Vec<Case> {
     vec![
         Case::holds(
             "ballots, 2 rounds, one on its way",
-            432_674,
+            753_024,
             42,
             ballot(3, 2, Aim::Everything, |_, _| {}),
         ),
         Case::holds(
             "ballots, two voters, one returns, 3 rounds",
-            140_289,
-            33,
+            210_645,
+            35,
             ballot(2, 3, Aim::Everything, |_, b| returns(b, 1, 1)),
         ),
         Case::holds(
             "ballots, two voters, one returns twice, 3 rounds",
-            561_764,
+            776_638,
             43,
             ballot(2, 3, Aim::Everything, |_, b| returns(b, 0, 2)),
         ),
         Case::holds(
             "ballots, two voters, one returns, 2 on their way",
-            171_639,
+            260_339,
             29,
             ballot(2, 2, Aim::Everything, |_, b| {
                 returns(b, 1, 1);
@@ -150,7 +150,7 @@ fn ballots() -> Vec<Case> {
         ),
         Case::breaks(
             "ballots, 2 rounds, held to one leader",
-            4_686,
+            4_735,
             ("at most one leads", 8),
             ballot(3, 2, Aim::Shortest, |r, _| r.one_leader = true),
         ),
