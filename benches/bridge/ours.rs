@@ -86,6 +86,12 @@ struct Sink {
 
 impl Actor for Sink {
     type Context = Context<Self>;
+
+    // What comes from another host is dropped where the mailbox is full, and the sender is thousands
+    // of messages ahead.
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_mailbox_capacity(1 << 16);
+    }
 }
 
 impl Handler<MembersChanged> for Sink {
