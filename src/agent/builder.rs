@@ -360,10 +360,8 @@ fn check_owner<M: PeerMessage>(
 
 /// Makes the agent a member, unless it is one already.
 fn take_seat<E: Election>(spec: &Spec<E>, belief: &Belief, addr: &Addr<Agent<E>>) {
-    let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
-    let (mail, score) = (addr.clone().recipient(), belief.score());
     spec.group
-        .join_counted(&spec.id, spec.kind, score, inbox, pokes, mail);
+        .join_counted(&spec.id, spec.kind, belief.score(), addr.clone());
 }
 
 /// The supervisor holds it to the end: what it is dropped with is the agent's last life.

@@ -1,17 +1,22 @@
-//! Letters of other hosts in a mailbox of this one.
+//! The mailbox of a member of this process, and how much of other hosts it holds.
 //!
 //! Decided here: that a mailbox holds only so many bytes of them. An agent that does not read would
 //! otherwise keep all that a peer says within its rates. What agents of this process say to each
 //! other is not counted: it is bounded by what they do.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
-use actix::{Message, Recipient};
+use actix::{Actor, Addr, Context, Handler, Message, Recipient, prelude::SendError};
 
-use super::Incoming;
+use crate::protocol::PeerMessage;
+
+use super::{Incoming, MembersChanged};
 
 /// A letter from another host, which counts in its receiver's mailbox until it is opened or lost.
 #[derive(Debug, Message)]
@@ -30,24 +35,137 @@ impl<M> FromAfar<M> {
     }
 }
 
-/// Where letters of other hosts to one member go.
-#[derive(Debug)]
-pub(super) struct Mail<M: Send + 'static> {
-    pub(super) inbox: Recipient<FromAfar<M>>,
+/// The mailbox of a member of this process.
+///
+/// One object for all that goes there: each `Recipient` of actix holds three allocations.
+pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
+    /// Takes a letter of this process. One that is repeated needs room; any other is queued.
+    fn put(&self, letter: Incoming<M>) -> Put;
+
+    /// Takes a letter of another host.
+    fn put_from_afar(&self, letter: Incoming<M>, size: Size) -> Put;
+
+    /// Tells of a change of the membership.
+    fn poke(&self);
+
+    /// Where a wire delivers.
+    fn inbox(&self) -> Recipient<Incoming<M>>;
+}
+
+/// What became of a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    Queued,
+    Full,
+    Closed,
+}
+
+impl Put {
+    fn of<L>(tried: &Result<(), SendError<L>>) -> Self {
+        match tried {
+            Ok(()) => Self::Queued,
+            Err(SendError::Full(_)) => Self::Full,
+            Err(SendError::Closed(_)) => Self::Closed,
+        }
+    }
+}
+
+/// An agent, which counts what other hosts say to it.
+pub(super) struct Counted<A: Actor> {
+    addr: Addr<A>,
     /// Bytes that wait there.
     waiting: Arc<AtomicUsize>,
 }
 
-impl<M: Send + 'static> Mail<M> {
-    pub(super) fn new(inbox: Recipient<FromAfar<M>>) -> Self {
+impl<A: Actor> Counted<A> {
+    pub(super) fn new(addr: Addr<A>) -> Self {
         let waiting = Arc::default();
-        Self { inbox, waiting }
+        Self { addr, waiting }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Counted<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Counted");
+        shown
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<M, A> Mailbox<M> for Counted<A>
+where
+    M: PeerMessage,
+    A: Actor<Context = Context<A>>
+        + Handler<Incoming<M>>
+        + Handler<FromAfar<M>>
+        + Handler<MembersChanged>,
+{
+    fn put(&self, letter: Incoming<M>) -> Put {
+        if letter.message.is_repeated() {
+            Put::of(&self.addr.try_send(letter))
+        } else if self.addr.connected() {
+            self.addr.do_send(letter);
+            Put::Queued
+        } else {
+            Put::Closed
+        }
     }
 
-    /// Puts a letter into its envelope, if there is room for it.
-    pub(super) fn envelop(&self, letter: Incoming<M>, size: Size) -> Option<FromAfar<M>> {
-        let held = Held::hold(&self.waiting, size)?;
-        Some(FromAfar { letter, held })
+    fn put_from_afar(&self, letter: Incoming<M>, size: Size) -> Put {
+        let is_repeated = letter.message.is_repeated();
+        let Some(held) = Held::hold(&self.waiting, size) else {
+            return Put::Full;
+        };
+        let letter = FromAfar { letter, held };
+        if is_repeated {
+            Put::of(&self.addr.try_send(letter))
+        } else if self.addr.connected() {
+            self.addr.do_send(letter);
+            Put::Queued
+        } else {
+            Put::Closed
+        }
+    }
+
+    fn poke(&self) {
+        self.addr.do_send(MembersChanged);
+    }
+
+    fn inbox(&self) -> Recipient<Incoming<M>> {
+        self.addr.clone().recipient()
+    }
+}
+
+/// A member that does not tell letters of other hosts apart: they need room.
+#[derive(Debug)]
+pub(super) struct Plain<M: Send + 'static> {
+    pub(super) inbox: Recipient<Incoming<M>>,
+    pub(super) pokes: Recipient<MembersChanged>,
+}
+
+impl<M: PeerMessage> Mailbox<M> for Plain<M> {
+    fn put(&self, letter: Incoming<M>) -> Put {
+        if letter.message.is_repeated() {
+            Put::of(&self.inbox.try_send(letter))
+        } else if self.inbox.connected() {
+            self.inbox.do_send(letter);
+            Put::Queued
+        } else {
+            Put::Closed
+        }
+    }
+
+    fn put_from_afar(&self, letter: Incoming<M>, _: Size) -> Put {
+        Put::of(&self.inbox.try_send(letter))
+    }
+
+    fn poke(&self) {
+        self.pokes.do_send(MembersChanged);
+    }
+
+    fn inbox(&self) -> Recipient<Incoming<M>> {
+        self.inbox.clone()
     }
 }
 

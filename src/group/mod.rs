@@ -38,7 +38,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
 };
 
-use actix::{Arbiter, Recipient};
+use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
 
 use crate::protocol::{
     AgentId, Demands, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
@@ -54,7 +54,7 @@ pub use snapshot::Snapshot;
 pub use watch::Watch;
 pub use wire::{Link, Wire};
 
-use mail::Mail;
+use mail::{Counted, Mailbox, Plain};
 use registry::Registry;
 use snapshot::{Office, Route};
 
@@ -155,31 +155,25 @@ impl<M: PeerMessage> Group<M> {
         inbox: Recipient<Incoming<M>>,
         pokes: Recipient<MembersChanged>,
     ) -> bool {
-        let route = Route::Local {
-            inbox,
-            pokes,
-            mail: None,
-        };
-        self.join_by(id, kind, score, route)
+        self.join_by(id, kind, score, Box::new(Plain { inbox, pokes }))
     }
 
     /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
     /// letter says.
-    pub(crate) fn join_counted(
+    pub(crate) fn join_counted<A>(
         &self,
         id: &AgentId,
         kind: MemberKind,
         score: Option<Score>,
-        inbox: Recipient<Incoming<M>>,
-        pokes: Recipient<MembersChanged>,
-        mail: Recipient<FromAfar<M>>,
-    ) -> bool {
-        let route = Route::Local {
-            inbox,
-            pokes,
-            mail: Some(Mail::new(mail)),
-        };
-        self.join_by(id, kind, score, route)
+        addr: Addr<A>,
+    ) -> bool
+    where
+        A: Actor<Context = Context<A>>
+            + Handler<Incoming<M>>
+            + Handler<FromAfar<M>>
+            + Handler<MembersChanged>,
+    {
+        self.join_by(id, kind, score, Box::new(Counted::new(addr)))
     }
 
     fn join_by(
@@ -187,8 +181,9 @@ impl<M: PeerMessage> Group<M> {
         id: &AgentId,
         kind: MemberKind,
         score: Option<Score>,
-        route: Route<M>,
+        mailbox: Box<dyn Mailbox<M>>,
     ) -> bool {
+        let route = Route::Local { mailbox };
         let member = |incarnation| Member::up(id.clone(), kind, score, incarnation);
         self.registry().join(id, route, member)
     }

@@ -15,15 +15,14 @@ use std::{
     },
 };
 
-use actix::{Recipient, prelude::SendError};
 use tracing::debug;
 
 use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
 
 use super::{
-    Holder, Incoming, Link, MembersChanged, Wire,
+    Holder, Incoming, Link, Wire,
     counters::Counters,
-    mail::{Mail, Size},
+    mail::{Mailbox, Put, Size},
 };
 
 /// All members of a group at one moment, and the way to each of them.
@@ -47,12 +46,7 @@ pub(super) struct Office<M: PeerMessage> {
 #[derive(Debug)]
 pub(super) enum Route<M: PeerMessage> {
     /// An actor of this process.
-    Local {
-        inbox: Recipient<Incoming<M>>,
-        pokes: Recipient<MembersChanged>,
-        /// For letters of other hosts; `None` for a member that does not tell them apart.
-        mail: Option<Mail<M>>,
-    },
+    Local { mailbox: Box<dyn Mailbox<M>> },
     /// A member on another host: all that live there have this one.
     Remote {
         node: Arc<str>,
@@ -249,10 +243,13 @@ impl<M: PeerMessage> Snapshot<M> {
     /// To a member of this process; says how many were handed over.
     fn hand_over(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) -> u64 {
         match route {
-            Route::Local { inbox, .. } if to.presence != Presence::Down => {
+            Route::Local { mailbox } if to.presence != Presence::Down => {
+                let kind = letter.message.kind();
                 match &self.office.wire {
-                    Some(wire) => wire.carry(&to.id, letter, inbox),
-                    None => self.put(&to.id, inbox, letter),
+                    Some(wire) => wire.carry(&to.id, letter, &mailbox.inbox()),
+                    None => {
+                        self.had_room(to, kind, mailbox.put(letter));
+                    }
                 }
                 1
             }
@@ -268,59 +265,32 @@ impl<M: PeerMessage> Snapshot<M> {
         letter: Incoming<M>,
         size: Size,
     ) -> Option<bool> {
-        let Route::Local { inbox, mail, .. } = route else {
+        let Route::Local { mailbox } = route else {
             return None;
         };
         if to.presence == Presence::Down {
             return None;
         }
-        match (&self.office.wire, mail) {
-            (Some(wire), _) => {
-                wire.carry(&to.id, letter, inbox);
+        let kind = letter.message.kind();
+        match &self.office.wire {
+            Some(wire) => {
+                wire.carry(&to.id, letter, &mailbox.inbox());
                 Some(true)
             }
-            (None, Some(mail)) => Some(self.put_mail(&to.id, mail, letter, size)),
-            (None, None) => Some(self.try_put(&to.id, inbox, letter)),
+            None => Some(self.had_room(to, kind, mailbox.put_from_afar(letter, size))),
         }
-    }
-
-    fn put_mail(&self, to: &AgentId, mail: &Mail<M>, letter: Incoming<M>, size: Size) -> bool {
-        let (kind, is_repeated) = (letter.message.kind(), letter.message.is_repeated());
-        let Some(letter) = mail.envelop(letter, size) else {
-            self.count_full(to, kind);
-            return false;
-        };
-        if is_repeated {
-            return self.had_room(to, kind, &mail.inbox.try_send(letter));
-        }
-        if mail.inbox.connected() {
-            mail.inbox.do_send(letter);
-        } else {
-            self.count_closed(to, kind);
-        }
-        true
-    }
-
-    fn try_put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) -> bool {
-        let kind = letter.message.kind();
-        self.had_room(to, kind, &inbox.try_send(letter))
     }
 
     /// Counts what was lost; a mailbox that is closed is not full.
-    fn had_room<L>(
-        &self,
-        to: &AgentId,
-        kind: &'static str,
-        tried: &Result<(), SendError<L>>,
-    ) -> bool {
-        match tried {
-            Ok(()) => true,
-            Err(SendError::Full(_)) => {
-                self.count_full(to, kind);
+    fn had_room(&self, to: &Member, kind: &'static str, put: Put) -> bool {
+        match put {
+            Put::Queued => true,
+            Put::Full => {
+                self.count_full(&to.id, kind);
                 false
             }
-            Err(SendError::Closed(_)) => {
-                self.count_closed(to, kind);
+            Put::Closed => {
+                self.count_closed(&to.id, kind);
                 true
             }
         }
@@ -334,16 +304,6 @@ impl<M: PeerMessage> Snapshot<M> {
     fn count_closed(&self, to: &AgentId, kind: &'static str) {
         self.office.counters.closed.fetch_add(1, Relaxed);
         debug!(peer = %to, kind, "letter dropped: mailbox closed");
-    }
-
-    fn put(&self, to: &AgentId, inbox: &Recipient<Incoming<M>>, letter: Incoming<M>) {
-        if letter.message.is_repeated() {
-            self.try_put(to, inbox, letter);
-        } else if inbox.connected() {
-            inbox.do_send(letter);
-        } else {
-            self.count_closed(to, letter.message.kind());
-        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::protocol::{
 };
 
 use super::{
-    JoinError, MembersChanged, Snapshot,
+    JoinError, Snapshot,
     bell::Bell,
     quiet::Quiet,
     snapshot::{Office, Route},
@@ -384,8 +384,8 @@ impl<M: PeerMessage> Registry<M> {
         let Some(at) = self.order.get(place).copied() else {
             return false;
         };
-        if let Some(Route::Local { pokes, .. }) = self.routes.get(at).map(|route| &**route) {
-            pokes.do_send(MembersChanged);
+        if let Some(Route::Local { mailbox }) = self.routes.get(at).map(|route| &**route) {
+            mailbox.poke();
         }
         self.members.at(at).is_some_and(Member::is_up)
     }
