@@ -22,8 +22,8 @@ use actix_bully::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
     group::{Holder, Incoming, JoinError, Link, MembersChanged, Remote, Update},
     protocol::{
-        AgentId, Demands, Electorate, Incarnation, Leader, Member, MemberKind, Presence, Score,
-        Term, To,
+        AgentId, Electorate, Incarnation, Leader, Member, MemberKind, NotifyOrder, Presence,
+        Requirements, Rules, Score, Term, To,
     },
 };
 
@@ -54,11 +54,13 @@ impl Handler<Incoming<BullyMessage>> for Peer {
     type Result = ();
     fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
         self.letters.fetch_add(1, Relaxed);
+        self.order.lock().unwrap().push(format!("({})", self.name));
     }
 }
 
 struct Scene {
     group: Group,
+    requirements: Requirements,
     order: Arc<Mutex<Vec<String>>>,
     peers: Vec<(String, Addr<Peer>, Arc<AtomicUsize>)>,
 }
@@ -67,6 +69,7 @@ impl Scene {
     fn new() -> Self {
         Self {
             group: Group::new("g").unwrap(),
+            requirements: REQUIREMENTS,
             order: Arc::default(),
             peers: Vec::new(),
         }
@@ -82,7 +85,7 @@ impl Scene {
         };
         let letters = Arc::clone(&peer.letters);
         let addr = peer.start();
-        let life = self.group.reserve(&id(name), Demands::default()).unwrap();
+        let life = self.group.reserve(&id(name), self.requirements).unwrap();
         let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
         let score = score.map(Score::from);
         let kind = MemberKind::Voter;
@@ -99,8 +102,15 @@ impl Scene {
 
     /// Who has been told since the last call, in order.
     async fn told(&self) -> String {
+        let mut heard = self.heard().await;
+        heard.retain(|entry| !entry.starts_with('('));
+        heard.concat()
+    }
+
+    /// The same, and in brackets who has had a letter.
+    async fn heard(&self) -> Vec<String> {
         clock::sleep(Duration::from_millis(1)).await;
-        std::mem::take(&mut *self.order.lock().unwrap()).concat()
+        std::mem::take(&mut *self.order.lock().unwrap())
     }
 
     async fn letters(&self) -> String {
@@ -127,6 +137,12 @@ fn resign() -> BullyMessage {
 
 const FIRST: Incarnation = Incarnation(1);
 
+/// As a bully's, so that the highest in rank is told first.
+const REQUIREMENTS: Requirements = Requirements {
+    notify: NotifyOrder::HighestRankFirst,
+    ..Requirements::new(Rules::new("test"))
+};
+
 #[test]
 fn only_those_who_looked_are_told_the_most_important_first_and_once() {
     play(async {
@@ -145,6 +161,30 @@ fn only_those_who_looked_are_told_the_most_important_first_and_once() {
         assert!(!scene.group.down(&id("d"), FIRST), "no news");
         assert_eq!(scene.told().await, "");
     });
+}
+
+/// What the highest in rank says to the others when a member has ended comes before the news of that
+/// end, or after it.
+#[test]
+fn members_are_told_in_the_order_that_their_election_asks_for() {
+    for (notify, expected) in [
+        (NotifyOrder::HighestRankFirst, "(a)a"),
+        (NotifyOrder::AllAtOnce, "a(a)"),
+    ] {
+        play(async {
+            let mut scene = Scene::new();
+            scene.requirements.notify = notify;
+            for (name, score) in [("a", 1), ("b", 3), ("d", 2)] {
+                scene.join(name, Some(score));
+            }
+            scene.look(&["a", "b", "d"]);
+            scene.group.down(&id("d"), FIRST);
+            scene.group.deliver(&id("b"), FIRST, &To::All, resign());
+            let mut heard = scene.heard().await;
+            heard.retain(|entry| entry.contains('a'));
+            assert_eq!(heard.concat(), expected, "{notify:?}");
+        });
+    }
 }
 
 #[test]
@@ -174,7 +214,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
             Err(JoinError::Taken { id, group, holder })
         };
         assert_eq!(scene.join("a", None), FIRST);
-        assert_eq!(group.reserve(&id("a"), Demands::default()), taken("a"));
+        assert_eq!(group.reserve(&id("a"), REQUIREMENTS), taken("a"));
         assert!(!group.leave(&id("a"), FIRST.next()), "not that life");
         assert!(group.leave(&id("a"), FIRST));
         assert_eq!(scene.join("a", None), Incarnation(2));
@@ -190,7 +230,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         assert!(member.is_up() && member.has_ended(Incarnation(2)));
         group.retire(&id("a"), Incarnation(2));
         assert_eq!(
-            group.reserve(&id("a"), Demands::default()),
+            group.reserve(&id("a"), REQUIREMENTS),
             taken("a"),
             "a former holder frees nothing"
         );
@@ -286,7 +326,7 @@ fn a_letter_to_a_closed_mailbox_is_counted() {
 }
 
 fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
-    group.reserve(&id(name), Demands::default()).unwrap();
+    group.reserve(&id(name), REQUIREMENTS).unwrap();
     let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
     assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
 }
@@ -453,10 +493,7 @@ fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
             holder,
         };
         assert!(taken.to_string().contains("node host-b"), "{taken}");
-        assert_eq!(
-            group.reserve(&id("x"), Demands::default()),
-            Err(taken.clone())
-        );
+        assert_eq!(group.reserve(&id("x"), REQUIREMENTS), Err(taken.clone()));
         assert_eq!(
             c.apply([Update::Known(up_in("x", 9_000))]),
             [up_in("x", 9_000)]
@@ -595,11 +632,10 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
     let group: Group = Group::new("g").unwrap();
     let of = |names: &[&str], votes| {
         let names: Vec<_> = names.iter().map(|name| id(name)).collect();
-        Demands {
-            mode: "quorum",
+        Requirements {
             epoch: 4,
             voters: Some(Electorate::new(&names, votes, 3)),
-            ..Demands::default()
+            ..REQUIREMENTS
         }
     };
     let five = ["a", "b", "c", "d", "e"];
@@ -621,7 +657,7 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
             mine: other.voters.map(Box::new),
         };
         assert_eq!(refused, expected);
-        for voters in [of(&five, 3), other].map(|demands| demands.voters.unwrap()) {
+        for voters in [of(&five, 3), other].map(|asked| asked.voters.unwrap()) {
             assert!(
                 refused.to_string().contains(&voters.to_string()),
                 "{refused}"

@@ -14,7 +14,10 @@ use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Resign},
     group::{Incoming, Link, MembersChanged, OpenError, Update},
-    protocol::{AgentId, Demands, Incarnation, Member, MemberKind, Needs, Score, Term},
+    protocol::{
+        AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
+        Term,
+    },
 };
 
 mod common;
@@ -62,7 +65,9 @@ fn group() -> Group {
 
 fn join(group: &Group, name: &str, letters: &Counter) -> (Incarnation, Addr<Peer>) {
     let peer = Peer(letters.clone()).start();
-    let life = group.reserve(&id(name), Demands::default()).unwrap();
+    let life = group
+        .reserve(&id(name), Requirements::new(Rules::new("bully")))
+        .unwrap();
     let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
     let score = Some(Score::from(1));
     assert!(group.join(&id(name), MemberKind::Voter, score, inbox, pokes));
@@ -172,16 +177,15 @@ fn a_group_is_opened_before_its_agents_and_numbers_their_lives() {
 #[test]
 fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let group = group();
-    let needs = Needs::RecordAndClock;
-    let quorum = Demands {
-        mode: "quorum",
-        needs,
+    let quorum = Requirements {
+        leaders: Leaders::PerTerm,
+        storage: Storage::Record,
         epoch: 3,
-        voters: None,
+        ..Requirements::new(Rules::new("quorum"))
     };
-    assert_eq!(group.rules(), None);
+    assert_eq!(group.requirements(), None);
     let life = group.reserve(&id("a"), quorum).unwrap();
-    assert_eq!(group.rules(), Some(quorum));
+    assert_eq!(group.requirements(), Some(quorum));
     assert!(group.note_volatile(&id("a")));
     let volatile = OpenError::Volatile { id: id("a") };
     assert_eq!(group.open(Incarnation(1)), Err(volatile));

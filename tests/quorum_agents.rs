@@ -26,7 +26,7 @@ use actix_bully::{
         quorum::{QuorumConfig, QuorumError},
     },
     group::{Incoming, JoinError, Wire},
-    protocol::{AgentId, Misfit, Term, Timings},
+    protocol::{AgentId, MembershipError, Term, Timings},
     store::{FaultyStore, MemoryStore},
 };
 use common::virtual_system;
@@ -106,7 +106,7 @@ fn what_the_promise_rests_on_is_asked_for() {
         let stranger = refused(stranger.join(&group).start());
         assert!(matches!(
             stranger,
-            StartError::Misfit(Misfit::NotListed { .. })
+            StartError::Membership(MembershipError::NotListed { .. })
         ));
         let hasty = builder("a")
             .preemption(Preemption::Immediately)
@@ -142,13 +142,11 @@ fn all_members_of_a_group_follow_the_same_rules() {
             .start()
             .unwrap();
         let other = BullyAgent::builder("b").join(&group).start().unwrap_err();
-        assert!(matches!(
-            other,
-            StartError::Join(JoinError::Mode {
-                theirs: "quorum",
-                ..
-            })
-        ));
+        let StartError::Join(refused) = other else {
+            panic!("the group refuses it");
+        };
+        let text = "group g follows the quorum rules and b the available rules: start all members of a group with the same election";
+        assert_eq!(refused.to_string(), text);
     });
 }
 
@@ -181,15 +179,18 @@ fn all_members_of_a_group_are_of_one_epoch() {
         ));
         let what = refused.to_string();
         assert!(what.ends_with("stop all members of an epoch before those of the next one start"));
-        assert_eq!((group.demands().epoch, group.members().len()), (1, 1));
+        assert_eq!(
+            (group.requirements().unwrap().epoch, group.members().len()),
+            (1, 1)
+        );
         first.leave(MS(100)).await.unwrap();
         let next = of("a", 2).store(store.clone()).join(&group).start();
         next.unwrap().leave(MS(100)).await.unwrap();
-        assert_eq!(group.demands().epoch, 2);
+        assert_eq!(group.requirements().unwrap().epoch, 2);
         let back = of("a", 1).store(store).join(&group).start().unwrap_err();
         assert!(matches!(
             back,
-            StartError::Misfit(Misfit::LaterEpoch {
+            StartError::Membership(MembershipError::LaterEpoch {
                 found: 2,
                 epoch: 1,
                 ..

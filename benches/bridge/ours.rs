@@ -10,7 +10,7 @@ use actix_bully::{
     Group,
     elections::bully::BullyMessage,
     group::{Incoming, MembersChanged},
-    protocol::{AgentId, Demands, Incarnation, MemberKind, To},
+    protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules, To},
     remote::{BridgeHandle, Counts, Limits, Peer, RemoteBridge},
 };
 use tokio::sync::Notify;
@@ -60,7 +60,7 @@ impl Host {
     where
         A: Actor<Context = Context<A>> + Handler<Incoming<BullyMessage>> + Handler<MembersChanged>,
     {
-        let life = self.group.reserve(&id(name), Demands::default());
+        let life = self.group.reserve(&id(name), Requirements::new(Rules::new("bench")));
         let life = life.expect("the name is free");
         let inbox = actor(life).start();
         let pokes = inbox.clone().recipient();

@@ -13,7 +13,8 @@ use actix_bully::{
     faults::SplitMix64,
     protocol::{
         AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-        LostReason, MinimumRole, PeerMessage, Role, Term, Time, View,
+        Leaders, LostReason, MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements,
+        Role, Rules, Storage, Term, Time, View,
     },
 };
 use protobuf::Message as _;
@@ -276,6 +277,18 @@ impl Election for RaftElection {
         };
         election.be_patient();
         election
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            leaders: Leaders::PerTerm,
+            storage: Storage::Record,
+            ..Requirements::new(Rules::new("raft"))
+        })
     }
 
     fn handle(&mut self, _now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

@@ -16,8 +16,8 @@ use std::{
 
 use actix_bully::{
     protocol::{
-        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MinimumRole,
-        PeerMessage, Time, To, View,
+        AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MemberKind,
+        MembershipError, MinimumRole, PeerMessage, Requirements, Time, To, View,
     },
     trace::Mail,
 };
@@ -196,6 +196,14 @@ impl<E: Election> Election for Metered<E> {
             told: BTreeMap::new(),
             said: Effects::new(),
         }
+    }
+
+    fn requirements(
+        config: &Self::Config,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        E::requirements(&config.config, who, kind)
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

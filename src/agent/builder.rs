@@ -12,7 +12,8 @@ use crate::{
     clock::{BootClock, Clock, RuntimeClock},
     group::Group,
     protocol::{
-        AgentId, Birth, Demands, Election, Incarnation, MemberKind, Needs, PeerMessage, Score,
+        AgentId, Birth, ClockKind, Election, Incarnation, Leaders, MemberKind, PeerMessage,
+        Requirements, Score, Storage,
     },
     store::{StoreIdentity, TermStore},
     supervisor::{Guardian, GuardianBuilder, RestartPolicy, Supervision},
@@ -187,17 +188,19 @@ impl<E: Election> AgentBuilder<E> {
         Ok(ready.handle(addr))
     }
 
-    fn check_store(&self, needs: Needs, group: &Group<E::Message>) -> Result<(), StartError> {
+    fn check_store(
+        &self,
+        requirements: &Requirements,
+        group: &Group<E::Message>,
+    ) -> Result<(), StartError> {
         let Some(store) = &self.store else {
-            let keeps_nothing = needs == Needs::Nothing;
-            return if keeps_nothing {
-                Ok(())
-            } else {
-                Err(StartError::NoStore)
+            return match requirements.storage {
+                Storage::Nothing => Ok(()),
+                Storage::Record => Err(StartError::NoStore),
             };
         };
         let reaches_others = !group.members().is_closed();
-        if needs == Needs::RecordAndClock && store.is_volatile() && reaches_others {
+        if requirements.rests_on_votes() && store.is_volatile() && reaches_others {
             return Err(StartError::VolatileStore);
         }
         Ok(())
@@ -208,20 +211,20 @@ impl<E: Election> AgentBuilder<E> {
         &self,
         group: &Group<E::Message>,
         id: &AgentId,
-        demands: Demands,
+        requirements: &Requirements,
     ) -> Result<Past<E::Durable>, StartError> {
         let is_volatile = match &self.store {
             Some(store) => store.is_volatile(),
             None => false,
         };
         // Asked again: a bridge may have opened the group in between, and must not from now on.
-        let relies_on_it = demands.needs == Needs::RecordAndClock && is_volatile;
+        let relies_on_it = requirements.rests_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
         }
         let past = Past::of(self.store.as_deref())?;
-        let keeps = demands.needs != Needs::Nothing;
-        if keeps && past.record.is_none() && group.had_record(id, demands) {
+        let keeps = requirements.storage == Storage::Record;
+        if keeps && past.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
         E::admits(&self.config, id, past.record.as_ref())?;
@@ -234,22 +237,23 @@ impl<E: Election> AgentBuilder<E> {
         }
         let id = AgentId::new(&self.name)?;
         let group = self.group.take().ok_or(StartError::NotJoined)?;
-        let demands = E::demands(&self.config, &id, self.kind)?;
-        self.check_store(demands.needs, &group)?;
-        let clock = choose_clock(self.clock.take(), demands.needs)?;
+        let requirements = E::requirements(&self.config, &id, self.kind)?;
+        self.check_store(&requirements, &group)?;
+        let clock = choose_clock(self.clock.take(), requirements.clock)?;
         // Looked at first: one who is refused here takes neither the name nor the store.
         if let Some(store) = &self.store {
             check_owner(store.identity(), &group, &id)?;
             E::admits(&self.config, &id, store.load()?.as_ref())?;
         }
-        let incarnation = group.reserve(&id, demands)?;
-        let past = self.take_store(&group, &id, demands);
+        let incarnation = group.reserve(&id, requirements)?;
+        let past = self.take_store(&group, &id, &requirements);
         let past = past.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
         let place: Box<dyn Place> = Box::new(group.clone());
         let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
-        if demands.needs == Needs::RecordAndClock {
+        // A term is a fence only where no other leader ever has it.
+        if requirements.leaders == Leaders::PerTerm {
             belief.promise_fence();
         }
         for to in self.subscribers.drain(..) {
@@ -278,14 +282,17 @@ impl<E: Election> AgentBuilder<E> {
 }
 
 /// The clock that was named, if it will do; by default the one that fits.
-fn choose_clock(named: Option<Arc<dyn Clock>>, needs: Needs) -> Result<Arc<dyn Clock>, StartError> {
-    match (named, needs) {
-        (Some(clock), Needs::RecordAndClock) if !clock.counts_suspend() => {
+fn choose_clock(
+    named: Option<Arc<dyn Clock>>,
+    required: ClockKind,
+) -> Result<Arc<dyn Clock>, StartError> {
+    match (named, required) {
+        (Some(clock), ClockKind::CountsSuspend) if !clock.counts_suspend() => {
             Err(StartError::SleepyClock)
         }
         (Some(clock), _) => Ok(clock),
-        (None, Needs::RecordAndClock) => Ok(Arc::new(BootClock::new()?)),
-        (None, Needs::Nothing | Needs::Record) => Ok(Arc::new(RuntimeClock::new())),
+        (None, ClockKind::CountsSuspend) => Ok(Arc::new(BootClock::new()?)),
+        (None, ClockKind::Any) => Ok(Arc::new(RuntimeClock::new())),
     }
 }
 

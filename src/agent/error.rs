@@ -6,7 +6,7 @@ use crate::{
     clock::ClockError,
     elections::quorum::QuorumError,
     group::JoinError,
-    protocol::{AgentId, IdError, Misfit, Score},
+    protocol::{AgentId, IdError, MembershipError, Score},
     store::{StoreError, StoreIdentity},
 };
 
@@ -55,7 +55,7 @@ pub enum StartError {
     },
     /// The configuration has no such participant.
     #[error("the election's configuration refuses the agent")]
-    Misfit(#[from] Misfit),
+    Membership(#[from] MembershipError),
     /// The quorum cannot be made like this.
     #[error("the quorum's settings are refused")]
     Quorum(#[from] QuorumError),

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::protocol::{AgentId, Electorate, IdError};
+use crate::protocol::{AgentId, Electorate, IdError, Rules};
 
 /// Why a group cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,17 +31,17 @@ pub enum JoinError {
     },
     /// The members follow other rules.
     #[error(
-        "group {group} is in {theirs} mode and {id} in {mine} mode: start all members of a group in the same mode"
+        "group {group} follows the {theirs} rules and {id} the {mine} rules: start all members of a group with the same election"
     )]
-    Mode {
+    Rules {
         /// The name asked for.
         id: AgentId,
         /// The group's name.
         group: AgentId,
-        /// The mode of the members.
-        theirs: &'static str,
-        /// The mode asked for.
-        mine: &'static str,
+        /// The rules of the members.
+        theirs: Rules,
+        /// The rules of the one that would join.
+        mine: Rules,
     },
     /// The members are of another epoch: they have other voters.
     #[error(

@@ -13,6 +13,10 @@
 //! join in one turn of the arbiter are merged and sorted once. All share one snapshot: nobody
 //! keeps a map of its peers.
 //!
+//! In which order the members are notified is the election's to choose, by
+//! [`Requirements::notify`]: all in one turn, or the highest in rank that is up one turn before the
+//! others. The group keeps the ranks for that, and draws nothing else from them.
+//!
 //! A report counts only for whom it speaks: what is said here of an agent of this process changes
 //! nothing about a member of that name elsewhere, and what another host says is said through its
 //! own [`Remote`].
@@ -41,7 +45,7 @@ use std::{
 use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
 
 use crate::protocol::{
-    AgentId, Demands, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Score, To,
+    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Requirements, Score, To,
 };
 
 pub use counters::Counts;
@@ -132,16 +136,15 @@ impl<M: PeerMessage> Group<M> {
     /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
     /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
     /// is taken over, and that host's agent of the name is no member here any more, unless the
-    /// name becomes free again. [`JoinError::Mode`], [`JoinError::Epoch`]
+    /// name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
     /// and [`JoinError::Voters`] when other names are kept for those who follow other rules, or have
     /// other voters.
-    pub fn reserve(&self, id: &AgentId, demands: Demands) -> Result<Incarnation, JoinError> {
-        self.registry().reserve(id, &self.0.name, demands)
-    }
-
-    /// The rules that those with a name here follow; those of the last who had one, if nobody has.
-    pub fn demands(&self) -> Demands {
-        self.registry().demands()
+    pub fn reserve(
+        &self,
+        id: &AgentId,
+        requirements: Requirements,
+    ) -> Result<Incarnation, JoinError> {
+        self.registry().reserve(id, &self.0.name, requirements)
     }
 
     /// Makes the holder of a reserved name a member that is up; says whether this was the call
@@ -285,13 +288,15 @@ impl<M: PeerMessage> Group<M> {
     }
 
     /// Whether somebody of that name has made a record durable by these rules.
-    pub(crate) fn had_record(&self, id: &AgentId, demands: Demands) -> bool {
-        self.registry().had_record(id, demands)
+    pub(crate) fn had_record(&self, id: &AgentId, requirements: &Requirements) -> bool {
+        self.registry().had_record(id, requirements)
     }
 
-    /// The rules that the group's agents in this process follow; `None` while nobody has a place.
-    pub fn rules(&self) -> Option<Demands> {
-        self.registry().rules()
+    /// What the election of the group's agents in this process promises, and asks of all of them;
+    /// `None` while no agent has a place. What an agent stores, and by which clock, is its own: here
+    /// stands what was asked of the first one.
+    pub fn requirements(&self) -> Option<Requirements> {
+        self.registry().requirements()
     }
 
     /// Watches the membership as a member does, without being one: `ring` is called at the next

@@ -1,6 +1,7 @@
 //! The members that have seen the newest membership: those who must be told of the next change.
 //!
-//! A set of places in rank order, so that who is first in line is told first.
+//! A set of places in rank order, so that an election may ask for the highest in rank to be told
+//! first ([`NotifyOrder`](crate::protocol::NotifyOrder)).
 
 #[derive(Debug, Default)]
 pub(super) struct Quiet(Vec<u64>);

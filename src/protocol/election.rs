@@ -6,8 +6,8 @@
 use std::fmt::{Debug, Display};
 
 use super::{
-    AgentId, Demands, EffectsOf, Incarnation, InputOf, MemberKind, MinimumRole, Misfit, Score,
-    Term, Time, View,
+    AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole,
+    Requirements, Score, Term, Time, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -57,28 +57,29 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// What this participant believes at `now`.
     fn view(&self, now: Time) -> View;
 
-    /// What the configuration asks of this participant, before it starts. Default: nothing.
+    /// What the election promises, and what it asks for that of this participant and its group;
+    /// asked before it starts.
+    ///
+    /// There is no default: an election that says nothing would promise what nobody has looked at.
     ///
     /// # Errors
-    /// [`Misfit`] when it cannot take part as it means to.
-    fn demands(
-        _config: &Self::Config,
-        _who: &AgentId,
-        _kind: MemberKind,
-    ) -> Result<Demands, Misfit> {
-        Ok(Demands::default())
-    }
+    /// [`MembershipError`] when the configuration has no such participant.
+    fn requirements(
+        config: &Self::Config,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError>;
 
     /// Whether this participant's record fits the configuration; asked when the record was loaded,
     /// before a life begins. Default: any does.
     ///
     /// # Errors
-    /// [`Misfit`] when it must not take part with this record.
+    /// [`MembershipError`] when it must not take part with this record.
     fn admits(
         _config: &Self::Config,
         _who: &AgentId,
         _durable: Option<&Self::Durable>,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), MembershipError> {
         Ok(())
     }
 }

@@ -15,10 +15,10 @@
 //! Decided here: what goes in, what comes out, how ids, scores, ranks, terms, lives and durations
 //! compare. Not here: any election ([`elections`](crate::elections)), and nothing that runs.
 //!
-//! Read on: [`Election`] is the contract; [`Members`] is what everybody knows of everybody;
+//! Read on: [`Election`] is the contract; [`Requirements`] says what an election promises, and what
+//! it asks for that; [`Members`] is what everybody knows of everybody;
 //! [`Timings`] says how long to wait and why.
 
-mod demands;
 mod effect;
 mod election;
 mod electorate;
@@ -32,13 +32,13 @@ mod members;
 mod minimum_role;
 mod name_index;
 mod rank;
+mod requirements;
 mod roster;
 mod time;
 mod timings;
 mod timings_builder;
 mod view;
 
-pub use demands::{Demands, Misfit, Needs};
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;
@@ -49,6 +49,9 @@ pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use minimum_role::MinimumRole;
 pub use rank::{Rank, Score};
+pub use requirements::{
+    ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
+};
 pub use time::Time;
 pub use timings::{Detector, Timings};
 pub use timings_builder::{TimingsBuilder, TimingsError};

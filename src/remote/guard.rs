@@ -8,9 +8,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use crate::protocol::Term;
+use crate::protocol::{Requirements, Term};
 
-use super::{TermFault, TermGuard, carry::Rules, shared::lock};
+use super::{TermFault, TermGuard, shared::lock};
 
 /// Which terms peers may name in a group. Other rules have other terms.
 #[derive(Debug, Default)]
@@ -22,26 +22,26 @@ pub(crate) struct Guard {
 
 #[derive(Debug, Default)]
 struct Book {
-    /// The mode and the epoch whose terms these are.
+    /// The rules and the epoch whose terms these are.
     rules: Option<(String, u64)>,
     terms: TermGuard,
 }
 
 impl Guard {
     /// The group follows these rules from now on.
-    pub(crate) fn follow(&self, rules: Rules) {
-        self.count_from(rules.mode, rules.epoch);
+    pub(crate) fn follow(&self, requirements: &Requirements) {
+        self.count_from(requirements.rules.name(), requirements.epoch);
     }
 
-    /// The terms are those of a mode and an epoch from now on: those of the agents here or, as long
+    /// The terms are those of some rules and an epoch from now on: those of the agents here or, as long
     /// as there are none, those of a peer. A node without agents would else take the first term of
     /// its peers' next epoch for an absurd one.
-    pub(crate) fn count_from(&self, mode: &str, epoch: u64) {
+    pub(crate) fn count_from(&self, rules: &str, epoch: u64) {
         let mut book = lock(&self.book);
-        let are_same = |(known, of): &(String, u64)| known == mode && *of == epoch;
+        let are_same = |(known, of): &(String, u64)| known == rules && *of == epoch;
         if !book.rules.as_ref().is_some_and(are_same) {
             *book = Book {
-                rules: Some((mode.to_owned(), epoch)),
+                rules: Some((rules.to_owned(), epoch)),
                 terms: TermGuard::new(),
             };
             self.news.store(0, Relaxed);
@@ -65,17 +65,20 @@ impl Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Rules;
+
+    fn of_epoch(epoch: u64) -> Requirements {
+        Requirements {
+            epoch,
+            ..Requirements::new(Rules::new("quorum"))
+        }
+    }
 
     /// T8
     #[test]
     fn it_says_what_the_plain_guard_says() {
-        let rules = |epoch| Rules {
-            mode: "quorum",
-            epoch,
-            voters: None,
-        };
         let (guard, mut plain) = (Guard::default(), TermGuard::new());
-        guard.follow(rules(1));
+        guard.follow(&of_epoch(1));
         let jump = TermGuard::MAX_JUMP;
         let last = TermGuard::LAST.0;
         for term in [0, 7, 7, 3, 8 + jump, 7 + jump, 9, last + 1, 8 + jump, last] {
@@ -87,17 +90,12 @@ mod tests {
 
     #[test]
     fn other_rules_have_other_terms() {
-        let rules = |epoch| Rules {
-            mode: "quorum",
-            epoch,
-            voters: None,
-        };
         let guard = Guard::default();
-        guard.follow(rules(1));
+        guard.follow(&of_epoch(1));
         assert_eq!(guard.admit(Term(1 << 40)), Ok(()));
-        guard.follow(rules(1));
+        guard.follow(&of_epoch(1));
         assert_eq!(guard.admit(Term(5)), Ok(()), "far below what is known");
-        guard.follow(rules(2));
+        guard.follow(&of_epoch(2));
         assert_eq!(guard.admit(Term(5)), Ok(()));
         let (term, known) = (Term(1 << 40), Term(5));
         assert_eq!(guard.admit(term), Err(TermFault::Jump { term, known }));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::protocol::Electorate;
+use crate::protocol::{Electorate, Requirements};
 
 use super::wire::Opening;
 
@@ -11,8 +11,8 @@ use super::wire::Opening;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GroupRules {
-    /// The name of the rules: [`Demands::mode`](crate::protocol::Demands::mode).
-    pub mode: String,
+    /// The name of the rules; see [`Requirements::rules`].
+    pub rules: String,
     /// Which choice of voters.
     pub epoch: u64,
     /// The voters and quorums, where there are any to choose.
@@ -22,16 +22,26 @@ pub struct GroupRules {
 impl From<&Opening<'_>> for GroupRules {
     fn from(opening: &Opening<'_>) -> Self {
         Self {
-            mode: opening.mode.to_owned(),
+            rules: opening.rules.to_owned(),
             epoch: opening.epoch,
             voters: opening.voters,
         }
     }
 }
 
+impl From<&Requirements> for GroupRules {
+    fn from(requirements: &Requirements) -> Self {
+        Self {
+            rules: requirements.rules.name().to_owned(),
+            epoch: requirements.epoch,
+            voters: requirements.voters,
+        }
+    }
+}
+
 impl fmt::Display for GroupRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} mode, epoch {}", self.mode, self.epoch)?;
+        write!(f, "{} rules, epoch {}", self.rules, self.epoch)?;
         self.voters.map_or(Ok(()), |voters| write!(f, ", {voters}"))
     }
 }

@@ -16,11 +16,12 @@ use fastrand::Rng;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
 
-use crate::protocol::{AgentId, Term, Time};
+use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
 
 use super::{
-    Closed, Counters, Credential, Introduction, Limits, NodeId, Nonce, Rights, Standing,
-    carry::{Books, Carried, Lost, Route, Rules},
+    Closed, Counters, Credential, GroupRules, Introduction, Limits, NodeId, Nonce, Rights,
+    Standing,
+    carry::{Books, Carried, Lost, Route},
     event::{BridgeEvent, Events},
     gate::Gate,
     guard::Guard,
@@ -219,12 +220,12 @@ impl Shared {
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
             return Standing::Unknown;
         };
-        match carried.rules() {
-            Some(rules) if !rules.are(&opening.into()) => Standing::Mismatch,
+        match carried.requirements() {
+            Some(mine) if GroupRules::from(&mine) != opening.into() => Standing::Mismatch,
             Some(_) => Standing::Carried(at),
             None => {
                 if let Some(guard) = self.guards.get(at) {
-                    guard.count_from(opening.mode, opening.epoch);
+                    guard.count_from(opening.rules, opening.epoch);
                 }
                 Standing::Carried(at)
             }
@@ -267,10 +268,10 @@ impl Shared {
     }
 
     /// The agents of a group here follow these rules from now on.
-    pub(crate) fn follow(&self, group: usize, rules: Rules) {
-        self.warn_of_two_leaders(group, rules.mode);
+    pub(crate) fn follow(&self, group: usize, requirements: &Requirements) {
+        self.warn_of_two_leaders(group, requirements.leaders);
         if let Some(guard) = self.guards.get(group) {
-            guard.follow(rules);
+            guard.follow(requirements);
         }
     }
 
@@ -280,14 +281,23 @@ impl Shared {
         guard.map_or(Ok(()), |guard| Ok(guard.admit(term)?))
     }
 
-    /// Across hosts the available mode may have two leaders: said once of each group.
-    fn warn_of_two_leaders(&self, group: usize, mode: &str) {
-        if mode == "available" && lock(&self.warned).insert(group) {
-            let group = self.carried.get(group).map(|carried| carried.name());
-            warn!(
+    /// Says once of each group whether hosts that lose each other may have two leaders: within a
+    /// process nothing comes between the agents, so that a user may never have met that before.
+    fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
+        if leaders == Leaders::PerTerm || !lock(&self.warned).insert(group) {
+            return;
+        }
+        let group = self.carried.get(group).map(|carried| carried.name());
+        match leaders {
+            Leaders::PerTerm => {}
+            Leaders::PerSide => warn!(
                 group,
-                "group in available mode reaches other hosts: each side of a partition elects a leader; use .quorum(..) where that must not be"
-            );
+                "group reaches other hosts, and each side of a partition elects a leader: use the quorum election (.quorum(..)) where that must not be"
+            ),
+            Leaders::Unpromised => warn!(
+                group,
+                "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..)) where that must not be"
+            ),
         }
     }
 

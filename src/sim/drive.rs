@@ -166,7 +166,7 @@ impl<E: Election> World<E> {
         let refusal = match sender {
             _ if node.machine.is_none() => Some(Drop::Absent),
             None => Some(Drop::Stranger),
-            Some(_) if node.demands.epoch != letter.epoch => Some(Drop::Epoch),
+            Some(_) if node.epoch() != letter.epoch => Some(Drop::Epoch),
             Some(sender) if sender.is_stale(letter.incarnation) => Some(Drop::Ended),
             Some(_) => None,
         };
@@ -297,7 +297,7 @@ impl<E: Election> World<E> {
         let sender = Sender {
             place: at,
             incarnation: life,
-            epoch: node.demands.epoch,
+            epoch: node.epoch(),
             situation,
         };
         let mut effects = mem::take(&mut driver.effects);

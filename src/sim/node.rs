@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
 use crate::protocol::{
-    AgentId, Demands, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
-    Needs, Role, Score, Term, Time,
+    AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole, Requirements,
+    Role, Score, Storage, Term, Time,
 };
 
 /// Who takes part, and by which parameters.
@@ -63,8 +63,8 @@ pub(super) struct Known {
 pub(super) struct Node<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
-    /// What it takes to take part, and which epoch its letters carry.
-    pub(super) demands: Demands,
+    /// What its election asks of it; `None` where its configuration has no such participant.
+    pub(super) requirements: Option<Requirements>,
     /// Whether its disk was lost, record and all.
     pub(super) is_wiped: bool,
     /// The importance when a life begins, and now.
@@ -131,11 +131,11 @@ impl<T> Running<T> {
 impl<E: Election> Node<E> {
     pub(super) fn new(participant: Participant<E>, now: Time, known: Known) -> Self {
         let clock = Clock::new(now, participant.clock_offset, participant.clock_ppm);
-        let demands = E::demands(&participant.config, &participant.id, participant.kind);
+        let requirements = E::requirements(&participant.config, &participant.id, participant.kind);
         Self {
             kind: participant.kind,
             config: participant.config,
-            demands: demands.unwrap_or_default(),
+            requirements: requirements.ok(),
             is_wiped: false,
             first_score: participant.score,
             score: participant.score,
@@ -160,13 +160,24 @@ impl<E: Election> Node<E> {
 
     /// Why no life may begin with what is on its disk.
     pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
-        if self.is_wiped && self.demands.needs != Needs::Nothing {
+        if self.is_wiped && self.keeps_record() {
             return Some("its record is lost: let it come back under a new name");
         }
         let admitted = E::admits(&self.config, id, self.durable.as_ref());
         admitted
             .is_err()
             .then_some("its record does not fit its configuration")
+    }
+
+    /// Whether its election asks it for a record.
+    pub(super) fn keeps_record(&self) -> bool {
+        let requirements = self.requirements.as_ref();
+        requirements.is_some_and(|asked| asked.storage != Storage::Nothing)
+    }
+
+    /// The epoch that its messages carry.
+    pub(super) fn epoch(&self) -> u64 {
+        self.requirements.as_ref().map_or(0, |asked| asked.epoch)
     }
 
     /// Whether it runs, be it that it hangs.

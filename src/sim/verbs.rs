@@ -52,7 +52,7 @@ impl<E: Election> World<E> {
         let (Some(id), Some(node)) = (id, node) else {
             return false;
         };
-        node.demands = E::demands(&config, id, node.kind).unwrap_or_default();
+        node.requirements = E::requirements(&config, id, node.kind).ok();
         node.config = config;
         true
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     faults::{SplitMix64, Tally},
-    protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Needs, Score, Time, View},
+    protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View},
     trace::Trace,
 };
 
@@ -316,7 +316,7 @@ impl<E: Election> World<E> {
     /// Whether an agent rests on a record that must not be lost.
     pub fn rests_on_a_record(&self, agent: impl AsRef<str>) -> bool {
         let node = self.node(agent.as_ref());
-        node.is_some_and(|node| node.demands.needs != Needs::Nothing)
+        node.is_some_and(Node::keeps_record)
     }
 
     /// What an agent's own clock reads; `None` if it does not run.

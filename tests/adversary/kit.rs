@@ -422,7 +422,7 @@ pub(crate) fn roster(
 ) -> Vec<u8> {
     let opening = opens.map(|name| Opening {
         name,
-        mode: "available",
+        rules: "available",
         epoch: 0,
         voters: None,
     });

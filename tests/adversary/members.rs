@@ -310,7 +310,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             let seq = raw.next();
             let opening = Opening {
                 name: "g",
-                mode: "quorum",
+                rules: "quorum",
                 epoch: 0,
                 voters: Some(Electorate::new(&["a1", "b1", "x1"].map(id), 2, 2)),
             };

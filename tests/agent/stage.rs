@@ -15,7 +15,7 @@ use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
     agent::{ElectionHandle, Notice},
     group::{Group, Incoming, MembersChanged, Wire},
-    protocol::{AgentId, Demands, Incarnation, MemberKind},
+    protocol::{AgentId, Incarnation, MemberKind},
     supervisor::Supervision,
 };
 
@@ -152,7 +152,7 @@ impl Stage {
         let heard = Log::default();
         let scribe = Scribe(heard.clone()).start();
         let name = id("prompter");
-        let prompter = group.reserve(&name, Demands::default()).unwrap();
+        let prompter = group.reserve(&name, super::toy::requirements()).unwrap();
         let (inbox, pokes) = (scribe.clone().recipient(), scribe.clone().recipient());
         assert!(group.join(&name, MemberKind::Voter, None, inbox, pokes));
         Self {

@@ -9,9 +9,9 @@ use std::{fmt, time::Duration};
 use actix_bully::{
     agent::{Agent, AgentBuilder},
     protocol::{
-        After, AgentId, Demands, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
-        LostReason, MemberKind, MinimumRole, Misfit, Needs, PeerMessage, Role, Term, Time, To,
-        View,
+        After, AgentId, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
+        MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules, Storage,
+        Term, Time, To, View,
     },
     store::MemoryStore,
 };
@@ -156,6 +156,14 @@ impl Toy {
     }
 }
 
+/// It keeps a record, and promises nothing.
+pub(crate) fn requirements() -> Requirements {
+    Requirements {
+        storage: Storage::Record,
+        ..Requirements::new(Rules::new("toy"))
+    }
+}
+
 impl Election for Toy {
     type Message = Said;
     type Timer = char;
@@ -224,11 +232,12 @@ impl Election for Toy {
         }
     }
 
-    fn demands(_: &Self::Config, _: &AgentId, _: MemberKind) -> Result<Demands, Misfit> {
-        Ok(Demands {
-            needs: Needs::Record,
-            ..Demands::default()
-        })
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(requirements())
     }
 
     fn view(&self, _: Time) -> View {

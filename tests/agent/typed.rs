@@ -12,7 +12,7 @@ use actix_bully::{
         Bully, BullyMessage, Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield,
     },
     group::{Incoming, MembersChanged},
-    protocol::{Demands, Election, Incarnation, MemberKind, Round, Score, Term},
+    protocol::{Election, Incarnation, MemberKind, Round, Score, Term},
 };
 
 use crate::stage::{Log, MS, id, play};
@@ -45,7 +45,8 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
     let peer = Peer(log.clone()).start();
     let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
     let name = id("peer");
-    assert_eq!(group.reserve(&name, Demands::default()), Ok(LIFE));
+    let requirements = group.requirements().unwrap();
+    assert_eq!(group.reserve(&name, requirements), Ok(LIFE));
     group.join(&name, MemberKind::Voter, Some(Score::from(1)), inbox, pokes);
     (agent, peer, log)
 }

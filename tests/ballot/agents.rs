@@ -8,7 +8,7 @@ use actix_bully::{
     cluster::Cluster,
     elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotNumber, BallotRecord, Resign},
     group::Group,
-    protocol::{Misfit, Term, Timings},
+    protocol::{MembershipError, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
 };
 
@@ -132,7 +132,10 @@ fn what_it_rests_on_is_asked_for() {
         let forgetful = builder("a").start().unwrap_err();
         assert!(matches!(forgetful, StartError::NoStore));
         let stranger = builder("x").store(MemoryStore::new()).start().unwrap_err();
-        let unlisted = matches!(stranger, StartError::Misfit(Misfit::NotListed { .. }));
+        let unlisted = matches!(
+            stranger,
+            StartError::Membership(MembershipError::NotListed { .. })
+        );
         assert!(unlisted);
         assert!(group.members().is_empty(), "a refusal changes nothing");
     });

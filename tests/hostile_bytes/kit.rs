@@ -209,7 +209,7 @@ fn messages() -> Vec<BullyMessage> {
 pub(crate) fn conversation() -> Vec<Vec<u8>> {
     let opening = Opening {
         name: "shop",
-        mode: "available",
+        rules: "available",
         epoch: 0,
         voters: None,
     };

@@ -98,7 +98,7 @@ async fn agreed<B, E: Election>(hosts: &[(B, ElectionHandle<E>)]) -> String {
     leader
 }
 
-fn store<D>(folder: &Path, name: &str) -> FileStore<D>
+pub(crate) fn store<D>(folder: &Path, name: &str) -> FileStore<D>
 where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {

@@ -278,8 +278,8 @@ fn agents_that_follow_other_rules_do_not_hear_each_other() {
         assert!(a.follows("a1") && a.group.members().len() == 1);
         assert_eq!(b.group.members().len(), 1);
         let (theirs, mine) = mismatch(told(&mut events)).unwrap();
-        assert_eq!((&*theirs.mode, theirs.epoch), ("quorum", 0));
-        assert_eq!((&*mine.mode, mine.voters), ("available", None));
+        assert_eq!((&*theirs.rules, theirs.epoch), ("quorum", 0));
+        assert_eq!((&*mine.rules, mine.voters), ("available", None));
     });
 }
 

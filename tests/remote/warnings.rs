@@ -1,13 +1,28 @@
-//! What a bridge says about itself in the log when it starts.
+//! What a bridge warns of in the log: strangers when it starts, two leaders when it reaches others.
 
 use std::{
+    future::Future,
     io::{self, Write},
     sync::{Arc, Mutex},
 };
 
-use actix_bully::remote::{BridgeBuilder, Challenge, Credential, Proof, transport::Pipes};
+use actix_bully::{
+    agent::{Agent, AgentBuilder, BullyAgent},
+    elections::{
+        ballot::{Ballot, BallotConfig},
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
+        ring::{Ring, RingConfig},
+    },
+    group::Group,
+    protocol::Election,
+    remote::{BridgeBuilder, Challenge, Credential, Proof, RemoteMessage, transport::Pipes},
+};
 
-use super::kit::{Host, builder, play};
+use super::{
+    elections::store,
+    kit::{Host, builder, id, play, until},
+};
 
 /// Some kind of proof.
 #[derive(Debug)]
@@ -41,8 +56,8 @@ impl Write for Log {
     }
 }
 
-/// The warnings about strangers at the start of a bridge.
-fn warnings(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String> {
+/// Plays a scene, and collects the warnings with these words in them.
+fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -50,25 +65,129 @@ fn warnings(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String> {
         .with_max_level(tracing::Level::WARN)
         .with_ansi(false)
         .finish();
-    tracing::subscriber::with_default(subscriber, || {
-        play(async {
-            let pipes = Pipes::new();
-            drop(Host::with(|group| {
-                set(builder(&pipes, "a", &["b"])).carry(group)
-            }));
-        });
-    });
+    tracing::subscriber::with_default(subscriber, || play(scene));
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let lines = logged.lines().filter(|line| line.contains("prove nothing"));
+    let lines = logged.lines().filter(|line| line.contains(words));
     lines.map(str::to_owned).collect()
 }
 
+/// The warnings about strangers at the start of a bridge.
+fn of_strangers(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String> {
+    warnings("prove nothing", async {
+        let pipes = Pipes::new();
+        drop(Host::with(|group| {
+            set(builder(&pipes, "a", &["b"])).carry(group)
+        }));
+    })
+}
+
+/// What each of three hosts says when their agents know of each other.
+fn of_two_leaders<E>(agent: impl Fn(&str) -> AgentBuilder<E>) -> Vec<String>
+where
+    E: Election<Message: RemoteMessage>,
+{
+    warnings("group reaches other hosts", async {
+        let pipes = Pipes::new();
+        let mut hosts = Vec::new();
+        for name in HOSTS {
+            let group = Group::new("g").unwrap();
+            let peers = HOSTS.into_iter().filter(|peer| *peer != name);
+            let peers: Vec<&str> = peers.collect();
+            let bridge = builder(&pipes, name, &peers).carry(&group).start().unwrap();
+            let agent = agent(name).join(&group).start().unwrap();
+            hosts.push((group, bridge, agent));
+        }
+        until("all know of each other", || {
+            let mut members = hosts.iter().map(|(group, ..)| group.members().len());
+            members.all(|members| members == HOSTS.len())
+        })
+        .await;
+    })
+}
+
+const HOSTS: [&str; 3] = ["a", "b", "c"];
+
+/// Each host says it once, however many links it has, and says what it is about.
+#[track_caller]
+fn assert_warns(said: &[String], why: &str) {
+    assert_eq!(said.len(), HOSTS.len(), "{said:#?}");
+    for line in said {
+        for words in ["WARN", "group=\"g\"", why, ".quorum("] {
+            assert!(line.contains(words), "{words}: {line}");
+        }
+    }
+}
+
+const PER_SIDE: &str = "each side of a partition elects a leader";
+
 #[test]
 fn a_bridge_whose_peers_prove_nothing_says_so_in_one_line() {
-    let said = warnings(|builder| builder);
+    let said = of_strangers(|builder| builder);
     assert_eq!(said.len(), 1, "{said:?}");
     for word in ["WARN", "node=a", ".secret(", ".tls("] {
         assert!(said[0].contains(word), "{said:?}");
     }
-    assert!(warnings(|builder| builder.credential(Password)).is_empty());
+    assert!(of_strangers(|builder| builder.credential(Password)).is_empty());
+}
+
+#[test]
+fn a_bully_that_reaches_other_hosts_warns_of_two_leaders() {
+    assert_warns(&of_two_leaders(BullyAgent::builder), PER_SIDE);
+}
+
+#[test]
+fn a_strict_bully_that_reaches_other_hosts_warns_of_two_leaders() {
+    let said = of_two_leaders(|name| BullyAgent::builder(name).strict());
+    assert_warns(&said, PER_SIDE);
+}
+
+#[test]
+fn a_ring_that_reaches_other_hosts_warns_of_two_leaders() {
+    let config = Arc::new(RingConfig::default());
+    let said = of_two_leaders(|name| Agent::<Ring>::with_config(name, Arc::clone(&config)));
+    assert_warns(&said, PER_SIDE);
+}
+
+#[test]
+fn a_reorganization_that_reaches_other_hosts_warns_of_two_leaders() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Arc::new(ReorganizationConfig::builder().build().unwrap());
+    let said = of_two_leaders(|name| {
+        let agent = Agent::<Reorganization>::with_config(name, Arc::clone(&config));
+        agent.store(store(folder.path(), name))
+    });
+    assert_warns(&said, PER_SIDE);
+}
+
+#[test]
+fn invitations_that_reach_other_hosts_warn_of_two_leaders() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Arc::new(InvitationConfig::builder().build().unwrap());
+    let said = of_two_leaders(|name| {
+        let agent = Agent::<InvitationElection>::with_config(name, Arc::clone(&config));
+        agent.store(store(folder.path(), name))
+    });
+    assert_warns(&said, PER_SIDE);
+}
+
+/// A minority has no leader in the end, but until then it may have one, and nothing is said of when.
+#[test]
+fn ballots_that_reach_other_hosts_warn_of_two_leaders() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Arc::new(BallotConfig::builder(HOSTS.map(id)).build().unwrap());
+    let said = of_two_leaders(|name| {
+        let agent = Agent::<Ballot>::with_config(name, Arc::clone(&config));
+        agent.store(store(folder.path(), name))
+    });
+    assert_warns(&said, "two of its agents may lead at once");
+}
+
+#[test]
+fn a_quorum_that_reaches_other_hosts_warns_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = of_two_leaders(|name| {
+        let agent = BullyAgent::builder(name).quorum(HOSTS);
+        agent.store(store(folder.path(), name))
+    });
+    assert!(said.is_empty(), "{said:#?}");
 }

@@ -7,7 +7,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    Members, MinimumRole, PeerMessage, Role, Score, Term, Time, View,
+    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
+    Score, Term, Time, View,
 };
 
 /// The seed has no terms.
@@ -151,6 +152,14 @@ impl Election for AsWritten {
             failed,
             intentions: 0,
         }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("ASTRA as written")))
     }
 
     fn handle(&mut self, _now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

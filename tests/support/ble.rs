@@ -7,7 +7,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    Members, MinimumRole, PeerMessage, Role, Term, Time, View,
+    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
+    Term, Time, View,
 };
 
 /// (n, pid)
@@ -152,6 +153,14 @@ impl Election for AsWritten {
             triggered: 0,
             me,
         }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("BLE as written")))
     }
 
     fn handle(&mut self, _now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

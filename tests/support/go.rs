@@ -11,7 +11,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
     AgentId, Birth, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-    LostReason, Member, Members, MinimumRole, PeerMessage, Role, Term, Time, To, View,
+    LostReason, Member, MemberKind, Members, MembershipError, MinimumRole, PeerMessage,
+    Requirements, Role, Rules, Term, Time, To, View,
 };
 
 const HEARTBEAT: Duration = Duration::from_millis(500);
@@ -269,6 +270,14 @@ impl Election for Node {
             sleeps: 0,
             optimizations: *optimizations,
         }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("the Go program")))
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

@@ -6,8 +6,9 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, Members, MinimumRole,
-    PeerMessage, Role, Score, Term, Time, To, View,
+    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, MemberKind, Members,
+    MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules, Score, Term, Time, To,
+    View,
 };
 
 /// T.
@@ -149,6 +150,14 @@ impl Election for Noted {
             coordinator: None,
             halter: None,
         }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("the notes of 1982")))
     }
 
     fn handle(&mut self, _: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

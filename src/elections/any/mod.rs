@@ -13,7 +13,8 @@ use super::{
     vote::Vote,
 };
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, InputOf, MemberKind, Misfit, Time, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, Requirements,
+    Time, View,
 };
 
 /// One agent's side of a bully election, in the mode that its configuration chose.
@@ -66,14 +67,22 @@ impl Election for AnyBully {
         }
     }
 
-    fn demands(config: &AnyConfig, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+    fn requirements(
+        config: &AnyConfig,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
         match config {
-            AnyConfig::Available(config) => Bully::demands(config, who, kind),
-            AnyConfig::Quorum(config) => QuorumBully::demands(config, who, kind),
+            AnyConfig::Available(config) => Bully::requirements(config, who, kind),
+            AnyConfig::Quorum(config) => QuorumBully::requirements(config, who, kind),
         }
     }
 
-    fn admits(config: &AnyConfig, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+    fn admits(
+        config: &AnyConfig,
+        who: &AgentId,
+        vote: Option<&Vote>,
+    ) -> Result<(), MembershipError> {
         match config {
             AnyConfig::Available(config) => Bully::admits(config, who, vote),
             AnyConfig::Quorum(config) => QuorumBully::admits(config, who, vote),

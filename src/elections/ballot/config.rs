@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::Defect;
-use crate::protocol::{AgentId, Electorate, MemberKind, Misfit, Timings};
+use crate::protocol::{AgentId, Electorate, MemberKind, MembershipError, Timings};
 
 /// What a ballot election needs to know; the same at every member.
 ///
@@ -46,12 +46,12 @@ impl BallotConfig {
     /// Checks that somebody takes part as this configuration says.
     ///
     /// # Errors
-    /// [`Misfit`] when it is a voter that is not listed, or an observer that is.
-    pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), Misfit> {
+    /// [`MembershipError`] when it is a voter that is not listed, or an observer that is.
+    pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
         let id = || who.clone();
         match (kind, self.is_voter(who)) {
-            (MemberKind::Voter, false) => Err(Misfit::NotListed { id: id() }),
-            (MemberKind::Observer, true) => Err(Misfit::ListedObserver { id: id() }),
+            (MemberKind::Voter, false) => Err(MembershipError::NotListed { id: id() }),
+            (MemberKind::Observer, true) => Err(MembershipError::ListedObserver { id: id() }),
             (MemberKind::Voter, true) | (MemberKind::Observer, false) => Ok(()),
         }
     }

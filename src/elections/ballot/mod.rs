@@ -119,11 +119,14 @@ use pace::Pace;
 use state::{Heard, Seen, Trust};
 
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
-    LostReason, MemberKind, Members, Misfit, Needs, Role, Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders,
+    LostReason, MemberKind, Members, MembershipError, Requirements, Role, Rules, Storage, Time,
+    View,
 };
 
 type Out = EffectsOf<Ballot>;
+
+const RULES: Rules = Rules::new("ballot");
 
 /// One agent's side of a ballot leader election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -210,17 +213,22 @@ impl Election for Ballot {
         }
     }
 
-    fn demands(config: &Self::Config, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+    fn requirements(
+        config: &Self::Config,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
         config.check(who, kind)?;
-        let needs = match kind {
-            MemberKind::Voter => Needs::Record,
-            MemberKind::Observer => Needs::Nothing,
-        };
-        Ok(Demands {
-            mode: "ballot",
-            needs,
-            epoch: 0,
+        Ok(Requirements {
+            // A minority ends up without a leader, so it is not one per side. But BLE2 (KTH's course,
+            // "Gossip Leader Election") is eventual: a leader that is cut off leads for two rounds
+            // more while the majority elects. Nor is it one per term: the term is the n of a ballot
+            // (n, score, name), and two agents may stand with one n.
+            leaders: Leaders::Unpromised,
+            // BLE3: a ballot that was forgotten in a crash would be elected twice.
+            storage: Storage::of_voters(kind),
             voters: Some(config.electorate()),
+            ..Requirements::new(RULES)
         })
     }
 

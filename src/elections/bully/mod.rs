@@ -93,11 +93,15 @@ pub use crate::elections::{
     timer::Timer,
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Members, Rank,
-    Score, Term, Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders,
+    MemberKind, Members, MembershipError, NotifyOrder, Rank, Requirements, Rules, Score, Term,
+    Time, View,
 };
 
 type Out = EffectsOf<Bully>;
+
+/// Both profiles go by this name between hosts.
+const RULES: Rules = Rules::new("available");
 
 /// One agent's side of a bully election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -162,6 +166,20 @@ impl Election for Bully {
             Input::Drained => self.on_drained(now, out),
         }
         self.stepped = Some(now);
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            // Whoever hears of nobody more important leads: no side of a partition hears the other.
+            leaders: Leaders::PerSide,
+            // For the fast path (B7): the highest-ranked survivor announces itself unasked.
+            notify: NotifyOrder::HighestRankFirst,
+            ..Requirements::new(RULES)
+        })
     }
 
     fn view(&self, _now: Time) -> View {
@@ -256,7 +274,7 @@ impl Bully {
     }
 
     fn is_voter(&self) -> bool {
-        self.me.kind == crate::protocol::MemberKind::Voter
+        self.me.kind == MemberKind::Voter
     }
 
     /// Whether this agent stands for election at `now`: eligible, and not resting. Who rests has a

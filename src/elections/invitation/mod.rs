@@ -122,11 +122,14 @@ use state::{Membership, Stage, State};
 use crate::elections::numbered::LAST_COUNT;
 pub use crate::elections::numbered::{Count, ElectionId, Task};
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Member,
-    MemberKind, Members, Misfit, Needs, Rank, Score, Term, Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders, Member,
+    MemberKind, Members, MembershipError, Rank, Requirements, Rules, Score, Storage, Term, Time,
+    View,
 };
 
 type Out = EffectsOf<InvitationElection>;
+
+const RULES: Rules = Rules::new("invitation");
 
 /// A timer of an invitation election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -215,18 +218,18 @@ impl Election for InvitationElection {
         self.stepped = Some(now);
     }
 
-    /// An observer needs nothing. A voter needs a record: a number that is used twice names two
-    /// groups.
-    fn demands(_: &Self::Config, _: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
-        let needs = match kind {
-            MemberKind::Voter => Needs::Record,
-            MemberKind::Observer => Needs::Nothing,
-        };
-        let mode = "invitation";
-        Ok(Demands {
-            mode,
-            needs,
-            ..Demands::default()
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            // The paper promises agreement within each group, and a partition makes one of each
+            // part (Garcia-Molina 1982, the algorithm for asynchronous systems).
+            leaders: Leaders::PerSide,
+            // A number that is used twice names two groups.
+            storage: Storage::of_voters(kind),
+            ..Requirements::new(RULES)
         })
     }
 

@@ -27,7 +27,7 @@
 //! over the change, and a resource that checks them never takes an old leader for the newer one.
 //!
 //! *No way back.* A voter writes the first term of its epoch into its store before it takes part. With
-//! that record it is refused by any earlier epoch ([`Misfit::LaterEpoch`]).
+//! that record it is refused by any earlier epoch ([`MembershipError::LaterEpoch`]).
 //!
 //! # The wrong order
 //! New voters that start while an old quorum runs elect a leader of their own: two believe, as two
@@ -35,7 +35,7 @@
 //! group; only their tokens differ, and a resource that checks them takes the newer. So stop first.
 
 use super::QuorumConfig;
-use crate::protocol::{AgentId, Misfit, Term};
+use crate::protocol::{AgentId, MembershipError, Term};
 
 /// So many bits of a term count the elections of one epoch; those above name the epoch.
 const BITS: u32 = 40;
@@ -61,12 +61,12 @@ impl QuorumConfig {
     /// Checks that a voter with a record of this term may take part in this epoch.
     ///
     /// # Errors
-    /// [`Misfit::LaterEpoch`] when it took part in a later one.
-    pub(super) fn check_term(&self, who: &AgentId, term: Term) -> Result<(), Misfit> {
+    /// [`MembershipError::LaterEpoch`] when it took part in a later one.
+    pub(super) fn check_term(&self, who: &AgentId, term: Term) -> Result<(), MembershipError> {
         if term <= self.last_term() {
             return Ok(());
         }
-        Err(Misfit::LaterEpoch {
+        Err(MembershipError::LaterEpoch {
             id: who.clone(),
             found: term.0 >> BITS,
             epoch: self.epoch(),

@@ -110,11 +110,14 @@ use crate::elections::message::{
     Resign, Takeover, Yield,
 };
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
-    MemberKind, Members, Misfit, Needs, Role, Score, Term, Time, To, View,
+    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
+    Leaders, MemberKind, Members, MembershipError, Requirements, Role, Rules, Score, Storage, Term,
+    Time, To, View,
 };
 
 type Out = EffectsOf<QuorumBully>;
+
+const RULES: Rules = Rules::new("quorum");
 
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -206,21 +209,33 @@ impl Election for QuorumBully {
         }
     }
 
-    fn demands(config: &Self::Config, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
+    fn requirements(
+        config: &Self::Config,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
         config.check(who, kind)?;
-        let needs = match kind {
-            MemberKind::Voter => Needs::RecordAndClock,
-            MemberKind::Observer => Needs::Nothing,
-        };
-        Ok(Demands {
-            mode: "quorum",
-            needs,
+        Ok(Requirements {
+            // Two quorums of votes meet in a voter, and a voter has one durable vote in each term:
+            // I2 and I3 of the [`proof`]. That needs no clock; the lease, which keeps two from
+            // leading at one instant in different terms, does.
+            leaders: Leaders::PerTerm,
+            storage: Storage::of_voters(kind),
+            clock: match kind {
+                MemberKind::Voter => ClockKind::CountsSuspend,
+                MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
+            },
             epoch: config.epoch(),
             voters: Some(config.electorate()),
+            ..Requirements::new(RULES)
         })
     }
 
-    fn admits(config: &Self::Config, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+    fn admits(
+        config: &Self::Config,
+        who: &AgentId,
+        vote: Option<&Vote>,
+    ) -> Result<(), MembershipError> {
         vote.map_or(Ok(()), |vote| config.check_term(who, vote.term))
     }
 

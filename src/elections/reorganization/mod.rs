@@ -140,11 +140,14 @@ use crate::elections::numbered::LAST_COUNT;
 pub use crate::elections::numbered::{Count, ElectionId, Task};
 
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Member,
-    MemberKind, Members, Misfit, Needs, Rank, Score, Term, Time, View,
+    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
+    Leaders, Member, MemberKind, Members, MembershipError, Rank, Requirements, Rules, Score,
+    Storage, Term, Time, View,
 };
 
 type Out = EffectsOf<Reorganization>;
+
+const RULES: Rules = Rules::new("reorganization");
 
 /// A timer of a reorganization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -235,18 +238,19 @@ impl Election for Reorganization {
         self.stepped = Some(now);
     }
 
-    /// An observer needs nothing. A voter needs a record, but no clock that counts suspend: a
-    /// pause breaks the promise whatever the clock says of it.
-    fn demands(_: &Self::Config, _: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
-        let needs = match kind {
-            MemberKind::Voter => Needs::Record,
-            MemberKind::Observer => Needs::Nothing,
-        };
-        let mode = "reorganization";
-        Ok(Demands {
-            mode,
-            needs,
-            ..Demands::default()
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable
+            // network): each side reorganizes itself around a coordinator of its own.
+            leaders: Leaders::PerSide,
+            storage: Storage::of_voters(kind),
+            // A pause breaks the promise whatever the clock says of it.
+            clock: ClockKind::Any,
+            ..Requirements::new(RULES)
         })
     }
 

@@ -146,11 +146,14 @@ pub use state::Timer;
 use state::{Contest, Hop, Passed, Seat, Stage, Turn};
 
 use crate::protocol::{
-    AgentId, Demands, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Member,
-    MemberKind, Members, Misfit, Needs, Rank, Role, Score, Term, Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders, Member,
+    MemberKind, Members, MembershipError, NotifyOrder, Rank, Requirements, Role, Rules, Score,
+    Term, Time, View,
 };
 
 type Out = EffectsOf<Ring>;
+
+const RULES: Rules = Rules::new("ring");
 
 /// One agent's side of a ring election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -253,15 +256,18 @@ impl Election for Ring {
         }
     }
 
-    fn demands(
-        _config: &Self::Config,
-        _who: &AgentId,
-        _kind: MemberKind,
-    ) -> Result<Demands, Misfit> {
-        Ok(Demands {
-            mode: "ring",
-            needs: Needs::Nothing,
-            ..Demands::default()
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            // A token goes round among those who can reach each other: each side of a partition is
+            // a ring of its own, until the probes of either side meet (N10).
+            leaders: Leaders::PerSide,
+            // The vacant seat is taken by turns, so that one token goes round instead of n.
+            notify: NotifyOrder::HighestRankFirst,
+            ..Requirements::new(RULES)
         })
     }
 }

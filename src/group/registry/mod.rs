@@ -16,7 +16,7 @@ use std::{
 };
 
 use crate::protocol::{
-    AgentId, Demands, Incarnation, Leader, Member, Members, Needs, PeerMessage, Score,
+    AgentId, Incarnation, Leader, Member, Members, NotifyOrder, PeerMessage, Requirements, Score,
 };
 
 use super::{
@@ -29,14 +29,14 @@ use super::{
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
     names: BTreeMap<AgentId, Seat>,
-    /// The rules that all of them follow.
-    demands: Demands,
+    /// What all of them share, as the first one said it; `None` before there was one.
+    requirements: Option<Requirements>,
     /// Every life that is handed out is later than this one.
     floor: Incarnation,
     /// Those whose votes are forgotten with this process.
     volatile: BTreeSet<AgentId>,
     /// Those who have made a record durable, and by which rules.
-    records: BTreeMap<AgentId, Demands>,
+    records: BTreeMap<AgentId, Requirements>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
     /// Who watches the membership for others.
@@ -60,7 +60,7 @@ pub(super) struct Registry<M: PeerMessage> {
     current: Option<Arc<Snapshot<M>>>,
     shows: Shows,
     quiet: Quiet,
-    /// To be told a turn later than the first in line.
+    /// To be told a turn later than the highest in rank.
     due: Quiet,
     is_due: bool,
     /// Calls `tell_rest` after this turn; says whether it will.
@@ -122,7 +122,7 @@ impl<M: PeerMessage> Registry<M> {
     pub(super) fn new(later: Later) -> Self {
         Self {
             names: BTreeMap::new(),
-            demands: Demands::default(),
+            requirements: None,
             floor: Incarnation::default(),
             volatile: BTreeSet::new(),
             records: BTreeMap::new(),
@@ -150,41 +150,14 @@ impl<M: PeerMessage> Registry<M> {
         &mut self,
         id: &AgentId,
         group: &AgentId,
-        demands: Demands,
+        mine: Requirements,
     ) -> Result<Incarnation, JoinError> {
         let nobody = || self.names.values().all(|seat| seat.holder == Holder::Gone);
-        if self.names.is_empty() || !self.demands.are_like(&demands) && nobody() {
-            self.demands = demands;
-        }
-        if self.demands.mode != demands.mode {
-            let (id, group, theirs) = (id.clone(), group.clone(), self.demands.mode);
-            return Err(JoinError::Mode {
-                id,
-                group,
-                theirs,
-                mine: demands.mode,
-            });
-        }
-        if self.demands.epoch != demands.epoch {
-            let (id, group, theirs) = (id.clone(), group.clone(), self.demands.epoch);
-            return Err(JoinError::Epoch {
-                id,
-                group,
-                theirs,
-                mine: demands.epoch,
-            });
-        }
-        if self.demands.voters != demands.voters {
-            let (id, group, theirs) =
-                (id.clone(), group.clone(), self.demands.voters.map(Box::new));
-            return Err(JoinError::Voters {
-                id,
-                group,
-                epoch: demands.epoch,
-                theirs,
-                mine: demands.voters.map(Box::new),
-            });
-        }
+        let theirs = match self.requirements {
+            Some(theirs) if theirs.are_like(&mine) || !nobody() => theirs,
+            Some(_) | None => *self.requirements.insert(mine),
+        };
+        check_alike(id, group, &theirs, &mine)?;
         if let Some(holder) = self.holder(id, None) {
             let (id, group) = (id.clone(), group.clone());
             return Err(JoinError::Taken { id, group, holder });
@@ -196,13 +169,7 @@ impl<M: PeerMessage> Registry<M> {
             holder: Holder::Coming,
         };
         self.names.insert(id.clone(), seat);
-        self.demands.needs = self.demands.needs.max(demands.needs);
         Ok(seat.incarnation)
-    }
-
-    /// What all of them follow.
-    pub(super) const fn demands(&self) -> Demands {
-        self.demands
     }
 
     /// Fills a place that was kept; says whether it was.
@@ -345,9 +312,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Tells those who have seen the membership as it was until now.
     ///
-    /// The first in line is told a turn before the others. So when a leader has ended, they hear
-    /// its successor's announcement before the news, and the news asks nothing of them. Where
-    /// elections need votes the knowledge of all counts, and all are told at once.
+    /// In the order that their election [asks for](Requirements::notify).
     fn changed(&mut self) {
         self.version += 1;
         self.shows = self.shows.max(Shows::OldNews);
@@ -355,9 +320,10 @@ impl<M: PeerMessage> Registry<M> {
             bell.ring();
         }
         self.quiet.move_to(&mut self.due);
-        let at_once = self.demands.needs != Needs::Nothing;
+        let order = self.requirements.map(|theirs| theirs.notify);
+        let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(place) = self.due.pop() {
-            if self.tell(place) && !at_once {
+            if self.tell(place) && stops_at_first {
                 break;
             }
         }
@@ -379,7 +345,7 @@ impl<M: PeerMessage> Registry<M> {
         self.due = due;
     }
 
-    /// Says whether this one may be the first in line.
+    /// Says whether this one is up, and so may be the only one that is told in this turn.
     fn tell(&self, place: usize) -> bool {
         let Some(at) = self.order.get(place).copied() else {
             return false;
@@ -399,6 +365,42 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
     }
+}
+
+/// Whether one that would join shares what the members share.
+fn check_alike(
+    id: &AgentId,
+    group: &AgentId,
+    theirs: &Requirements,
+    mine: &Requirements,
+) -> Result<(), JoinError> {
+    let (id, group) = (id.clone(), group.clone());
+    if theirs.rules != mine.rules {
+        return Err(JoinError::Rules {
+            id,
+            group,
+            theirs: theirs.rules,
+            mine: mine.rules,
+        });
+    }
+    if theirs.epoch != mine.epoch {
+        return Err(JoinError::Epoch {
+            id,
+            group,
+            theirs: theirs.epoch,
+            mine: mine.epoch,
+        });
+    }
+    if theirs.voters != mine.voters {
+        return Err(JoinError::Voters {
+            id,
+            group,
+            epoch: mine.epoch,
+            theirs: theirs.voters.map(Box::new),
+            mine: mine.voters.map(Box::new),
+        });
+    }
+    Ok(())
 }
 
 /// Up to this many are removed, or noted, one by one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     group::{OpenError, bell::Bell},
-    protocol::{AgentId, Demands, Incarnation, PeerMessage},
+    protocol::{AgentId, Incarnation, PeerMessage, Requirements},
 };
 
 use super::{Holder, Registry, Seat};
@@ -35,9 +35,9 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
-    /// The rules that the members follow; `None` while nobody has a place.
-    pub(in crate::group) fn rules(&self) -> Option<Demands> {
-        (!self.names.is_empty()).then_some(self.demands)
+    /// What the members share; `None` while no agent of this process has a place.
+    pub(in crate::group) fn requirements(&self) -> Option<Requirements> {
+        self.requirements.filter(|_| !self.names.is_empty())
     }
 
     /// Rings the bell at the next change, and again after each look.

@@ -10,17 +10,17 @@ use std::{
 };
 
 use crate::{
-    protocol::{AgentId, Leader, Member, Presence},
+    protocol::{AgentId, Leader, Member, Presence, Requirements},
     remote::wire::{LeaderHint, RosterContent},
 };
 
-use super::{Home, Rules};
+use super::Home;
 
 /// The agents of one group that live here, as the other side knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
-    /// The rules named when the group was opened on this link.
-    rules: Option<Rules>,
+    /// What was said when the group was opened on this link.
+    requirements: Option<Requirements>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
     free: BTreeSet<u32>,
@@ -34,8 +34,8 @@ pub(crate) struct Announcer {
 /// What has to be told of one group.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct News {
-    /// The group begins anew, by these rules.
-    pub(crate) opens: Option<Rules>,
+    /// The group begins anew, by other rules or with other voters.
+    pub(crate) opens: Option<Requirements>,
     /// Before the letters that wait.
     pub(crate) before: RosterContent,
     /// After them.
@@ -68,14 +68,15 @@ impl Announcer {
     /// Compares what is with what was told; afterwards it counts as told.
     pub(crate) fn update(&mut self, home: Home) -> News {
         let mut news = News::default();
-        if home.rules != self.rules && home.rules.is_some() {
+        let is_said = |now: &Requirements| self.requirements.is_some_and(|said| said.are_like(now));
+        if let Some(now) = home.requirements.filter(|now| !is_said(now)) {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
             *self = Self {
-                rules: home.rules,
+                requirements: Some(now),
                 given: self.given,
                 ..Self::default()
             };
-            news.opens = home.rules;
+            news.opens = Some(now);
         }
         let mut gone = mem::take(&mut self.known);
         for member in home.members {
@@ -166,26 +167,22 @@ impl News {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Incarnation, MemberKind, Term};
+    use crate::protocol::{Incarnation, MemberKind, Rules, Term};
 
     fn up(name: &str, life: u64) -> Member {
         let id = AgentId::new(name).unwrap();
         Member::up(id, MemberKind::Voter, Some(1.into()), Incarnation(life))
     }
 
-    fn rules(mode: &'static str) -> Rules {
-        Rules {
-            mode,
-            epoch: 0,
-            voters: None,
-        }
+    fn rules(name: &'static str) -> Requirements {
+        Requirements::new(Rules::new(name))
     }
 
     fn home(members: &[Member]) -> Home {
-        let rules = Some(rules("available"));
+        let requirements = Some(rules("available"));
         let members = members.to_vec();
         Home {
-            rules,
+            requirements,
             members,
             leader: None,
         }
@@ -247,14 +244,14 @@ mod tests {
             "nobody, no rules"
         );
         announcer.update(home(&[up("a", 1), up("b", 1)]));
-        let rules = Some(rules("quorum"));
+        let requirements = Some(rules("quorum"));
         let members = vec![up("b", 2)];
         let news = announcer.update(Home {
-            rules,
+            requirements,
             members,
             leader: None,
         });
-        assert_eq!(news.opens, rules);
+        assert_eq!(news.opens, requirements);
         assert_eq!(news.before.members, [(0, up("b", 2))]);
         assert!(news.after.left.is_empty());
     }

@@ -10,11 +10,9 @@ use crate::{
     group::{
         Group, Handed, Holder, Incoming, Link, OpenError, Remote, Size, Snapshot, Update, Watch,
     },
-    protocol::{
-        AgentId, Demands, Electorate, Incarnation, Leader, Member, MinimumRole, Presence, Term,
-    },
+    protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements, Term},
     remote::{
-        Closed, Dropped, GroupRules, Limits, RemoteMessage,
+        Closed, Dropped, Limits, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -30,8 +28,8 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn close(&self);
     /// Watches the members that live here.
     fn watch(&self, ring: Box<dyn Fn() + Send + Sync>) -> Box<dyn Lookout>;
-    /// The rules that the group follows here, once anybody does.
-    fn rules(&self) -> Option<Rules>;
+    /// What the group's agents here share; `None` before there are any.
+    fn requirements(&self) -> Option<Requirements>;
 
     /// The route of another node into the group; `lost` hears of names that others have taken.
     fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route>;
@@ -89,52 +87,12 @@ pub(crate) trait Lookout: Debug + Send {
 /// The members of a group that live here.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Home {
-    pub(crate) rules: Option<Rules>,
+    /// What they share, if there are any.
+    pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
     /// Who leads, if it is one of them.
     pub(crate) leader: Option<Leader>,
-}
-
-/// What all members of a group follow. Where two nodes differ, nothing crosses for that group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rules {
-    pub(crate) mode: &'static str,
-    /// Which choice of voters.
-    pub(crate) epoch: u64,
-    /// The voters and quorums of that choice.
-    pub(crate) voters: Option<Electorate>,
-}
-
-impl Rules {
-    /// Whether the other side names the same.
-    pub(crate) fn are(self, theirs: &GroupRules) -> bool {
-        GroupRules::from(self) == *theirs
-    }
-}
-
-impl From<Rules> for GroupRules {
-    fn from(rules: Rules) -> Self {
-        Self {
-            mode: rules.mode.to_owned(),
-            epoch: rules.epoch,
-            voters: rules.voters,
-        }
-    }
-}
-
-fn rules<M: RemoteMessage>(group: &Group<M>) -> Option<Rules> {
-    let Demands {
-        mode,
-        epoch,
-        voters,
-        ..
-    } = group.rules()?;
-    Some(Rules {
-        mode,
-        epoch,
-        voters,
-    })
 }
 
 /// A group with its message type.
@@ -174,8 +132,8 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         Box::new(self.group.watch(ring))
     }
 
-    fn rules(&self) -> Option<Rules> {
-        rules(&self.group)
+    fn requirements(&self) -> Option<Requirements> {
+        self.group.requirements()
     }
 
     fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route> {
@@ -307,7 +265,7 @@ impl<M: RemoteMessage> Lookout for Watch<M> {
         };
         let leader = group.members().leader().filter(leads).cloned();
         Home {
-            rules: rules(group),
+            requirements: group.requirements(),
             members,
             leader,
         }

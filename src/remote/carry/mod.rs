@@ -14,5 +14,5 @@ mod outbox;
 
 pub(crate) use announce::{Announcer, News};
 pub(crate) use books::Books;
-pub(crate) use group::{Carried, Carrier, Home, Intake, Lookout, Lost, Route, Rules, Said};
+pub(crate) use group::{Carried, Carrier, Home, Intake, Lookout, Lost, Route, Said};
 pub(crate) use outbox::{Line, Outbox, Queued, Receivers, Way};

@@ -207,10 +207,10 @@ impl Common {
             let is_carried = matches!(standing, Standing::Carried(_));
             *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
         }
-        let mine = shared.carried.get(group).and_then(|c| c.rules());
+        let mine = shared.carried.get(group).and_then(|c| c.requirements());
         if let (Standing::Mismatch, Some(mine)) = (standing, mine) {
             self.account.books().remove(group);
-            let (node, mine) = (self.link.peer.clone(), GroupRules::from(mine));
+            let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {

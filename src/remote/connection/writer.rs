@@ -18,9 +18,10 @@ use tokio::{
     sync::oneshot,
 };
 
+use crate::protocol::Requirements;
 use crate::remote::{
     Closed,
-    carry::{Line, News, Queued, Rules},
+    carry::{Line, News, Queued},
     pace::Pace,
     status::Meter,
     transport::Stream,
@@ -212,12 +213,12 @@ impl Writer {
                 before,
                 after: went,
             } = side.told.borrow_mut().update(home);
-            if let Some(rules) = opens {
+            if let Some(mine) = &opens {
                 let theirs = side.rules.borrow();
-                if theirs.as_ref().is_some_and(|theirs| !rules.are(theirs)) {
+                if theirs.as_ref().is_some_and(|theirs| *theirs != mine.into()) {
                     return Err(Closed::Lost);
                 }
-                common.shared.follow(group, rules);
+                common.shared.follow(group, mine);
             }
             self.roster(group, opens, &before);
             if !went.left.is_empty() {
@@ -228,7 +229,7 @@ impl Writer {
         Ok(after)
     }
 
-    fn roster(&mut self, group: usize, opens: Option<Rules>, content: &RosterContent) {
+    fn roster(&mut self, group: usize, opens: Option<Requirements>, content: &RosterContent) {
         let common = Rc::clone(&self.common);
         let Some(carried) = common.shared.carried.get(group) else {
             return;
@@ -238,11 +239,11 @@ impl Writer {
         };
         let room = self.frame().saturating_sub(Roster::MAX_REST);
         let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
-        let mut opening = opens.map(|rules| Opening {
+        let mut opening = opens.map(|mine| Opening {
             name: carried.name(),
-            mode: rules.mode,
-            epoch: rules.epoch,
-            voters: rules.voters,
+            rules: mine.rules.name(),
+            epoch: mine.epoch,
+            voters: mine.voters,
         });
         let mut pieces = News::pieces(
             content,

@@ -11,7 +11,7 @@
 //!  95 07 ………  CONDITIONS  7, challenge?: 32 bytes, rate, burst, end?: 32 bytes
 //!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
-//!                         opening: [name, mode, epoch, voters?]
+//!                         opening: [name, rules, epoch, voters?]
 //!                         voters:  [how many, to elect, for a lease, digest of their names]
 //!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
 //!                         leader:  [agent, incarnation, term]

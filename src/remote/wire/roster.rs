@@ -21,8 +21,8 @@ use crate::protocol::{
 pub struct Opening<'a> {
     /// The group's name.
     pub name: &'a str,
-    /// The name of the rules: [`Demands::mode`](crate::protocol::Demands::mode).
-    pub mode: &'a str,
+    /// The name of the rules; see [`Requirements::rules`](crate::protocol::Requirements::rules).
+    pub rules: &'a str,
     /// Which choice of voters, where the rules have one.
     pub epoch: u64,
     /// The voters and quorums of that choice.
@@ -96,7 +96,7 @@ impl<'a> Roster<'a> {
             reader.array_of(4)?;
             Some(Opening {
                 name: reader.text()?,
-                mode: reader.text()?,
+                rules: reader.text()?,
                 epoch: reader.unsigned()?,
                 voters: electorate(&mut reader)?,
             })
@@ -182,7 +182,7 @@ fn write_opening(opening: Option<Opening<'_>>, out: &mut BytesMut) {
     };
     write::array(out, 4);
     write::text(out, opening.name);
-    write::text(out, opening.mode);
+    write::text(out, opening.rules);
     write::unsigned(out, opening.epoch);
     let Some(voters) = opening.voters else {
         return write::nil(out);

@@ -14,8 +14,8 @@ use crate::{
         quorum::{QuorumBully, QuorumConfig, QuorumError, Timer, Vote},
     },
     protocol::{
-        AgentId, Demands, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, Misfit, Time, Timings, View,
+        AgentId, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation, Input,
+        InputOf, MemberKind, MembershipError, Requirements, Time, Timings, View,
     },
 };
 
@@ -104,11 +104,15 @@ impl Election for Watched {
         }
     }
 
-    fn demands(watch: &Watch, who: &AgentId, kind: MemberKind) -> Result<Demands, Misfit> {
-        QuorumBully::demands(&watch.config, who, kind)
+    fn requirements(
+        watch: &Watch,
+        who: &AgentId,
+        kind: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        QuorumBully::requirements(&watch.config, who, kind)
     }
 
-    fn admits(watch: &Watch, who: &AgentId, vote: Option<&Vote>) -> Result<(), Misfit> {
+    fn admits(watch: &Watch, who: &AgentId, vote: Option<&Vote>) -> Result<(), MembershipError> {
         QuorumBully::admits(&watch.config, who, vote)
     }
 

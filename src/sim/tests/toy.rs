@@ -3,8 +3,9 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::protocol::{
-    Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason, Members,
-    PeerMessage, Role, Term, Time, View,
+    AgentId, Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
+    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
+    Term, Time, View,
 };
 
 pub(super) const BEAT: Duration = Duration::from_millis(10);
@@ -32,8 +33,8 @@ impl PeerMessage for Say {
         }
     }
 
-    fn needs(&self, _: &crate::protocol::AgentId) -> crate::protocol::MinimumRole {
-        crate::protocol::MinimumRole::Leader
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Leader
     }
     fn is_repeated(&self) -> bool {
         matches!(self, Self::Beat(_))
@@ -69,6 +70,14 @@ impl Election for Toy {
             inputs: Vec::new(),
             faulty: *faulty,
         }
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements::new(Rules::new("toy")))
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

@@ -1,7 +1,9 @@
 //! The parameters: every relation is checked, and every error is named.
 
 use super::*;
-use crate::protocol::{Demands, Misfit, Needs};
+use crate::protocol::{
+    ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
+};
 
 fn of(names: &[&str]) -> BallotConfigBuilder {
     BallotConfig::builder(names.iter().map(|name| id(name))).timings(Timings::lan())
@@ -91,19 +93,22 @@ fn every_preset_with_a_detector_will_do() {
 #[test]
 fn a_voter_needs_a_record_and_has_to_be_listed() {
     let config = Arc::new(of(&["a", "b"]).build().unwrap());
-    let demands = |name, kind| Ballot::demands(&config, &id(name), kind);
-    let of = |needs| {
-        Ok(Demands {
-            mode: "ballot",
-            needs,
+    let asked = |name, kind| Ballot::requirements(&config, &id(name), kind);
+    let of = |storage| {
+        Ok(Requirements {
+            rules: Rules::new("ballot"),
+            leaders: Leaders::Unpromised,
+            storage,
+            clock: ClockKind::Any,
+            notify: NotifyOrder::AllAtOnce,
             epoch: 0,
             voters: Some(config.electorate()),
         })
     };
-    assert_eq!(demands("a", MemberKind::Voter), of(Needs::Record));
-    assert_eq!(demands("x", MemberKind::Observer), of(Needs::Nothing));
-    let unlisted = Misfit::NotListed { id: id("x") };
-    assert_eq!(demands("x", MemberKind::Voter), Err(unlisted));
-    let listed = Misfit::ListedObserver { id: id("a") };
-    assert_eq!(demands("a", MemberKind::Observer), Err(listed));
+    assert_eq!(asked("a", MemberKind::Voter), of(Storage::Record));
+    assert_eq!(asked("x", MemberKind::Observer), of(Storage::Nothing));
+    let unlisted = MembershipError::NotListed { id: id("x") };
+    assert_eq!(asked("x", MemberKind::Voter), Err(unlisted));
+    let listed = MembershipError::ListedObserver { id: id("a") };
+    assert_eq!(asked("a", MemberKind::Observer), Err(listed));
 }

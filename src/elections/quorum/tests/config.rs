@@ -1,7 +1,7 @@
 //! The parameters: every relation is checked, and every error is named.
 
 use super::*;
-use crate::protocol::Misfit;
+use crate::protocol::MembershipError;
 
 fn of(names: &[&str]) -> QuorumConfigBuilder {
     QuorumConfig::builder(names.iter().map(|name| id(name))).timings(Timings::lan())
@@ -75,7 +75,7 @@ fn a_member_takes_part_as_it_is_listed() {
     let check = |name, kind| config.check(&id(name), kind);
     assert_eq!(check(ME, MemberKind::Voter), Ok(()));
     assert_eq!(check(EYE, MemberKind::Observer), Ok(()));
-    let unlisted = Misfit::NotListed { id: id(EYE) };
+    let unlisted = MembershipError::NotListed { id: id(EYE) };
     assert_eq!(check(EYE, MemberKind::Voter), Err(unlisted));
     assert!(check(ME, MemberKind::Observer).is_err());
 }

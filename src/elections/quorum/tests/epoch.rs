@@ -1,7 +1,7 @@
 //! Epochs of the voter list (81): terms of their own, a record that belongs to one, a quarantine.
 
 use super::*;
-use crate::protocol::Misfit;
+use crate::protocol::MembershipError;
 
 /// The first term of the epoch after the first.
 const NEXT: u64 = 1 << 40;
@@ -90,7 +90,7 @@ fn a_record_of_a_later_epoch_is_refused() {
     let id = me.clone();
     assert_eq!(
         admits(3 * NEXT),
-        Err(Misfit::LaterEpoch { id, found, epoch })
+        Err(MembershipError::LaterEpoch { id, found, epoch })
     );
 }
 

@@ -115,7 +115,7 @@ impl Link {
 
 const SHOP: Opening<'static> = Opening {
     name: "shop",
-    mode: "quorum",
+    rules: "quorum",
     epoch: 0,
     voters: None,
 };

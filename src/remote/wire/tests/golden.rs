@@ -166,7 +166,7 @@ fn version_2_ping_and_pong() {
 fn version_2_roster() {
     let opening = Opening {
         name: "g",
-        mode: "quorum",
+        rules: "quorum",
         epoch: 3,
         voters: Some(Electorate {
             voters: 5,

@@ -25,11 +25,11 @@ fn largest() -> Member {
 /// A sender splits a roster by these two figures.
 #[test]
 fn a_sender_can_compute_what_fits() {
-    let mode = "x".repeat(256);
+    let rules = "x".repeat(256);
     let name = "x".repeat(256);
     let opening = Opening {
         name: &name,
-        mode: &mode,
+        rules: &rules,
         epoch: u64::MAX,
         voters: Some(Electorate {
             voters: u32::MAX,

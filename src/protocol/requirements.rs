@@ -1,0 +1,182 @@
+//! What an election promises, and what it asks of its members and their group for that.
+//!
+//! Decided here: the questions that those around an election ask it, so that nobody infers an
+//! answer from a name or from another answer. A bridge asks how many may lead at once, before it
+//! warns; the builder asks the same before it gives out fences, and which store and clock a
+//! participant has to have; a group asks what its members share, and whom to notify first.
+
+use std::fmt;
+
+use super::{AgentId, Electorate, MemberKind};
+
+/// What an election promises, and what it asks for that of one participant and of its group.
+///
+/// ```
+/// use actix_bully::protocol::{Leaders, Requirements, Rules, Storage};
+/// let requirements = Requirements {
+///     leaders: Leaders::PerSide,
+///     storage: Storage::Record,
+///     ..Requirements::new(Rules::new("lottery"))
+/// };
+/// assert!(!requirements.rests_on_votes()); // so its tokens are no fences
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Requirements {
+    /// The rules; all members of a group follow the same.
+    pub rules: Rules,
+    /// How many may lead at once.
+    pub leaders: Leaders,
+    /// What this participant has to keep.
+    pub storage: Storage,
+    /// What this participant's clock has to do.
+    pub clock: ClockKind,
+    /// In which order a group notifies its members of a change.
+    pub notify: NotifyOrder,
+    /// Which choice of voters the configuration is: only members of the same hear each other. 0
+    /// where there are none to choose.
+    pub epoch: u64,
+    /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
+    /// the same.
+    pub voters: Option<Electorate>,
+}
+
+impl Requirements {
+    /// Of an election that promises nothing and asks for nothing: the others name what differs.
+    pub const fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            leaders: Leaders::Unpromised,
+            storage: Storage::Nothing,
+            clock: ClockKind::Any,
+            notify: NotifyOrder::AllAtOnce,
+            epoch: 0,
+            voters: None,
+        }
+    }
+
+    /// Whether two participants can be in one group: they have the same rules, epoch and voters.
+    /// What each of them stores, and by which clock, is its own.
+    pub fn are_like(&self, other: &Self) -> bool {
+        let shared = |of: &Self| (of.rules, of.epoch, of.voters);
+        shared(self) == shared(other)
+    }
+
+    /// Whether this participant's record is a vote that other hosts rely on: one leader per term
+    /// is true only while no voter forgets its vote, be it with its process.
+    pub const fn rests_on_votes(&self) -> bool {
+        matches!(
+            (self.leaders, self.storage),
+            (Leaders::PerTerm, Storage::Record)
+        )
+    }
+}
+
+/// The name of an election's rules. It crosses between hosts: two that differ hear nothing of each
+/// other in that group, so it never changes while the rules stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rules(&'static str);
+
+impl Rules {
+    /// Rules of that name, at most 256 bytes.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// How many agents of a group an election lets lead at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Leaders {
+    /// At most one in each term, ever, whatever the network and the clocks do: the term is a
+    /// fencing token.
+    PerTerm,
+    /// In the end one on each side of a partition: so two, for as long as it lasts, and maybe in
+    /// one term.
+    PerSide,
+    /// Nothing is promised about any one moment, and two may have one term.
+    Unpromised,
+}
+
+/// What a participant has to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// Nothing.
+    Nothing,
+    /// A record that survives a crash.
+    Record,
+}
+
+impl Storage {
+    /// A record of each voter; nothing of an observer, since nobody relies on what it has said.
+    pub const fn of_voters(kind: MemberKind) -> Self {
+        match kind {
+            MemberKind::Voter => Self::Record,
+            MemberKind::Observer => Self::Nothing,
+        }
+    }
+}
+
+/// What a participant's clock has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClockKind {
+    /// Any monotonic clock will do.
+    Any,
+    /// It counts the time for which its host is suspended: a lease is kept by it.
+    CountsSuspend,
+}
+
+/// In which order a group notifies its members of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NotifyOrder {
+    /// All in the same turn of the arbiter: for elections that need the consent of several. A voter
+    /// that does not yet know of its leader's end still keeps to that leader, and refuses.
+    AllAtOnce,
+    /// The member of the highest rank that is up first, and the others one turn later: for
+    /// elections whose highest-ranked survivor announces itself unasked. When a leader has ended,
+    /// the others hear its successor's announcement before they hear of the end, and have nothing
+    /// left to ask; that saves an election's messages where all share a process.
+    HighestRankFirst,
+}
+
+/// Why a participant cannot be a member as its configuration says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MembershipError {
+    /// A voter that the list of voters does not name.
+    #[error(
+        "{id} is not among the voters: add it to the list, at every member, or start it as an observer"
+    )]
+    NotListed {
+        /// Its name.
+        id: AgentId,
+    },
+    /// An observer that the list of voters names.
+    #[error("{id} is an observer and among the voters: take it off the list, at every member")]
+    ListedObserver {
+        /// Its name.
+        id: AgentId,
+    },
+    /// A voter that took part in a later epoch, by its record.
+    #[error(
+        "{id} has taken part in epoch {found} and cannot go back to {epoch}: start it with the configuration of epoch {found} or later"
+    )]
+    LaterEpoch {
+        /// Its name.
+        id: AgentId,
+        /// The epoch of its record.
+        found: u64,
+        /// The epoch of the configuration.
+        epoch: u64,
+    },
+}
