@@ -1,6 +1,6 @@
 //! More connections than there is room for.
 
-use actix::clock::sleep;
+use actix::clock::{sleep, timeout};
 use actix_bully::remote::Peer;
 
 use super::kit::{MS, Raw, Scene, allow_sockets, patient, play};
@@ -41,7 +41,7 @@ fn half_open_connections_are_held_up_to_the_limits_and_no_longer_than_the_deadli
         let _y = y.greet("y").await;
         scene.counted(&before, &[("too_many_connections", 3)]).await;
         for raw in &mut open {
-            raw.ends().await;
+            timeout(MS(20_000), raw.outlast()).await.unwrap();
         }
         let expected = [("handshake_timeout", 4), ("too_many_connections", 3)];
         scene.counted(&before, &expected).await;

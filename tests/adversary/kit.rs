@@ -86,43 +86,23 @@ pub(crate) struct Host {
     pub(crate) agent: BullyHandle,
 }
 
-/// The node of that name, with one agent, at any free port.
-pub(crate) fn host(
-    group: Group,
-    name: &str,
-    score: i32,
-    timings: Timings,
-    limits: &LimitsBuilder,
-    peers: Vec<Peer>,
-) -> Host {
-    let tcp = Tcp::default();
-    host_at(
-        ("127.0.0.1:0", tcp),
-        group,
-        name,
-        score,
-        timings,
-        limits,
-        peers,
-    )
-}
-
-/// The node of that name, with one agent, at that address and over that network.
-pub(crate) fn host_at(
-    (at, tcp): (&str, Tcp),
-    group: Group,
-    name: &str,
-    score: i32,
-    timings: Timings,
-    limits: &LimitsBuilder,
-    peers: Vec<Peer>,
-) -> Host {
+/// The bridge of the node of that name, at any free port.
+pub(crate) fn bridge(name: &str, limits: &LimitsBuilder, peers: Vec<Peer>) -> BridgeBuilder {
     let builder = RemoteBridge::builder(name)
         .incarnation(NodeIncarnation(1_000))
         .limits(limits.build().unwrap())
-        .transport(tcp)
-        .listen(at);
-    let bridge = peers.into_iter().fold(builder, BridgeBuilder::peer);
+        .listen("127.0.0.1:0");
+    peers.into_iter().fold(builder, BridgeBuilder::peer)
+}
+
+/// The node of that name behind its bridge, with one agent.
+pub(crate) fn host(
+    bridge: BridgeBuilder,
+    group: Group,
+    name: &str,
+    score: i32,
+    timings: Timings,
+) -> Host {
     let bridge = bridge.carry(&group).start().unwrap();
     let agent = BullyAgent::builder(&format!("{name}1"))
         .score(score)
@@ -155,11 +135,12 @@ impl Scene {
     /// The same, where the victim has that network.
     pub(crate) async fn set_over(tcp: Tcp, limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
-        let (group, at) = (Group::new("g").unwrap(), ("127.0.0.1:0", tcp));
-        let victim = host_at(at, group, "a", 9, Timings::wan(), limits, peers);
+        let (group, bridged) = (Group::new("g").unwrap(), bridge("a", limits, peers));
+        let victim = host(bridged.transport(tcp), group, "a", 9, Timings::wan());
         let at = victim.bridge.local_addr().unwrap().to_string();
         let (group, peers) = (Group::new("g").unwrap(), vec![Peer::new("a", &at)]);
-        let honest = host(group, "b", 1, Timings::wan(), &patient(), peers);
+        let bridged = bridge("b", &patient(), peers);
+        let honest = host(bridged, group, "b", 1, Timings::wan());
         until("both follow a1", || {
             let leads = |leader: Option<Leader>| leader.is_some_and(|l| l.id.as_str() == "a1");
             leads(victim.agent.leader()) && leads(honest.agent.leader())
@@ -308,6 +289,12 @@ impl Raw {
         let mut body = vec![0; usize::try_from(len).unwrap()];
         self.stream.read_exact(&mut body).await.ok()?;
         Some(body)
+    }
+
+    /// Reads whatever comes, to the end.
+    pub(crate) async fn outlast(&mut self) {
+        let mut rest = [0; 1_024];
+        while matches!(self.stream.read(&mut rest).await, Ok(1..)) {}
     }
 
     /// Reads to the end, which must come; says which goodbye came before it.

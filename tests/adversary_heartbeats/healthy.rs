@@ -18,7 +18,7 @@ use actix_bully::{
 use tokio::sync::oneshot;
 
 use super::{
-    kit::{host, patient, play},
+    kit::{bridge, host, patient, play},
     timings,
 };
 
@@ -59,7 +59,7 @@ impl Healthy {
                 let nodes = NAMES.iter().zip(theirs).map(|(name, ear)| {
                     let group = Group::with_wire("g", ear).unwrap();
                     let peers = vec![Peer::new("a", &at.to_string())];
-                    host(group, name, 1, timings(), &patient(), peers)
+                    host(bridge(name, &patient(), peers), group, name, 1, timings())
                 });
                 let nodes: Vec<_> = nodes.collect();
                 ended.await.unwrap();

@@ -20,7 +20,7 @@ mod restart;
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -32,8 +32,8 @@ use actix_bully::{
 
 use attack::{Attack, HALF_OPEN};
 use healthy::{Healthy, NAMES};
-use kit::{Host, MS, allow_sockets, host, linked, patient, play, until};
-use restart::{Manner, Restarts};
+use kit::{Host, MS, allow_sockets, bridge, host, linked, patient, play, until};
+use restart::{Attackers, Manner, Secure};
 
 /// Both ends of each connection live here.
 const SOCKETS: u64 = 4_096;
@@ -70,7 +70,7 @@ impl Scene {
             .unready_per_address(attack::ROOM);
         let peers = NAMES.map(Peer::inbound).to_vec();
         let group = Group::new("g").unwrap();
-        let victim = host(group, "a", 9, timings(), &limits, peers);
+        let victim = host(bridge("a", &limits, peers), group, "a", 9, timings());
         let healthy = Healthy::start(victim.bridge.local_addr().unwrap());
         until("each peer hears heartbeats", || healthy.have_heard(3)).await;
         let links = Self::links(&victim);
@@ -228,14 +228,9 @@ fn heartbeats_of_the_healthy_come_less_than_twice_as_late_under_attack() {
 #[test]
 fn a_cluster_that_is_restarted_under_attack_agrees_in_less_than_twice_the_calm_time() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let plain: Secure = Arc::new(|bridge, _| bridge);
     for manner in [Manner::Waits, Manner::Hurries] {
-        let mut restarts = Restarts::run(manner);
-        println!("{restarts}");
-        if !restarts.hold() {
-            println!("too late: once more, with calm of its own");
-            restarts = Restarts::run(manner);
-            println!("{restarts}");
-        }
-        assert!(restarts.hold(), "{restarts}");
+        let says = Arc::default();
+        restart::holds(&Attackers { manner, says }, &plain);
     }
 }

@@ -1,7 +1,8 @@
 //! A stream that notices its first byte.
 //!
 //! Whatever secures the stream reads it first, so it is noticed below that: a dialler that begins a
-//! TLS handshake has said something as well as one that says hello.
+//! TLS handshake has said something as well as one that says hello. What it said is kept until it is
+//! worth an answer.
 
 use std::{
     io,
@@ -9,19 +10,33 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use crate::remote::{gate::Ear, transport::Stream};
 
 pub(super) struct FirstByte {
     stream: Box<dyn Stream>,
     ear: Option<Ear>,
+    /// What was read ahead.
+    said: BytesMut,
 }
 
 impl FirstByte {
     pub(super) fn new(stream: Box<dyn Stream>, ear: Ear) -> Self {
-        let ear = Some(ear);
-        Self { stream, ear }
+        Self {
+            stream,
+            ear: Some(ear),
+            said: BytesMut::new(),
+        }
+    }
+
+    /// Waits until the other end has said something, or has ended.
+    pub(super) async fn first(&mut self) -> io::Result<()> {
+        let mut said = BytesMut::with_capacity(AHEAD);
+        self.read_buf(&mut said).await?;
+        self.said = said;
+        Ok(())
     }
 }
 
@@ -31,6 +46,11 @@ impl AsyncRead for FirstByte {
         task: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.said.is_empty() {
+            let len = self.said.len().min(buf.remaining());
+            buf.put_slice(&self.said.split_to(len));
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
         if buf.filled().len() > before
@@ -71,3 +91,6 @@ impl AsyncWrite for FirstByte {
         Pin::new(&mut self.stream).poll_shutdown(task)
     }
 }
+
+/// A TLS client's first record is about 240 bytes.
+const AHEAD: usize = 512;

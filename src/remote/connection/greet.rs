@@ -119,36 +119,44 @@ impl Failed {
     }
 }
 
+/// Who made the connection.
+enum Caller {
+    /// This side, to that node.
+    Me(Box<dyn Stream>, NodeId),
+    Other(FirstByte),
+}
+
 impl Connection {
     /// Until both sides are ready, within the limit for all of it.
     pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
-        let (stream, dialled, from, pass) = match call {
+        let (caller, from, pass) = match call {
             Call::Accept(arrival, pass) => {
-                let stream: Box<dyn Stream> = Box::new(FirstByte::new(arrival.stream, pass.ear()));
-                (stream, None, arrival.from, Some(pass))
+                let stream = FirstByte::new(arrival.stream, pass.ear());
+                (Caller::Other(stream), arrival.from, Some(pass))
             }
             Call::Dial(account) => {
                 let address = account.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
                 let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
                 let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
-                (stream, Some(account), address, None)
+                (Caller::Me(stream, account.node.clone()), address, None)
             }
         };
         let failed = |failed: Failed| Failed {
             from: Some(from.clone()),
             ..failed
         };
-        let dialled = dialled.map(|account| account.node.clone());
         let rest = limit.saturating_sub(self.shared.now().since(since));
-        let meeting = pin!(timeout(rest, self.meet(stream, dialled, since)));
-        let met = match &pass {
-            None => meeting.await,
-            Some(pass) => match select(meeting, pin!(pass.lost())).await {
-                Either::Left((met, _)) => met,
-                Either::Right((why, _)) => Ok(Err(why.into())),
-            },
+        let met = {
+            let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
+            match &pass {
+                None => meeting.await,
+                Some(pass) => match select(meeting, pin!(pass.lost())).await {
+                    Either::Left((met, _)) => met,
+                    Either::Right((why, _)) => Ok(Err(why.into())),
+                },
+            }
         };
         let met = met.unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
         let (stream, frames, link) = met.map_err(failed)?;
@@ -174,11 +182,28 @@ impl Connection {
 
     async fn meet(
         &self,
-        stream: Box<dyn Stream>,
-        dialled: Option<NodeId>,
+        caller: Caller,
+        pass: Option<&Pass>,
         since: Time,
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
-        let (stream, vouched) = self.secure(stream, dialled.as_ref()).await?;
+        let (dialled, secured) = match caller {
+            Caller::Me(stream, node) => {
+                let secured = self.secure(stream, Some(&node)).await;
+                (Some(node), secured)
+            }
+            Caller::Other(mut stream) => {
+                if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
+                    // Who dialled speaks first, and makes work for this side by that. Who says
+                    // nothing takes nobody's turn.
+                    stream.first().await.map_err(|_| Closed::Lost)?;
+                    let checked = self.secure(Box::new(stream), None);
+                    (None, pass.in_turn(checked).await)
+                } else {
+                    (None, self.secure(Box::new(stream), None).await)
+                }
+            }
+        };
+        let (stream, vouched) = secured?;
         self.shake(stream, dialled, vouched, since).await
     }
 

@@ -5,7 +5,10 @@
 //! to the newest, whoever has said nothing so far before all others, and the address that holds the
 //! most of those before others: if the newest were refused, silent connections would keep everybody
 //! out by holding all places. The addresses of configured peers have places of their own, for which
-//! connections from elsewhere do not compete. Who is ready never gives way.
+//! connections from elsewhere do not compete. Who is ready never gives way. How often strangers are
+//! worth the work of a TLS handshake: [`turns`].
+
+mod turns;
 
 use std::{
     cmp::Reverse,
@@ -20,6 +23,8 @@ use futures::future::{Either, select};
 use tokio::sync::Notify;
 
 use super::{Closed, Limits, NodeId, shared::lock};
+
+use turns::Turns;
 
 /// Counts the connections that others made.
 #[derive(Debug)]
@@ -42,6 +47,7 @@ struct Book {
     /// Addresses of peers, and those of who is not ready.
     addresses: BTreeMap<String, Address>,
     peers: BTreeMap<NodeId, Whereabouts>,
+    turns: Turns,
 }
 
 #[derive(Debug, Default)]

@@ -203,3 +203,32 @@ fn the_first_byte_has_a_deadline_of_its_own() {
         }
     });
 }
+
+#[test]
+fn strangers_wait_for_their_turns_and_peers_do_not() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(async {
+        use actix::clock::{Instant, timeout};
+        let ms = Duration::from_millis;
+        let gate = gate(&Limits::builder());
+        gate.expect(&node("p"), ["p".to_owned()]);
+        let check = || async { Instant::now() };
+        let began = Instant::now();
+        let strangers: Vec<_> = ["a", "b", "c"].map(|from| enter(&gate, from)).into();
+        let own = [enter(&gate, "p"), enter(&gate, "p")];
+        assert_eq!(strangers[0].in_turn(check()).await - began, ms(0));
+        for own in &own {
+            assert_eq!(own.in_turn(check()).await - began, ms(0), "no turn");
+        }
+        assert_eq!(strangers[1].in_turn(check()).await - began, ms(1));
+        // One that loses its place while it waits holds nobody up.
+        let waiting = timeout(ms(0), strangers[2].in_turn(check())).await;
+        assert!(waiting.is_err());
+        let last = enter(&gate, "d");
+        assert_eq!(last.in_turn(check()).await - began, ms(2));
+        assert_eq!(strangers[0].in_turn(check()).await - began, ms(3));
+    });
+}

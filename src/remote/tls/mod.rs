@@ -27,7 +27,7 @@
 //! | who | what is done about it |
 //! |---|---|
 //! | the network: reads, changes, cuts, replays | TLS 1.3; a cut is silence, and silence is what elections are for |
-//! | a client without a certificate, or with somebody else's | refused in the handshake, counted; the limits of the bridge bound how many there are at once, and for how long |
+//! | a client without a certificate, or with somebody else's | refused in the handshake, counted; the limits of the bridge bound how many there are at once, and for how long; of the time of its thread those from addresses of no peer have a fifth |
 //! | a node that is not configured here, with a certificate of the same authority | refused after the handshake, with a security event |
 //! | a configured node with a bug | its frames are judged one by one: names, roles, terms, sequence, size, rate |
 //! | **trusted**: a configured node within its rights | it can win an election that it may take part in, or disturb it |
