@@ -8,6 +8,7 @@ mod books;
 mod handshake;
 mod inbound;
 mod limits;
+mod peers;
 mod proofs;
 #[cfg(feature = "secret")]
 mod secret;

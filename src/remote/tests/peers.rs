@@ -1,0 +1,45 @@
+//! What a configured peer may do before anybody says otherwise, as the README and its docs put it.
+
+use crate::remote::{MayBe, Peer, Rights};
+
+const README: &str = include_str!("../../../README.md");
+const DOCS: &str = include_str!("../builder.rs");
+
+/// A text as one line, without the marks of comments.
+fn flat(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches("///"));
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    words.join(" ")
+}
+
+#[test]
+fn a_peer_may_speak_for_every_agent_unless_it_is_said_for_which() {
+    let readme = "A peer may speak for every agent of the groups carried, unless you say for which, \
+                  and as what they may speak (`Peer::allow`): one that goes beyond that loses its link.";
+    assert!(flat(README).contains(readme));
+    let docs = "It may speak for any agent of the groups carried, as a leader, a voter or an \
+                observer, unless [`allow`](Self::allow) says otherwise.";
+    assert!(flat(DOCS).contains(docs));
+    for peer in [Peer::new("b", "127.0.0.1:7600"), Peer::inbound("b")] {
+        for (group, agent) in [("shop", "api-1"), ("stock", "a"), ("g", "b")] {
+            assert_eq!(
+                peer.rights.of(group, agent),
+                Some(MayBe::Leader),
+                "the most"
+            );
+        }
+        let rights = Rights::none().grant("shop", "api-*", MayBe::Voter);
+        let peer = peer.allow(rights);
+        assert_eq!(peer.rights.of("shop", "api-1"), Some(MayBe::Voter));
+        assert_eq!(
+            peer.rights.of("shop", "a"),
+            None,
+            "nothing is left of the default"
+        );
+        assert_eq!(peer.rights.of("stock", "api-1"), None);
+        let peer = peer.allow(Rights::none());
+        assert_eq!(peer.rights.of("shop", "api-1"), None);
+    }
+}
