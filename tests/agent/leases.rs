@@ -69,6 +69,13 @@ impl Drop for Held {
     }
 }
 
+/// An agent on a host that can be suspended.
+fn suspendable() -> (Stage, Boot, ElectionHandle<Toy>) {
+    let (stage, boot) = (Stage::new(), Boot::new());
+    let toy = Toy::builder("toy", &stage).clock(boot.clone());
+    (stage, boot, toy.start().unwrap())
+}
+
 /// Leads by this work, in a task of its own.
 fn lead<W>(
     toy: &ElectionHandle<Toy>,
@@ -84,10 +91,7 @@ where
 #[test]
 fn nothing_of_the_work_is_polled_after_its_lease_not_even_after_a_suspend() {
     play(async {
-        let stage = Stage::new();
-        let boot = Boot::new();
-        let toy = Toy::builder("toy", &stage).clock(boot.clone());
-        let toy = toy.start().unwrap();
+        let (stage, boot, toy) = suspendable();
         let log = Log::default();
         let seen = log.clone();
         let task = lead(&toy, move |guard| {
@@ -114,10 +118,7 @@ fn nothing_of_the_work_is_polled_after_its_lease_not_even_after_a_suspend() {
 #[test]
 fn work_that_waits_is_dropped_soon_after_a_suspend_that_outlasts_its_lease() {
     play(async {
-        let stage = Stage::new();
-        let boot = Boot::new();
-        let toy = Toy::builder("toy", &stage).clock(boot.clone());
-        let toy = toy.start().unwrap();
+        let (stage, boot, toy) = suspendable();
         let log = Log::default();
         let seen = log.clone();
         let task = lead(&toy, move |_guard| {

@@ -1,16 +1,19 @@
 //! Hosts on a network in memory, each with its own group and bridge, in one System.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Inject},
+    clock::VirtualClock,
+    elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, BridgeHandle, LinkStatus, NodeId, NodeIncarnation, Peer,
         RemoteBridge, transport::Pipes,
     },
+    store::{FileStore, StoreIdentity},
     supervisor::RestartPolicy,
 };
 use futures::{FutureExt, StreamExt};
@@ -87,6 +90,38 @@ impl Host {
             .score(score)
             .timings(Timings::lan())
             .restart_policy(patient())
+            .join(&self.group)
+            .start()
+            .unwrap();
+        self.agents.push(agent.clone());
+        agent
+    }
+
+    /// Starts a voter, with the record that it left in that folder, if it did.
+    pub(crate) fn voter(
+        &mut self,
+        name: &str,
+        score: i32,
+        folder: &Path,
+        config: QuorumConfig,
+    ) -> BullyHandle {
+        let path = folder.join(name);
+        let identity = StoreIdentity {
+            cluster: id("test"),
+            group: id("g"),
+            node: id(name),
+        };
+        let store = if path.exists() {
+            FileStore::open(&path, identity)
+        } else {
+            FileStore::create(&path, identity)
+        };
+        let agent = BullyAgent::builder(name)
+            .quorum_config(Arc::new(config))
+            .restart_policy(patient())
+            .score(score)
+            .clock(VirtualClock::new())
+            .store(store.unwrap())
             .join(&self.group)
             .start()
             .unwrap();

@@ -1,19 +1,17 @@
 //! Names that two hosts want: who has one, who is refused, and what becomes of an agent that moves.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use actix::clock::sleep;
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Inject, StartError},
-    clock::VirtualClock,
     elections::{policy::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
     remote::{BridgeEvent, Dropped, NodeIncarnation, transport::Pipes},
-    store::{FileStore, StoreIdentity},
 };
 
-use super::kit::{Host, MS, builder, id, node, patient, play, told, until};
+use super::kit::{Host, MS, builder, id, node, play, told, until};
 
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64) -> Host {
     Host::with(|group| {
@@ -112,32 +110,11 @@ fn an_agent_that_moved_to_another_host_is_heard_whichever_host_is_older() {
 }
 
 fn voter(host: &mut Host, name: &str, weight: i32, folder: &Path) -> BullyHandle {
-    let path = folder.join(name);
-    let identity = StoreIdentity {
-        cluster: id("test"),
-        group: id("g"),
-        node: id(name),
-    };
-    let store = if path.exists() {
-        FileStore::open(&path, identity)
-    } else {
-        FileStore::create(&path, identity)
-    };
     let config = QuorumConfig::builder(["x", "y", "z"].map(id))
         .timings(Timings::default())
         .preemption(Preemption::Never)
         .build();
-    let agent = BullyAgent::builder(name)
-        .quorum_config(Arc::new(config.unwrap()))
-        .restart_policy(patient())
-        .score(weight)
-        .clock(VirtualClock::new())
-        .store(store.unwrap())
-        .join(&host.group)
-        .start()
-        .unwrap();
-    host.agents.push(agent.clone());
-    agent
+    host.voter(name, weight, folder, config.unwrap())
 }
 
 /// Its old host comes back, in the same incarnation, and says that its `x` has ended.

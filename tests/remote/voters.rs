@@ -1,11 +1,10 @@
 //! The quorum mode across three hosts, with votes on disk.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, Inject},
-    clock::VirtualClock,
+    agent::{BullyHandle, Inject},
     elections::{
         policy::Preemption,
         quorum::{QuorumConfig, QuorumConfigBuilder},
@@ -14,10 +13,9 @@ use actix_bully::{
     remote::{
         BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
     },
-    store::{FileStore, StoreIdentity},
 };
 
-use super::kit::{Host, MS, builder, id, patient, play, told, until};
+use super::kit::{Host, MS, builder, id, play, told, until};
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
@@ -33,29 +31,8 @@ fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHand
 }
 
 fn voter_with(host: &mut Host, name: &str, folder: &Path, config: QuorumConfig) -> BullyHandle {
-    let path = folder.join(name);
-    let identity = StoreIdentity {
-        cluster: id("test"),
-        group: id("g"),
-        node: id(name),
-    };
-    let store = if path.exists() {
-        FileStore::open(&path, identity)
-    } else {
-        FileStore::create(&path, identity)
-    };
-    let weight = name.bytes().next().map_or(0, u32::from);
-    let agent = BullyAgent::builder(name)
-        .quorum_config(Arc::new(config))
-        .restart_policy(patient())
-        .score(weight)
-        .clock(VirtualClock::new())
-        .store(store.unwrap())
-        .join(&host.group)
-        .start()
-        .unwrap();
-    host.agents.push(agent.clone());
-    agent
+    let weight = name.bytes().next().map_or(0, i32::from);
+    host.voter(name, weight, folder, config)
 }
 
 fn others(name: &str) -> Vec<&'static str> {
@@ -82,18 +59,24 @@ pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     leading.first().cloned()
 }
 
+/// Three hosts, whose voters all follow `c1`.
+async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
+    let hosts = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
+    until("c1 leads", || {
+        believer(&hosts.each_ref()).as_deref() == Some("c1")
+    })
+    .await;
+    until("all know", || hosts.iter().all(|host| host.follows("c1"))).await;
+    hosts
+}
+
 #[test]
 fn three_hosts_vote_and_never_believe_in_two() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("c1")
-        })
-        .await;
-        until("all know", || a.follows("c1") && b.follows("c1")).await;
+        let [a, b, c] = elected(&pipes, folder).await;
         let term = c.agents[0].leader().unwrap().term;
 
         // Cut off from both, it stops believing before another one begins.
@@ -127,12 +110,7 @@ fn a_certain_death_on_another_host_frees_the_voters_at_once() {
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("c1")
-        })
-        .await;
-        until("all know", || a.follows("c1") && b.follows("c1")).await;
+        let [a, b, c] = elected(&pipes, folder).await;
         sleep(MS(1_000)).await;
         let began = Instant::now();
         c.agents[0].addr().do_send(Inject::Crash);
@@ -151,12 +129,7 @@ fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("c1")
-        })
-        .await;
-        until("all know", || a.follows("c1") && b.follows("c1")).await;
+        let [a, b, c] = elected(&pipes, folder).await;
         let first = c.agents[0].leader().unwrap().term;
         c.stop().await;
         until("b1 leads", || believer(&[&a, &b]).as_deref() == Some("b1")).await;
@@ -289,11 +262,7 @@ fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let mut hosts = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || {
-            believer(&hosts.each_ref()).as_deref() == Some("c1")
-        })
-        .await;
+        let mut hosts = elected(&pipes, folder).await;
         let term = hosts[2].agents[0].leader().unwrap().term;
         let mut events = hosts[0].bridge.events();
         // The voters stop, and start again as another choice, one after the other.

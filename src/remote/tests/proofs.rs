@@ -302,6 +302,12 @@ fn who_dials_both_cannot_pass_for_either() {
     );
     // Nor does a proof by which it passes for the dialler at a third.
     let (mut a, mut b) = (Side::new("a", &["new"], &draw), Side::acceptor(&["new"]));
+    forge(&mut a, &mut b);
+    assert_eq!(b.end, refused(SecretFault::Unproved));
+}
+
+/// Both greet each other, and then somebody shows a proof of its own to `b`.
+fn forge(a: &mut Side, b: &mut Side) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), b.says());
         b.hears_all(&to_b);
@@ -310,7 +316,6 @@ fn who_dials_both_cannot_pass_for_either() {
     let mut ready = BytesMut::new();
     encode_proof(link(), &[Proof([7; 32])], &mut ready);
     b.hears(&ready[4..]);
-    assert_eq!(b.end, refused(SecretFault::Unproved));
 }
 
 fn link() -> crate::remote::LinkId {
@@ -347,14 +352,7 @@ fn nothing_that_was_said_before_can_be_changed_on_its_way() {
 #[test]
 fn a_proof_that_was_not_asked_for_has_no_place() {
     let (mut a, mut b) = (Side::dialler(&[]), Side::acceptor(&[]));
-    for _ in 0..2 {
-        let (to_b, to_a) = (a.says(), b.says());
-        b.hears_all(&to_b);
-        a.hears_all(&to_a);
-    }
-    let mut ready = BytesMut::new();
-    encode_proof(link(), &[Proof([7; 32])], &mut ready);
-    b.hears(&ready[4..]);
+    forge(&mut a, &mut b);
     assert_eq!(b.end, End::Closed(Closed::Protocol));
 }
 
