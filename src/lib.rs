@@ -56,6 +56,8 @@ pub mod cluster;
 pub mod elections;
 pub mod faults;
 pub mod group;
+#[doc(hidden)]
+pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod remote;

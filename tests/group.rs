@@ -4,6 +4,9 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+#[cfg(feature = "planted")]
+#[path = "common/planted.rs"]
+mod again;
 #[path = "common/mod.rs"]
 mod common;
 
@@ -668,4 +671,17 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
     group.leave(&id("b"), first);
     group.leave(&id("a"), first);
     assert!(group.reserve(&id("c"), of(&five, 4)).is_ok());
+}
+
+#[cfg(feature = "planted")]
+#[test]
+fn a_groups_defects_are_found() {
+    use actix_bully::planted::{Defect, VARIABLE};
+
+    let cases = [(
+        Defect::ReportOfAnyRoute,
+        "a_report_counts_only_for_the_route_it_names",
+        "left: Members { list: Roster { list: []",
+    )];
+    again::are_found("group", VARIABLE, &cases);
 }

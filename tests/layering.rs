@@ -19,17 +19,24 @@ const LAYERS: &[(&str, &str)] = &[
     ("faults", "protocol"),
     ("trace", "protocol"),
     ("sim", "protocol elections faults trace"),
-    ("store", "protocol"),
+    ("store", "protocol planted"),
     ("clock", "protocol"),
-    ("group", "protocol"),
-    ("remote", "protocol elections store group supervisor"),
-    ("agent", "protocol elections store clock group supervisor"),
+    ("group", "protocol planted"),
+    (
+        "remote",
+        "protocol elections store group supervisor planted",
+    ),
+    (
+        "agent",
+        "protocol elections store clock group supervisor planted",
+    ),
     (
         "cluster",
         "protocol elections faults trace clock store group supervisor agent",
     ),
     ("supervisor", ""),
     ("testkit", ""),
+    ("planted", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.

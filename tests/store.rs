@@ -9,6 +9,9 @@ mod beginnings;
 mod crash;
 #[path = "store/faults.rs"]
 mod faults;
+#[cfg(feature = "planted")]
+#[path = "store/planted.rs"]
+mod planted;
 #[path = "store/records.rs"]
 mod records;
 #[path = "store/refusals.rs"]

@@ -14,6 +14,7 @@ use tracing::{debug, error};
 
 use crate::{
     group::{FromAfar, Group, Incoming, MembersChanged, Snapshot},
+    planted::{Defect, has},
     protocol::{AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind},
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
@@ -156,7 +157,7 @@ impl<E: Election> Agent<E> {
             return;
         };
         match snapshot.members().get(&from) {
-            Some(member) if member.is_stale(incarnation) => {
+            Some(member) if member.is_stale(incarnation) && !has(Defect::EndedIsHeard) => {
                 snapshot.count_stale();
                 debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender's life is over");
             }

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use actix::{Recipient, WeakRecipient};
 
+use crate::planted::{Defect, has};
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 use super::message::Notice;
@@ -154,6 +155,9 @@ impl Audience {
 
     /// The work of this one has ended.
     pub(super) fn drained(&mut self, number: Number) {
+        if has(Defect::FirstDrainsAll) {
+            self.busy.clear();
+        }
         self.busy.remove(&number);
     }
 

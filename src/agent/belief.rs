@@ -18,6 +18,7 @@ use std::{
 use crate::{
     clock::Clock,
     group::Group,
+    planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, PeerMessage, Score, Time, View},
 };
 
@@ -266,7 +267,7 @@ impl Belief {
     fn end(&self, scope: Scope) {
         let ended = self.tenure.end(scope);
         self.audience().end(&self.id, ended.incarnation);
-        if ended.is_certain {
+        if ended.is_certain || has(Defect::EndConfirmedEarly) {
             self.confirm(ended);
         } else {
             self.place.suspect(&self.id, ended.incarnation);

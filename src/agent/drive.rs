@@ -19,6 +19,7 @@ use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clo
 use tracing::{debug, error, info, info_span};
 
 use crate::{
+    planted::{Defect, has},
     protocol::{Effect, EffectOf, Election, Event, Input, InputOf, View},
     store::{Saving, StoreError},
 };
@@ -42,9 +43,14 @@ impl<E: Election> Agent<E> {
         self.machine.handle(now, input, &mut out);
 
         let view = self.machine.view(now);
-        self.belief
-            .shrink(self.incarnation, &view, loss::<E>(out.as_slice()));
+        let loss = loss::<E>(out.as_slice());
+        if !has(Defect::RevokedLast) {
+            self.belief.shrink(self.incarnation, &view, loss);
+        }
         self.carry_out(&mut out.drain(), &view, ctx);
+        if has(Defect::RevokedLast) {
+            self.belief.shrink(self.incarnation, &view, loss);
+        }
         room::put::<E>(out);
         self.look_after(&view, ctx);
     }
@@ -52,7 +58,7 @@ impl<E: Election> Agent<E> {
     /// Whether this life goes on. `leave` may have given it up from another thread while it hung,
     /// and its name may have a new holder: then it says, keeps and believes nothing any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
-        let is_present = self.belief.is_present(self.incarnation);
+        let is_present = self.belief.is_present(self.incarnation) || has(Defect::EndedSteps);
         if !is_present {
             self.stop(ctx);
         }
@@ -75,6 +81,10 @@ impl<E: Election> Agent<E> {
                 Effect::Persist(record) => {
                     if let Some(store) = &self.spec.store {
                         let saving = store.save(self.generation, record);
+                        if has(Defect::SendsBeforeRecord) {
+                            self.hold(Vec::new(), saving, ctx);
+                            continue;
+                        }
                         return self.hold(effects.collect(), saving, ctx);
                     }
                 }
@@ -105,7 +115,7 @@ impl<E: Election> Agent<E> {
         // Asked at each turn: a record that waited while its life was ended is not written.
         let (belief, life) = (Arc::clone(&self.belief), self.incarnation);
         let saving = poll_fn(move |task| {
-            if belief.is_present(life) {
+            if belief.is_present(life) || has(Defect::EndedSaves) {
                 saving.as_mut().poll(task).map(Some)
             } else {
                 Poll::Ready(None)

@@ -9,6 +9,7 @@ use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 use tracing::error;
 
 use crate::{
+    planted::{Defect, has},
     protocol::{Election, Incarnation},
     supervisor::{Decision, RestartBudget, RestartPolicy, contain},
 };
@@ -235,7 +236,8 @@ impl<E: Election> Running<'_, E> {
             // `over` waits for a timer, which may be late, and stands still in a suspend: the clock
             // has the last word before anything of the work runs.
             let is_over = over.as_mut().poll(task).is_ready()
-                || belief.remaining(reign.serial) == Remaining::Over;
+                || belief.remaining(reign.serial) == Remaining::Over
+                    && !has(Defect::WorksAfterLease);
             if is_over {
                 return Poll::Ready(Outcome::Dropped);
             }

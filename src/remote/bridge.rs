@@ -28,6 +28,7 @@ use super::{
     status::LinkStatus,
     task::Task,
 };
+use crate::planted::{Defect, has};
 
 /// Carries groups to other hosts, whose agents are members like those here.
 ///
@@ -220,6 +221,7 @@ impl RemoteBridge {
                 books.outbox.clear();
                 books.suspect();
             }
+            Report::OutOfReach if has(Defect::SilenceIsCertain) => account.books().suspect(),
             Report::Up | Report::Relinked | Report::OutOfReach => {}
         }
         let event = match report {

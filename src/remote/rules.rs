@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::protocol::{Electorate, Requirements};
+use crate::{
+    planted::{Defect, has},
+    protocol::{Electorate, Requirements},
+};
 
 use super::wire::Opening;
 
@@ -17,6 +20,13 @@ pub struct GroupRules {
     pub epoch: u64,
     /// The voters and quorums, where there are any to choose.
     pub voters: Option<Electorate>,
+}
+
+impl GroupRules {
+    /// Whether the other side names the same.
+    pub(super) fn are(&self, theirs: &Self) -> bool {
+        self == theirs || has(Defect::AnyEpochJoined) && self.rules == theirs.rules
+    }
 }
 
 impl From<&Opening<'_>> for GroupRules {

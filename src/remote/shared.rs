@@ -221,7 +221,7 @@ impl Shared {
             return Standing::Unknown;
         };
         match carried.requirements() {
-            Some(mine) if GroupRules::from(&mine) != opening.into() => Standing::Mismatch,
+            Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => Standing::Mismatch,
             Some(_) => Standing::Carried(at),
             None => {
                 if let Some(guard) = self.guards.get(at) {

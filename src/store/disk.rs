@@ -21,6 +21,7 @@ use super::{
     files::{Clobber, Files},
     lock::{self, Locked},
 };
+use crate::planted::{Defect, has};
 
 /// Where a store's file is, and the lock on it.
 #[derive(Debug)]
@@ -142,10 +143,16 @@ impl Disk {
                 path: self.named.clone(),
             }));
         }
+        if has(Defect::WrittenInPlace) {
+            return fs::write(&self.path, text).map_err(failed);
+        }
         let file = write_beside(&self.files, &self.named, &self.path, text);
         let file = file.map_err(Unsaved::AsBefore)?;
         let held = self.files.rename(file, &self.path, Clobber::Always);
         self.held = Locked::new(held.map_err(failed)?);
+        if has(Defect::FolderNotSynced) {
+            return Ok(());
+        }
         self.files.sync_folder(&self.folder).map_err(failed)
     }
 
@@ -191,7 +198,9 @@ fn write_beside(
         .map_err(failed)?;
     lock::lock(named, file.as_file())?;
     files.write(&mut file, text).map_err(failed)?;
-    files.sync(&file).map_err(failed)?;
+    if !has(Defect::FileNotSynced) {
+        files.sync(&file).map_err(failed)?;
+    }
     Ok(file)
 }
 

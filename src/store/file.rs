@@ -18,7 +18,10 @@ use super::{
     files::Files,
     format::{self, Kept},
 };
-use crate::protocol::Incarnation;
+use crate::{
+    planted::{Defect, has},
+    protocol::Incarnation,
+};
 
 /// Keeps the record in a file, through crashes of the process and of the host.
 ///
@@ -129,7 +132,14 @@ where
     ) -> Result<Self, StoreError> {
         let mut disk = Disk::open(path, files)?;
         let text = disk.read(format::MAX_LEN)?;
-        let kept = format::decode::<D>(disk.named(), &text, &identity)?;
+        let kept = match format::decode::<D>(disk.named(), &text, &identity) {
+            Ok(kept) if has(Defect::ForgottenWhenOpened) => Kept {
+                record: None,
+                ..kept
+            },
+            Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => Kept::nothing(),
+            kept => kept?,
+        };
         disk.tidy()?;
         let text = format::encode(&identity, &kept.as_ref())?;
         match disk.replace(&text) {
@@ -179,6 +189,7 @@ where
         match written {
             Ok(()) => *known = Known::Durable(kept),
             Err(Unsaved::AsBefore(error)) => return Err(error),
+            Err(Unsaved::InDoubt(error)) if has(Defect::FailureIsForgotten) => return Err(error),
             Err(Unsaved::InDoubt(error)) => {
                 *known = Known::InDoubt;
                 return Err(error);

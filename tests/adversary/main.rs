@@ -12,5 +12,7 @@
 mod crowds;
 mod kit;
 mod members;
+#[cfg(feature = "planted")]
+mod planted;
 mod slow;
 mod strangers;

@@ -112,6 +112,27 @@ fn one_who_hung_and_was_given_up_says_and_keeps_nothing_when_it_wakes() {
     });
 }
 
+/// What waits in its mailbox has nothing to do with a record, which would be refused besides.
+#[test]
+fn one_who_hung_and_was_given_up_takes_no_step_when_it_wakes() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        settle().await;
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
+        settle().await;
+        stage.tell(&toy, &[Act::Say("late"), Act::Acquire(1)]);
+        toy.campaign().unwrap();
+        assert!(toy.leave(MS(50)).await.is_err());
+        stage.inputs.take();
+        stage.tap.log.take();
+        clock::sleep(MS(500)).await;
+        assert_eq!(stage.tap.log.take(), [""; 0], "said by one who is given up");
+        assert_eq!(stage.inputs.take(), [""; 0]);
+        assert!(!toy.is_leader() && !toy.addr().connected());
+    });
+}
+
 #[test]
 fn one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended() {
     play(async {

@@ -20,6 +20,8 @@ mod leave;
 mod lives;
 mod outside;
 mod panics;
+#[cfg(feature = "planted")]
+mod planted;
 mod records;
 mod stage;
 mod start;

@@ -15,6 +15,8 @@ mod kit;
 mod load;
 mod names;
 mod pipes;
+#[cfg(feature = "planted")]
+mod planted;
 #[cfg(feature = "secret")]
 mod secrets;
 mod sockets;

@@ -28,6 +28,8 @@ pub mod many;
 pub mod member;
 mod members;
 pub mod plan;
+#[cfg(test)]
+mod planted;
 pub mod setting;
 #[cfg(test)]
 mod tests;

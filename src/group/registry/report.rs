@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::{
     group::{Holder, Update, snapshot::Route},
+    planted::{Defect, has},
     protocol::{AgentId, Leader, Member, PeerMessage, Presence},
 };
 
@@ -136,7 +137,7 @@ impl<M: PeerMessage> Registry<M> {
         by: Option<&Arc<Route<M>>>,
         mark: impl FnOnce(&mut Member) -> bool,
     ) -> bool {
-        let Some((known, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
+        let Some((known, route)) = self.entry(id).filter(|(_, its)| counts(its, by)) else {
             return false;
         };
         let (mut member, score, route) = (known.clone(), known.score, Arc::clone(route));
@@ -161,7 +162,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// A member leaves, if it is that route's; says whether there was one.
     pub(super) fn remove(&mut self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> bool {
-        let Some((member, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
+        let Some((member, route)) = self.entry(id).filter(|(_, its)| counts(its, by)) else {
             return false;
         };
         let (member, route) = (member.clone(), Arc::clone(route));
@@ -191,6 +192,11 @@ impl<M: PeerMessage> Registry<M> {
         let left = self.left.get(id)?;
         Some((&left.member, &left.route))
     }
+}
+
+/// Whether what is said by that route counts for a member of the other one.
+fn counts<M: PeerMessage>(its: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
+    is_by(its, by) || has(Defect::ReportOfAnyRoute)
 }
 
 /// Whether that is the route by which something is said; `None` is this process.

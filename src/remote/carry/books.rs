@@ -16,6 +16,7 @@ use std::{
 
 use crate::{
     group::Update,
+    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member, Presence, Time},
     remote::{Limits, LinkId, News, NodeIncarnation},
 };
@@ -103,11 +104,8 @@ impl Books {
 
     /// Applies news of one group; says whose names were refused.
     pub(crate) fn apply(&mut self, link: LinkId, news: News) -> Vec<AgentId> {
-        let Some(page) = self
-            .groups
-            .get_mut(news.group)
-            .filter(|_| self.link == Some(link))
-        else {
+        let is_present = self.counts(link);
+        let Some(page) = self.groups.get_mut(news.group).filter(|_| is_present) else {
             return Vec::new();
         };
         if news.is_opening {
@@ -132,7 +130,7 @@ impl Books {
     /// All groups have begun anew over this link: who was not named is gone. For
     /// certain, if the life is the one that named it before.
     pub(crate) fn sweep(&mut self, link: LinkId) {
-        if self.link != Some(link) {
+        if !self.counts(link) {
             return;
         }
         let is_same = self.life == self.latest;
@@ -148,6 +146,11 @@ impl Books {
             let gone = gone.collect();
             page.tell(gone);
         }
+    }
+
+    /// Whether what that link says counts.
+    fn counts(&self, link: LinkId) -> bool {
+        self.link == Some(link) || has(Defect::ReplacedLinkCounts)
     }
 
     /// The peer is none any more: nothing that its links may still say counts.
@@ -197,6 +200,9 @@ impl Books {
         for page in &self.groups {
             let suspect = |(id, known): (&AgentId, &Known)| {
                 let life = known.life?;
+                if has(Defect::SilenceIsCertain) {
+                    return Some(Update::Left(id.clone(), Some(life)));
+                }
                 Some(Update::Suspect(id.clone(), life))
             };
             let suspected = page.members.iter().filter_map(suspect).collect();

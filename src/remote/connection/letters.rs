@@ -5,6 +5,7 @@
 
 use crate::{
     group::Handed,
+    planted::{Defect, has},
     protocol::{AgentId, Time},
     remote::{
         Closed, Dropped, Inbound, Letter,
@@ -47,7 +48,7 @@ impl<'a> Letters<'a> {
             return Ok(1);
         };
         let mut judge = |said: &Said| {
-            if !passed.may_be.covers(said.needs) {
+            if !passed.may_be.covers(said.needs) && !has(Defect::RoleNotAsked) {
                 return Err(Closed::Role { kind: said.kind });
             }
             let admit = |term| shared.admit(passed.group, term);

@@ -215,7 +215,10 @@ impl Writer {
             } = side.told.borrow_mut().update(home);
             if let Some(mine) = &opens {
                 let theirs = side.rules.borrow();
-                if theirs.as_ref().is_some_and(|theirs| *theirs != mine.into()) {
+                if theirs
+                    .as_ref()
+                    .is_some_and(|theirs| !theirs.are(&mine.into()))
+                {
                     return Err(Closed::Lost);
                 }
                 common.shared.follow(group, mine);

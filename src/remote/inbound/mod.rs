@@ -8,6 +8,7 @@ mod budget;
 mod directory;
 
 use crate::{
+    planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
         Closed, Dropped, Established, Limits, MayBe, Rights,
@@ -189,7 +190,8 @@ impl Inbound {
             return Ok(Letter::Drop(Dropped::RefusedName));
         }
         let life = Some(letter.incarnation);
-        if life < agent.incarnation || life <= agent.ended {
+        let is_former = life < agent.incarnation || life <= agent.ended;
+        if is_former && !has(Defect::FormerIsPassed) {
             return Ok(Letter::Drop(Dropped::FormerLife));
         }
         agent.incarnation = life;

@@ -24,6 +24,7 @@ use tracing::error;
 
 use crate::{
     group::{Incoming, Link},
+    planted::{Defect, has},
     protocol::{AgentId, Incarnation},
     remote::{Limits, LinkId, RemoteMessage, pace, wire::Allowance},
 };
@@ -113,7 +114,10 @@ impl Queued {
 
     /// `None` if no other letter stands for it.
     fn key(&self) -> Option<Key> {
-        let kind = self.repeats?;
+        let mut kind = self.repeats?;
+        if has(Defect::KindsReplaced) {
+            kind = "any";
+        }
         Some((self.group, kind, self.from.clone(), self.to.clone()))
     }
 }
@@ -327,6 +331,9 @@ impl Outbox {
 impl Queue {
     /// A letter that stands for a former one needs none.
     fn has_room(&self, letter: &Queued, most: usize) -> bool {
+        if has(Defect::QueueUnbounded) {
+            return true;
+        }
         let bytes = self.bytes.saturating_add(letter.size());
         let Some(key) = letter.key().filter(|_| bytes > most) else {
             return bytes <= most;

@@ -1,0 +1,168 @@
+//! Defects of the agent, the store and the bridge planted on purpose, to prove that the tests would
+//! find them.
+//!
+//! Decided here: which of them this process has. A defect of an election stands in the election's
+//! configuration (`elections/*/defect.rs`). Those that are listed here concern an actor, its handles
+//! on other threads, and saves on a thread for blocking work: nothing that all of these share is
+//! configured. So the process as a whole has the defect that its environment names, and whoever
+//! looks for a defect starts a process of its own: tests that run at the same time are undisturbed.
+//!
+//! Nothing here can be switched on in a build without the feature `planted`, which is never
+//! enabled by default: without it each guard is a constant `false`.
+
+/// One rule, broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Defect {
+    /// Agent: an incarnation that was given up takes steps.
+    EndedSteps,
+    /// Agent: an incarnation that was given up while a record waited saves the record.
+    EndedSaves,
+    /// Agent: a leadership that a step ends is revoked after the step's effects, not before.
+    RevokedLast,
+    /// Agent: the work of `lead` is polled after the lease, until a timer says that it is over.
+    WorksAfterLease,
+    /// Agent: the machine is given messages of incarnations that have ended.
+    EndedIsHeard,
+    /// Agent: a hand-over waits for the first subscriber that is done, not for all of them.
+    FirstDrainsAll,
+    /// Agent: the messages of a step leave before its record is durable.
+    SendsBeforeRecord,
+    /// Agent: an end is confirmed while work of that incarnation still runs.
+    EndConfirmedEarly,
+
+    /// Store: a record of any generation is saved.
+    AnyGenerationSaves,
+    /// Store: a record is written into the file of the record before it.
+    WrittenInPlace,
+    /// Store: a new file has its name before its contents are on the disk.
+    FileNotSynced,
+    /// Store: a save has ended before the file's new name is on the disk.
+    FolderNotSynced,
+    /// Store: a damaged file is taken for that of a node that never voted.
+    DamagedIsFresh,
+    /// Store: the record is forgotten when the file is opened.
+    ForgottenWhenOpened,
+    /// Store: a save that failed at the renaming is taken for one that changed nothing.
+    FailureIsForgotten,
+
+    /// Bridge: what is said of a member counts, whichever node says it.
+    ReportOfAnyRoute,
+    /// Bridge: what a link still says after another one took its place counts.
+    ReplacedLinkCounts,
+    /// Bridge: a group of another epoch is joined.
+    AnyEpochJoined,
+    /// Bridge: a repeated message that waits is replaced by one of another kind.
+    KindsReplaced,
+    /// Bridge: a peer's agent may say what its role does not allow.
+    RoleNotAsked,
+    /// Bridge: messages of a sender's former incarnation are passed on.
+    FormerIsPassed,
+    /// Bridge: any number of messages waits for a peer.
+    QueueUnbounded,
+    /// Bridge: the agents of a peer that cannot be reached are taken for ended.
+    SilenceIsCertain,
+}
+
+impl Defect {
+    /// All of them.
+    pub const ALL: [Self; 23] = [
+        Self::EndedSteps,
+        Self::EndedSaves,
+        Self::RevokedLast,
+        Self::WorksAfterLease,
+        Self::EndedIsHeard,
+        Self::FirstDrainsAll,
+        Self::SendsBeforeRecord,
+        Self::EndConfirmedEarly,
+        Self::AnyGenerationSaves,
+        Self::WrittenInPlace,
+        Self::FileNotSynced,
+        Self::FolderNotSynced,
+        Self::DamagedIsFresh,
+        Self::ForgottenWhenOpened,
+        Self::FailureIsForgotten,
+        Self::ReportOfAnyRoute,
+        Self::ReplacedLinkCounts,
+        Self::AnyEpochJoined,
+        Self::KindsReplaced,
+        Self::RoleNotAsked,
+        Self::FormerIsPassed,
+        Self::QueueUnbounded,
+        Self::SilenceIsCertain,
+    ];
+}
+
+/// The variable of the environment that names the defect of a process.
+pub const VARIABLE: &str = "PLANTED";
+
+/// Whether that rule is broken on purpose: never, but in tests of the tests.
+#[cfg(feature = "planted")]
+pub(crate) fn has(defect: Defect) -> bool {
+    use std::{env, sync::OnceLock};
+
+    static PLANTED: OnceLock<Option<Defect>> = OnceLock::new();
+    let read = || {
+        let name = env::var(VARIABLE).ok()?;
+        let mut all = Defect::ALL.into_iter();
+        all.find(|defect| format!("{defect:?}") == name)
+    };
+    *PLANTED.get_or_init(read) == Some(defect)
+}
+
+/// Whether that rule is broken on purpose: never, but in tests of the tests.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn has(_: Defect) -> bool {
+    false
+}
+
+#[cfg(all(test, feature = "planted"))]
+#[path = "../tests/common/planted.rs"]
+mod again;
+
+#[cfg(all(test, feature = "planted"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defects_are_found_by_tests_of_the_parts() {
+        let cases = [
+            (
+                Defect::WrittenInPlace,
+                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+                "failed: saved",
+            ),
+            (
+                Defect::FileNotSynced,
+                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+                "left: [Write, Rename, SyncFolder]",
+            ),
+            (
+                Defect::FolderNotSynced,
+                "store::tests::calls::a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards",
+                "left: [Write, Sync, Rename]",
+            ),
+            (
+                Defect::ReplacedLinkCounts,
+                "remote::tests::books::news_of_a_replaced_link_change_nothing",
+                "presence: Down, incarnation: Some(Incarnation(9))",
+            ),
+            (
+                Defect::KindsReplaced,
+                "remote::carry::outbox::tests::kinds::a_repeated_letter_stands_for_none_of_another_kind_in_a_ring",
+                "once each, and none for another",
+            ),
+            (
+                Defect::FormerIsPassed,
+                "remote::tests::inbound::letters::a_letter_of_a_former_life_is_dropped",
+                "right: Ok(Drop(FormerLife))",
+            ),
+            (
+                Defect::QueueUnbounded,
+                "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
+                "20,000 letters are more than 1 MiB",
+            ),
+        ];
+        again::are_found("lib", VARIABLE, &cases);
+    }
+}

@@ -1,0 +1,58 @@
+//! Would these tests notice an agent that breaks a rule of the driver? Needs the feature `planted`.
+
+use actix_bully::planted::{Defect, VARIABLE};
+
+#[path = "../common/planted.rs"]
+mod again;
+
+#[test]
+fn an_agents_defects_are_found() {
+    let cases = [
+        (
+            Defect::EndedSteps,
+            "leave::one_who_hung_and_was_given_up_takes_no_step_when_it_wakes",
+            "said by one who is given up",
+        ),
+        (
+            Defect::EndedSaves,
+            "leave::one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended",
+            "left: Some(1)",
+        ),
+        (
+            Defect::RevokedLast,
+            "belief::a_gained_belief_is_published_after_all_effects_and_a_lost_one_before",
+            "resign to prompter, leads",
+        ),
+        (
+            Defect::WorksAfterLease,
+            "leases::nothing_of_the_work_is_polled_after_its_lease_not_even_after_a_suspend",
+            "the timers have 10 s to go",
+        ),
+        (
+            Defect::EndedIsHeard,
+            "effects::mail_of_strangers_and_of_ended_lives_never_reaches_the_machine",
+            "left: [\"toy.1 peer says a former life\"",
+        ),
+        (
+            Defect::FirstDrainsAll,
+            "draining::two_words_of_one_subscriber_are_one_word",
+            "the other one works",
+        ),
+        (
+            Defect::SendsBeforeRecord,
+            "records::what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else",
+            "left: ([\"before\", \"after 1\"",
+        ),
+        (
+            Defect::EndConfirmedEarly,
+            "lead::an_end_is_certain_only_when_every_lead_future_is_dropped",
+            "right: Suspect",
+        ),
+        (
+            Defect::AnyGenerationSaves,
+            "records::of_two_agents_with_one_store_the_later_one_has_it",
+            "right: Ended",
+        ),
+    ];
+    again::are_found("agent", VARIABLE, &cases);
+}

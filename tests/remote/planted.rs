@@ -1,0 +1,28 @@
+//! Would these tests notice a bridge that breaks a rule? Needs the feature `planted`.
+
+use actix_bully::planted::{Defect, VARIABLE};
+
+#[path = "../common/planted.rs"]
+mod again;
+
+#[test]
+fn a_bridges_defects_are_found_between_hosts() {
+    let cases = [
+        (
+            Defect::AnyEpochJoined,
+            "voters::voters_of_two_epochs_do_not_hear_each_other",
+            "no agent has crossed",
+        ),
+        (
+            Defect::KindsReplaced,
+            "elections::a_ring_of_two_hosts_acknowledges_every_heartbeat",
+            "beat_ack",
+        ),
+        (
+            Defect::QueueUnbounded,
+            "load::a_full_queue_closes_the_link_and_its_letters_are_counted",
+            "1 MiB is not that much",
+        ),
+    ];
+    again::are_found("remote", VARIABLE, &cases);
+}

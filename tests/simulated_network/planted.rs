@@ -1,0 +1,33 @@
+//! Would these histories notice an agent or a bridge that breaks a rule? Those that take several
+//! hosts to be noticed, or that histories notice as well as a test does.
+
+use actix_bully::planted::{Defect, VARIABLE};
+
+use crate::{
+    kinds::Fault,
+    many::{play, play_all},
+};
+
+#[path = "../common/planted.rs"]
+mod again;
+
+/// One after the other, so that what is broken first is the same each time.
+#[test]
+fn sixty_histories_keep_every_promise() {
+    let sum = play_all(&(0..60), &Fault::all(), 1, play);
+    let broken = sum.broken.map(|(seed, tale)| (seed, tale.broken));
+    assert_eq!(broken, None);
+}
+
+#[test]
+fn defects_of_agents_and_bridges_are_found() {
+    let test = "planted::sixty_histories_keep_every_promise";
+    let cases = [
+        (Defect::WorksAfterLease, test, "ran after its leadership"),
+        (Defect::FirstDrainsAll, test, "before its work had ended"),
+        (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
+        (Defect::AnyEpochJoined, test, "counted term"),
+        (Defect::SilenceIsCertain, test, "counted refused_name"),
+    ];
+    again::are_found("simulated_network", VARIABLE, &cases);
+}
