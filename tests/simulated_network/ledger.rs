@@ -46,6 +46,16 @@ impl Ledger {
         }
     }
 
+    /// Notes that a vote has arrived: the voter's record of it is on its disk by then.
+    fn answered(&self, voter: &AgentId, term: Term, candidate: &AgentId) {
+        self.voted(voter, term, candidate);
+        let kept = self.entries().records.get(voter).copied();
+        if kept < Some(term) {
+            let kept = kept.unwrap_or_default();
+            self.breaks(format!("{voter} voted in {term}, with a record of {kept}"));
+        }
+    }
+
     /// Notes that a voter's record is on its disk.
     pub fn wrote(&self, voter: &AgentId, record: &Vote) {
         if record.voted_for.as_ref() == Some(voter) {
@@ -129,7 +139,7 @@ impl Wire<BullyMessage> for Ledger {
         if let BullyMessage::ClaimReply(reply) = &letter.message
             && reply.granted
         {
-            self.voted(&letter.from, reply.term, to);
+            self.answered(&letter.from, reply.term, to);
         }
         // As without anything in between: what is repeated anyway may be lost.
         if letter.message.is_repeated() {

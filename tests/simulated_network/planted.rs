@@ -25,6 +25,7 @@ fn defects_of_agents_and_bridges_are_found() {
     let cases = [
         (Defect::WorksAfterLease, test, "ran after its leadership"),
         (Defect::FirstDrainsAll, test, "before its work had ended"),
+        (Defect::SendsBeforeRecord, test, "with a record of"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
         (Defect::AnyEpochJoined, test, "counted term"),
         (Defect::SilenceIsCertain, test, "counted refused_name"),
