@@ -138,8 +138,14 @@ fn a_letter_from_elsewhere_stays_here() {
         };
         group.deliver_here(&letter, None);
         assert_eq!(counts().await, [1, 1, 0]);
+        assert_eq!(group.counters().sent, 2);
         group.deliver_here(&letter, Some(&[id("b"), id("y"), id("nobody")]));
         assert_eq!(counts().await, [0, 1, 0]);
+        assert_eq!(
+            group.counters().sent,
+            3,
+            "what went to nobody is not counted"
+        );
         group.down(&id("b"), life);
         group.deliver_here(&letter, None);
         assert_eq!(

@@ -105,5 +105,6 @@ mod tests {
         assert!(first > Time::ZERO);
         while clock.now() == first {}
         assert!(clock.now() > first);
+        assert!(clock.counts_suspend());
     }
 }

@@ -34,3 +34,31 @@ impl Clock for VirtualClock {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_clock_follows_a_paused_runtime_and_counts_a_suspend() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let clock = VirtualClock::new();
+            tokio::time::sleep(Duration::from_millis(7)).await;
+            assert_eq!(clock.now(), Time::from_millis(7));
+            let begun_now = RuntimeClock::new();
+            assert_eq!(VirtualClock::from(begun_now).now(), Time::ZERO);
+            assert!(clock.counts_suspend());
+            assert!(
+                !begun_now.counts_suspend(),
+                "only a test may say that it does"
+            );
+        });
+    }
+}

@@ -1,8 +1,8 @@
 //! What was saved is there again, and only that.
 
-use std::{future::poll_fn, os::unix::fs::PermissionsExt, task::Poll};
+use std::{future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll};
 
-use actix_bully::store::{MemoryStore, TermStore};
+use actix_bully::store::{FaultyStore, MemoryStore, TermStore};
 
 use super::{create, identity, keep, names, open, place, vote};
 
@@ -96,6 +96,14 @@ fn a_store_says_whose_it_is_and_whether_it_lasts() {
     let memory = MemoryStore::<u64>::new();
     assert!(memory.is_volatile());
     assert_eq!(memory.identity(), None);
+    let faulty = FaultyStore::new(store);
+    assert!(!faulty.is_volatile());
+    assert_eq!(faulty.identity(), Some(&identity("api-1")));
+    assert!(FaultyStore::new(memory.clone()).is_volatile());
+    let shared = Arc::new(faulty);
+    assert!(!TermStore::is_volatile(&shared));
+    assert_eq!(TermStore::identity(&shared), Some(&identity("api-1")));
+    assert!(TermStore::is_volatile(&Arc::new(memory)));
 }
 
 #[actix_rt::test]
