@@ -95,6 +95,13 @@ mod tests {
         assert_eq!(guard.admit(Term(1 << 40)), Ok(()));
         guard.follow(&of_epoch(1));
         assert_eq!(guard.admit(Term(5)), Ok(()), "far below what is known");
+        let (term, known) = (Term(1 << 41), Term(1 << 40));
+        let fault = TermFault::Jump { term, known };
+        assert_eq!(
+            guard.admit(term),
+            Err(fault),
+            "the same rules, the same terms"
+        );
         guard.follow(&of_epoch(2));
         assert_eq!(guard.admit(Term(5)), Ok(()));
         let (term, known) = (Term(1 << 40), Term(5));

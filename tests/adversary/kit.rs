@@ -14,8 +14,8 @@ use actix_bully::{
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Counts, Farewell, Limits,
-        LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, RemoteBridge,
-        Traffic,
+        LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, PeerStatus,
+        RemoteBridge, Traffic,
         transport::Tcp,
         wire::{
             Allowance, Conditions, Features, Frame, Hello, LettersWriter, Opening, Roster,
@@ -181,6 +181,13 @@ impl Scene {
         group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
     }
 
+    /// How many messages to a peer the victim lost.
+    pub(crate) fn lost(&self, peer: &str) -> u64 {
+        let peers = self.victim.bridge.peers();
+        let of = |status: &&PeerStatus| status.node.as_str() == peer;
+        peers.iter().find(of).map_or(0, |status| status.lost)
+    }
+
     /// What the victim told since this was asked last.
     pub(crate) fn told(&mut self) -> Vec<BridgeEvent> {
         let next = || self.events.next().now_or_never().flatten();
@@ -322,8 +329,13 @@ impl Raw {
     }
 
     /// Becomes a ready link of that node.
-    pub(crate) async fn greet(mut self, name: &str) -> Self {
-        self.hello(hello(name)).await;
+    pub(crate) async fn greet(self, name: &str) -> Self {
+        self.greet_with(hello(name)).await
+    }
+
+    /// The same, with that HELLO.
+    pub(crate) async fn greet_with(mut self, mine: Hello) -> Self {
+        self.hello(mine).await;
         let link = self.link;
         self.say(&framed(|out| conditions().encode(out))).await;
         self.say(&framed(|out| encode_ready(link, out))).await;

@@ -11,6 +11,7 @@
 
 mod crowds;
 mod kit;
+mod letters;
 mod members;
 #[cfg(feature = "planted")]
 mod planted;

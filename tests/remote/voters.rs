@@ -256,6 +256,25 @@ fn agents_that_follow_other_rules_do_not_hear_each_other() {
     });
 }
 
+/// The other side opened the group while there were no agents here, thus no rules either.
+#[test]
+fn agents_that_turn_out_to_follow_other_rules_are_no_members() {
+    let folder = tempfile::tempdir().unwrap();
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let mut b = Host::start(&pipes, "b", &["a"]);
+        voter(&mut b, "b1", folder.path());
+        let knows = |host: &Host| host.group.members().get(&id("b1")).is_some();
+        until("a knows b1", || knows(&a)).await;
+        a.agent("a1", 1);
+        until("a knows no b1", || !knows(&a)).await;
+        sleep(MS(3_000)).await;
+        assert!(a.is_linked("b") && !knows(&a), "nor does it come again");
+        assert!(a.follows("a1"));
+    });
+}
+
 #[test]
 fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
     let folder = tempfile::tempdir().unwrap();

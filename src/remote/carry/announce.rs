@@ -254,6 +254,55 @@ mod tests {
         assert_eq!(news.opens, requirements);
         assert_eq!(news.before.members, [(0, up("b", 2))]);
         assert!(news.after.left.is_empty());
+        let given = [0, 1, 2].map(|number| announcer.was_given(number));
+        assert_eq!(
+            given,
+            [true, true, false],
+            "messages to them may be under way"
+        );
+    }
+
+    #[test]
+    fn who_has_left_keeps_its_number_until_its_last_messages_are_written() {
+        let mut announcer = Announcer::default();
+        announcer.update(home(&[up("a", 1), up("b", 1)]));
+        announcer.update(home(&[up("b", 1)]));
+        let a = AgentId::new("a").unwrap();
+        assert_eq!((announcer.number(&a), announcer.name(0)), (Some(0), None));
+        announcer.forget_left();
+        assert_eq!(announcer.number(&a), None);
+    }
+
+    #[test]
+    fn a_long_roster_is_told_in_pieces_and_nothing_of_it_is_left_out() {
+        let members = |from: u32, to: u32| {
+            let named = (from..to).map(|k| (k, up(&format!("n{k}"), 1)));
+            RosterContent {
+                members: named.collect(),
+                ..RosterContent::default()
+            }
+        };
+        let left = |left: &[u32]| RosterContent {
+            left: left.to_vec(),
+            ..RosterContent::default()
+        };
+        let content = RosterContent {
+            left: vec![7, 8, 9],
+            ..members(0, 3)
+        };
+        let pieces = [left(&[7, 8]), left(&[9]), members(0, 2), members(2, 3)];
+        assert_eq!(News::pieces(&content, 2), pieces);
+        assert_eq!(News::pieces(&RosterContent::default(), 2), []);
+        let leader = Some(LeaderHint {
+            agent: 1,
+            incarnation: Incarnation(1),
+            term: Term(4),
+        });
+        let hint = RosterContent {
+            leader,
+            ..RosterContent::default()
+        };
+        assert_eq!(News::pieces(&hint, 2), [hint]);
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! What is made of a node's rosters, and of which link's.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
 use crate::{
-    elections::message::BullyMessage,
+    elections::message::{BullyMessage, Resign},
     group::Group,
-    protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time},
+    protocol::{
+        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Term, Time, To,
+    },
     remote::{
         Limits, LinkId, News, NodeIncarnation,
-        carry::{Books, Carried, Carrier},
+        carry::{Books, Carried, Carrier, Line, Receivers},
     },
 };
 
@@ -22,10 +27,13 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        let group = Group::new("g").unwrap();
+        Self::of(Group::new("g").unwrap(), "host-b")
+    }
+
+    fn of(group: Group<BullyMessage>, node: &str) -> Self {
         let limits = Limits::default();
         let carrier: Arc<dyn Carried> = Arc::new(Carrier::new(group.clone(), &limits));
-        let books = Books::new("host-b", &[carrier], &limits, |_| Box::new(|_, _| {}));
+        let books = Books::new(node, &[carrier], &limits, |_| Box::new(|_, _| {}));
         Self { group, books }
     }
 
@@ -48,6 +56,26 @@ impl Desk {
     fn names(&self) -> String {
         self.members().iter().map(|m| m.id.to_string()).collect()
     }
+
+    fn presence(&self, name: &str) -> Option<Presence> {
+        self.members().get(&id(name)).map(|m| m.presence)
+    }
+
+    fn has_refused(&self) -> bool {
+        self.books.refusals().load(Relaxed)
+    }
+
+    /// Whom a message to all names on this node.
+    fn named(&self) -> Vec<Receivers> {
+        let (term, successor) = (Term(1), None);
+        let message = Resign { term, successor }.into();
+        self.group
+            .deliver(&id("a"), Incarnation(1), &To::All, message);
+        let outbox = &self.books.outbox;
+        let waiting = outbox.take(LinkId([1; 16]), Line::default()).unwrap();
+        let to = waiting.iter().map(|(letter, _)| letter.to.clone());
+        to.collect()
+    }
 }
 
 fn id(name: &str) -> AgentId {
@@ -61,6 +89,14 @@ fn up(name: &str, life: u64) -> Member {
         Some(1.into()),
         Incarnation(life),
     )
+}
+
+fn down(name: &str, life: u64) -> Member {
+    Member {
+        presence: Presence::Down,
+        ended: Some(Incarnation(life)),
+        ..up(name, life)
+    }
 }
 
 fn news(members: &[Member]) -> News {
@@ -88,11 +124,6 @@ fn news_of_a_replaced_link_change_nothing() {
     desk.sweep(1);
     desk.begin(1, 2);
     let before = desk.members();
-    let ended = Member {
-        presence: Presence::Down,
-        ended: Some(Incarnation(9)),
-        ..up("x", 9)
-    };
     let leader = Some(Leader {
         id: id("x"),
         incarnation: Incarnation(9),
@@ -100,7 +131,7 @@ fn news_of_a_replaced_link_change_nothing() {
     });
     let left = vec![(0, id("x"))];
     for said in [
-        news(&[ended, up("y", 9)]),
+        news(&[down("x", 9), up("y", 9)]),
         News { left, ..news(&[]) },
         News {
             leader,
@@ -178,4 +209,55 @@ fn a_node_that_was_forgotten_begins_anew() {
     assert_eq!((x.incarnation, x.is_up()), (Some(Incarnation(300)), true));
     assert!(!x.is_stale(Incarnation(300)) && x.is_stale(Incarnation(900)));
     assert!(!x.has_ended(Incarnation(900)));
+}
+
+#[test]
+fn agents_of_a_lost_node_are_suspected() {
+    let mut desk = Desk::new();
+    desk.begin(1, 1);
+    desk.say(1, opening(&[up("x", 9), down("y", 9)]));
+    desk.sweep(1);
+    desk.books.suspect();
+    assert_eq!(desk.presence("x"), Some(Presence::Suspect));
+    assert_eq!(desk.presence("y"), Some(Presence::Down), "that was certain");
+}
+
+/// Every roster would else take the lock of every other peer.
+#[test]
+fn a_refusal_shows_until_the_name_is_free() {
+    let mut desk = Desk::new();
+    let mut other = Desk::of(desk.group.clone(), "host-c");
+    desk.begin(1, 1);
+    desk.say(1, opening(&[up("x", 9)]));
+    other.begin(1, 2);
+    assert!(!other.has_refused());
+    assert_eq!(other.say(2, opening(&[up("x", 5)])), [id("x")]);
+    assert!(other.has_refused() && !desk.has_refused());
+    desk.books.remove(0);
+    other.books.retry(0);
+    assert!(!other.has_refused());
+    assert_eq!(other.presence("x"), Some(Presence::Up));
+}
+
+#[test]
+fn a_message_to_all_names_nobody_whoever_comes_or_ends() {
+    let mut desk = Desk::new();
+    desk.books.outbox.link(LinkId([1; 16]));
+    desk.begin(1, 1);
+    desk.say(
+        1,
+        opening(&[up("v", 9), up("w", 9), up("x", 9), down("y", 9)]),
+    );
+    desk.sweep(1);
+    assert_eq!(desk.named(), [Receivers::All]);
+    let left = vec![(3, id("y"))];
+    let ended = down("x", 9);
+    for said in [
+        news(&[ended]),
+        news(&[up("x", 10)]),
+        News { left, ..news(&[]) },
+    ] {
+        desk.say(1, said);
+        assert_eq!(desk.named(), [Receivers::All], "{:?}", desk.members());
+    }
 }

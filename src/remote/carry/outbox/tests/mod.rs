@@ -4,6 +4,7 @@ mod kinds;
 
 use actix::clock::sleep;
 use bytes::BytesMut;
+use futures::FutureExt;
 
 use super::*;
 use crate::{
@@ -240,6 +241,52 @@ fn a_letter_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
         sleep(Duration::from_millis(500)).await;
         way.outbox.link(LINK);
         assert_eq!(taken(&way), [bytes(&resign(2))], "that one is in time");
+    });
+}
+
+#[test]
+fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
+    play(async {
+        let to = [id("x")];
+        let step = || sleep(Duration::from_millis(1_500));
+        // With a link: the oldest is replaced, and the next one is not that old.
+        let with_link = way();
+        with_link.carry(&to, letter("a", heartbeat(1)));
+        step().await;
+        with_link.carry(&to, letter("b", heartbeat(1)));
+        with_link.carry(&to, letter("a", heartbeat(2)));
+        step().await;
+        assert_eq!(taken(&with_link).len(), 2, "after 1,500 ms");
+        // Without one: only what is too old is lost.
+        let without = way();
+        without.outbox.unlink(LINK);
+        without.carry(&to, letter("a", resign(1)));
+        step().await;
+        without.carry(&to, letter("a", resign(2)));
+        step().await;
+        without.outbox.link(LINK);
+        assert_eq!(taken(&without), [bytes(&resign(2))]);
+        // Of a burst, 32 count as said at the same time, and no more.
+        let burst = way();
+        (0..32).for_each(|term| burst.carry(&to, letter("a", resign(term))));
+        step().await;
+        burst.carry(&to, letter("a", resign(32)));
+        burst.outbox.unlink(LINK);
+        step().await;
+        burst.outbox.link(LINK);
+        assert_eq!(taken(&burst), [bytes(&resign(32))]);
+    });
+}
+
+#[test]
+fn who_waits_for_a_queue_is_not_woken_without_a_reason() {
+    play(async {
+        let way = way();
+        assert!(way.outbox.rung().now_or_never().is_none(), "nothing waits");
+        way.carry(&[id("x")], letter("a", resign(1)));
+        assert!(way.outbox.rung().now_or_never().is_some());
+        assert!(way.outbox.rung().now_or_never().is_none(), "once");
+        assert!(way.outbox.overrun().now_or_never().is_none());
     });
 }
 
