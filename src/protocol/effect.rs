@@ -158,6 +158,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn effects_are_seen_in_their_order_until_they_are_taken_out() {
+        let mut out = Effects::<(), u8, ()>::default();
+        out.cancel_timer(7);
+        out.cancel_timer(3);
+        let expected = [Effect::CancelTimer(7), Effect::CancelTimer(3)];
+        assert_eq!(out.as_slice(), expected);
+        assert!(out.drain().eq(expected) && out.as_slice().is_empty());
+    }
+
+    #[test]
     fn jitter_saturates() {
         let after = After::jittered(Duration::MAX, Duration::from_secs(1));
         assert_eq!(

@@ -308,6 +308,14 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_its_text() {
+        let id = AgentId::new("a").unwrap();
+        assert!(id == *"a" && id == "a" && id != *"b" && id != "b");
+        let names = std::collections::BTreeSet::from([id]);
+        assert!(names.contains("a") && !names.contains("") && !names.contains("b"));
+    }
+
+    #[test]
     fn counters_end_and_do_not_wrap() {
         assert_eq!(Term(u64::MAX).next(), None);
         assert_eq!(Term(7).next(), Some(Term(8)));

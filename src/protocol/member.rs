@@ -208,3 +208,30 @@ impl Member {
                 .is_some_and(|score| (score, &self.id) > (rank.score, &rank.id))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Incarnations of two places are numbered apart: those of the former one up to 5.
+    #[test]
+    fn an_incarnation_of_the_former_place_is_over_and_its_end_is_not_this_ones() {
+        let moved = Member {
+            former: Some(Incarnation(5)),
+            ..Member::up(
+                AgentId::new("a").unwrap(),
+                MemberKind::Voter,
+                None,
+                Incarnation(1),
+            )
+        };
+        let stale = [1, 2, 5, 6].map(|life| moved.is_stale(Incarnation(life)));
+        assert_eq!(stale, [false, true, true, false]);
+        let ended = Member {
+            ended: Some(Incarnation(9)),
+            ..moved
+        };
+        let ended = [4, 5, 6, 9, 10].map(|life| ended.has_ended(Incarnation(life)));
+        assert_eq!(ended, [false, false, true, true, false]);
+    }
+}

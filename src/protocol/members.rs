@@ -324,6 +324,7 @@ mod tests {
             "joining again replaces"
         );
         assert_eq!(members.len(), 4);
+        assert!(!members.is_empty() && Members::new(false).is_empty());
     }
 
     #[test]
@@ -383,6 +384,9 @@ mod tests {
         members.suspect(&id("b"), Incarnation(1));
         assert_eq!((members.leader(), members.term()), (None, Term(5)));
         members.up(&id("b"), Incarnation(1));
+        members.forget_leader(&id("a"), Incarnation(1));
+        members.forget_leader(&id("b"), Incarnation(0));
+        assert_eq!(members.leader(), Some(&leader("b", 5)), "other leaderships");
         members.forget_leader(&id("b"), Incarnation(1));
         assert_eq!((members.leader(), members.term()), (None, Term(5)));
     }

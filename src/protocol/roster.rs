@@ -133,4 +133,19 @@ mod tests {
             "a copy is its own"
         );
     }
+
+    /// Whoever has more to change has it merged at once instead.
+    #[test]
+    fn a_few_changes_have_room_beside_the_list() {
+        let name = |k| AgentId::new(&format!("a{k}")).unwrap();
+        let member = |k: usize| Member::unseen(name(k), MemberKind::Voter, None);
+        let mut roster = Roster::new((0..30).map(member).collect());
+        for at in 0..MOST {
+            assert!(roster.has_room(at), "{at}");
+            assert!(roster.change(at, |m| m.mark_up(Incarnation(1))));
+        }
+        assert!(roster.has_room(0) && !roster.has_room(MOST));
+        assert!(roster.change(MOST, |m| m.mark_up(Incarnation(1))));
+        assert!((0..30).all(|at| roster.has_room(at)), "all are in the list");
+    }
 }

@@ -246,6 +246,14 @@ mod tests {
             Some(ms(250 + 10 + 18 + 2 * 28))
         );
         assert_eq!(
+            Timings::lan().worst_case_failover(7),
+            Some(ms(250 + 10 + 18 + 7 * 28))
+        );
+        assert_eq!(
+            Timings::lan().worst_case_failover(8),
+            Timings::lan().worst_case_failover(99)
+        );
+        assert_eq!(
             Timings::lan().worst_case_failover(99),
             Some(ms(250 + 10 + 18 + 8 * 28 + 218))
         );

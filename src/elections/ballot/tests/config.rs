@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{
-    ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
+    ClockKind, Electorate, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
 };
 
 fn of(names: &[&str]) -> BallotConfigBuilder {
@@ -25,6 +25,9 @@ fn a_majority_is_more_than_half() {
             config.messages_per_round(),
         );
         assert_eq!(figures, (majority, tolerated, messages));
+        let voters: Vec<_> = names.iter().map(|name| id(name)).collect();
+        let electorate = Electorate::new(&voters, majority, majority);
+        assert_eq!(config.electorate(), electorate);
     }
 }
 

@@ -75,6 +75,8 @@ fn who_stepped_down_rests_while_somebody_else_stands() {
     assert_eq!(me.machine.own(), None, "low takes one");
 
     let mut rested = me.clone();
+    let until = rested.machine.rest.unwrap();
+    assert!(rested.machine.stands(until), "from that very moment on");
     rested.later(REST);
     rested.answered(LOW, idle());
     rested.over().wrote(9, Some(ballot(8, ME))).whatever();

@@ -1,6 +1,6 @@
 //! `Members` (F1, F2): certain ends, and guesses.
 
-use super::*;
+use super::{super::state::Certainty, *};
 
 /// 74
 #[test]
@@ -23,6 +23,29 @@ fn after_a_certain_end_turns_come_in_steps_of_a_delay() {
         .notified(Event::NoLeader { term: Term(OLD) })
         .set(Timer::Election, DELAY)
         .nothing_else_happened();
+}
+
+/// So that the next attempt comes as soon, if this one fails.
+#[test]
+fn an_attempt_at_once_remembers_whose_certain_end_it_follows() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+        .whatever();
+    let State::Probing(probe) = &me.machine.state else {
+        panic!("it asks at once");
+    };
+    let last = probe.last.as_ref();
+    let known = last.map(|gone| (gone.id.clone(), gone.certain));
+    assert_eq!(known, Some((id(HIGH), Certainty::Certain)));
+}
+
+/// F2: the voter that it follows goes on.
+#[test]
+fn the_certain_end_of_another_than_the_leader_leaves_the_leader() {
+    let mut me = Kit::following();
+    me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
+        .nothing_else_happened();
+    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 
 #[test]

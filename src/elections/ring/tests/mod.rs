@@ -33,7 +33,8 @@ use super::{
 };
 use crate::protocol::{
     AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
-    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Score, Term, Time, Timings, To,
+    InputOf, Leader, LostReason, Member, MemberKind, Members, PeerMessage, Role, Score, Term, Time,
+    Timings, To,
 };
 
 /// The ring, in its order: `a` with the score 1, `b` with 9, the machine under test with 5, and

@@ -96,3 +96,20 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
         }),
     }
 }
+
+#[test]
+fn the_first_announcement_of_a_leader_is_no_heartbeat() {
+    let said = [
+        RingMessage::from(coordinator("a", 3, 1)),
+        beat("a", 3, 1, 1).into(),
+        ack(Lap::Coordinator, 3, "a", 0, 3).into(),
+        ack(Lap::Coordinator, 3, "a", 1, 3).into(),
+    ];
+    let expected = [
+        ("coordinator", false),
+        ("beat", true),
+        ("hop_ack", false),
+        ("beat_ack", true),
+    ];
+    assert_eq!(said.map(|m| (m.kind(), m.is_repeated())), expected);
+}
