@@ -88,6 +88,18 @@ fn a_member_follows_its_coordinator_into_the_group_that_it_joins() {
 }
 
 #[test]
+fn a_member_leaves_for_one_that_outranks_its_coordinator() {
+    let mut me = Kit::free();
+    let up = Member::up(id(MID), MemberKind::Voter, Some(7.into()), Incarnation(1));
+    me.told(|m| m.join([up]));
+    for (name, count, score) in [(MID, 20, 7), (HIGH, 30, 9)] {
+        let said = me.hear(name, invitation(count, name, score));
+        let accepts = format!("{name}: accepts {count}.{name}");
+        assert!(said.contains(&accepts), "{said:?}");
+    }
+}
+
+#[test]
 fn the_same_invitation_is_accepted_again() {
     for mut me in [Kit::joining(), Kit::following()] {
         let before = me.machine.state.clone();
