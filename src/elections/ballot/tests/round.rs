@@ -227,3 +227,12 @@ fn a_leader_that_hung_for_two_rounds_begins_by_giving_up() {
     assert_eq!(seen.events(), [&lost]);
     assert!(!me.machine.is_connected() && me.machine.own().is_none());
 }
+
+#[test]
+fn a_ballot_below_the_highest_is_no_candidacy() {
+    let mut me = Kit::fresh();
+    assert_eq!(me.view().role, Role::Candidate);
+    let max = ballot(7, HIGH);
+    me.hear(EYE, Nack { max }).whatever();
+    assert_eq!(me.view().role, Role::Follower);
+}

@@ -65,6 +65,15 @@ fn a_candidate_that_slept_asks_everybody_once_more() {
 }
 
 #[test]
+fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
+    let mut me = Kit::asking_voters().after(LOW, yields(1));
+    me.later(T + D)
+        .fire(Timer::Deadline)
+        .led(1)
+        .nothing_else_happened();
+}
+
+#[test]
 fn a_candidate_that_slept_while_it_asked_the_leader_asks_everybody() {
     Kit::asking_leader()
         .later(L)
