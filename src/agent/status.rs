@@ -81,3 +81,43 @@ impl Status {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::Time;
+
+    use super::*;
+
+    fn follows(name: &str) -> View {
+        View {
+            role: Role::Follower,
+            term: Term::ZERO,
+            leader: Some(Leader {
+                id: name.parse().expect("a name"),
+                incarnation: Incarnation(1),
+                term: Term::ZERO,
+            }),
+            leading: None,
+            valid_until: Time::ZERO,
+        }
+    }
+
+    #[test]
+    fn another_leader_alone_is_news_and_the_same_one_is_not() {
+        let mut status = Status::new(Incarnation(1));
+        for name in ["x", "y"] {
+            assert!(status.show(&follows(name)));
+            assert!(!status.show(&follows(name)));
+            assert_eq!(status.leader, follows(name).leader);
+        }
+    }
+
+    #[test]
+    fn a_belief_that_ran_out_hides_an_own_leadership_only() {
+        let mut status = Status::new(Incarnation(1));
+        status.show(&follows("x"));
+        let [x, y] = ["x", "y"].map(|name| name.parse().expect("a name"));
+        assert_eq!(status.clone().without_own(&y).leader, status.leader);
+        assert_eq!(status.without_own(&x).leader, None);
+    }
+}

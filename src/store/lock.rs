@@ -118,3 +118,21 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_removed_has_no_name_and_any_other_refusal_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.store");
+        let file = File::create(&path).unwrap();
+        assert!(has_name(&file, &path).unwrap());
+        assert!(has_name(&file, &path.join("below")).is_err());
+        fs::remove_file(&path).unwrap();
+        assert!(!has_name(&file, &path).unwrap());
+    }
+}
