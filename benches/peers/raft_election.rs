@@ -7,7 +7,13 @@
 //! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here
 //! they are drawn anew from the seed of the world, so that a seed is one history.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+    time::Duration,
+};
 
 use actix_bully::{
     faults::SplitMix64,
@@ -84,6 +90,13 @@ pub(crate) struct Tick;
 pub(crate) struct Kept {
     hard: HardState,
     entries: Vec<Entry>,
+}
+
+// The generated type has no hash of its own; it has no maps, so its bytes are always the same.
+impl Hash for RaftMessage {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.write_to_bytes().unwrap_or_default().hash(state);
+    }
 }
 
 impl fmt::Display for RaftMessage {

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// How many threads run; what comes out does not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Records every history, and prints a hash of all their traces: to compare builds
+    /// Prints one hash of all histories, of who did what, when and to whom: to compare builds
     #[arg(long, requires = "seeds")]
     pub(crate) hash: bool,
 }

@@ -87,7 +87,7 @@ fn work(args: &Args, end: u64, next: &AtomicU64, done: &AtomicU64) -> Summary {
 fn one(args: &Args, seed: u64, summary: &mut Summary) {
     let plan = args.plan(seed);
     let trace = if args.hash {
-        Trace::new().with_deliveries().with_repeated()
+        Trace::digesting()
     } else {
         Trace::off()
     };

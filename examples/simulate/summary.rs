@@ -79,9 +79,11 @@ impl Summary {
             let healing = Healing::new(report.seed, report.settled_after, outcome.bound);
             self.slowest = self.slowest.max(Some(healing));
         }
-        if report.trace.is_on() {
-            let text = report.trace.to_text();
-            self.hash = self.hash.wrapping_add(fnv1a(report.seed, text.as_bytes()));
+        if let Some(digest) = report.trace.digest() {
+            // A sum, so that the order in which threads end does not count.
+            self.hash = self
+                .hash
+                .wrapping_add(fnv1a(report.seed, &digest.to_le_bytes()));
         }
     }
 
@@ -159,8 +161,8 @@ impl Healing {
 }
 
 /// FNV-1a, 64 bits, of a seed and what came of it.
-fn fnv1a(seed: u64, text: &[u8]) -> u64 {
+fn fnv1a(seed: u64, digest: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     let start = seed.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
-    text.iter().fold(start, mix)
+    digest.iter().fold(start, mix)
 }

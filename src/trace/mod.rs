@@ -11,8 +11,9 @@
 //! Decided here: what is kept, and how a run reads as text and as a diagram. Not here: what
 //! happens. A message becomes text when it is recorded, so a trace is of no particular election.
 //!
-//! Read on: [`Trace`] records; `text` and `mermaid` write; [`What`] is one entry.
+//! Read on: [`Trace`] records; `digest` makes one number of a run; `text` and `mermaid` write; [`What`] is one entry.
 
+mod digest;
 mod entry;
 mod lines;
 mod mermaid;

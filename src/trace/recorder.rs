@@ -10,6 +10,7 @@ use std::{
 
 use super::{
     Count, Entry, Happening, Mail, What,
+    digest::{Digest, Step},
     lines::{self, Line},
     mermaid,
 };
@@ -19,6 +20,7 @@ use crate::protocol::{AgentId, Event, PeerMessage, Role, Time};
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     detail: Detail,
+    digest: Option<Digest>,
     repeated: bool,
     limit: Option<usize>,
     entries: VecDeque<Entry>,
@@ -52,6 +54,14 @@ impl Trace {
         Self {
             detail: Detail::Counts,
             ..Self::default()
+        }
+    }
+
+    /// Counts messages, and keeps nothing but the [digest](Self::digest) of the whole run.
+    pub fn digesting() -> Self {
+        Self {
+            digest: Some(Digest::default()),
+            ..Self::counting()
         }
     }
 
@@ -103,9 +113,14 @@ impl Trace {
             return;
         }
         self.count_sent(message).sent += 1;
-        if self.keeps(message) {
+        let keeps = self.keeps(message);
+        let mut arrives = arrives.into_iter();
+        if let Some(digest) = &mut self.digest {
+            digest.message(Step::Sent, at, from, to, message);
+            arrives.by_ref().for_each(|at| digest.arrival(at));
+        } else if keeps {
             let mail = mail(from, to, message);
-            let arrives = arrives.into_iter().collect();
+            let arrives = arrives.collect();
             self.push(at, What::Sent { mail, arrives });
         }
     }
@@ -124,6 +139,9 @@ impl Trace {
         }
         let count = self.count_sent(message);
         (count.sent, count.lost) = (count.sent + 1, count.lost + 1);
+        if let Some(digest) = &mut self.digest {
+            digest.message(Step::Lost, at, from, to, message);
+        }
         if self.keeps(message) {
             let (mail, why) = (mail(from, to, message), why.to_string());
             self.push(at, What::Lost { mail, why });
@@ -142,6 +160,9 @@ impl Trace {
             return;
         }
         self.count(message.kind()).delivered += 1;
+        if let Some(digest) = &mut self.digest {
+            digest.message(Step::Delivered, at, from, to, message);
+        }
         if self.detail == Detail::Deliveries && self.keeps(message) {
             self.push(at, What::Delivered(mail(from, to, message)));
         }
@@ -160,6 +181,9 @@ impl Trace {
             return;
         }
         self.count(message.kind()).dropped += 1;
+        if let Some(digest) = &mut self.digest {
+            digest.message(Step::Dropped, at, from, to, message);
+        }
         if self.keeps(message) {
             let (mail, why) = (mail(from, to, message), why.to_string());
             self.push(at, What::Dropped { mail, why });
@@ -168,6 +192,9 @@ impl Trace {
 
     /// An agent does something else from now on.
     pub fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
+        if let Some(digest) = &mut self.digest {
+            digest.role(at, agent, role);
+        }
         if self.is_on() {
             let agent = agent.clone();
             self.push(at, What::Role { agent, role });
@@ -176,6 +203,9 @@ impl Trace {
 
     /// An agent tells its application something.
     pub fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
+        if let Some(digest) = &mut self.digest {
+            digest.event(at, agent, event);
+        }
         if self.is_on() {
             let (agent, event) = (agent.clone(), event.clone());
             self.push(at, What::Event { agent, event });
@@ -184,6 +214,9 @@ impl Trace {
 
     /// Something is done to an agent.
     pub fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
+        if let Some(digest) = &mut self.digest {
+            digest.happened(at, agent, what);
+        }
         if self.is_on() {
             let agent = agent.clone();
             self.push(at, What::Happened { agent, what });
@@ -192,6 +225,9 @@ impl Trace {
 
     /// Something else is worth a line. The text is made only if it is kept.
     pub fn mark(&mut self, at: Time, text: impl FnOnce() -> String) {
+        if let Some(digest) = &mut self.digest {
+            digest.mark(at);
+        }
         if self.is_on() {
             self.push(at, What::Mark(text()));
         }
@@ -200,6 +236,13 @@ impl Trace {
     /// Whether entries are kept.
     pub fn is_on(&self) -> bool {
         self.detail >= Detail::Messages
+    }
+
+    /// One number for all that happened: the same in two builds only if each agent did the same at
+    /// the same times, whatever things are called in them. `None` unless the trace is
+    /// [made for that](Self::digesting).
+    pub fn digest(&self) -> Option<u64> {
+        self.digest.as_ref().map(Digest::value)
     }
 
     /// What was kept, oldest first.

@@ -39,7 +39,7 @@ pub(crate) enum Act {
     Crash,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum Said {
     Do(Vec<Act>),
     Text(&'static str),

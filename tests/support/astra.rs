@@ -15,7 +15,7 @@ use actix_bully::protocol::{
 const TERM: Term = Term(1);
 
 /// `elect(name, score)`, `result("ok")`, `elected(name)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Astra {
     Elect(Score),
     Ok,

@@ -15,7 +15,7 @@ use actix_bully::protocol::{
 type Number = (u64, AgentId);
 
 /// HEARTBEATREQUEST and HEARTBEATREPLY.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Ble {
     Request { round: u64, max: Number },
     Reply { round: u64, ballot: Number },

@@ -22,7 +22,7 @@ const SLEEP: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(3);
 const RECOVERY: Duration = Duration::from_millis(500);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum MessageType {
     Election,
     Ok,
@@ -30,7 +30,7 @@ pub(crate) enum MessageType {
     Heartbeat,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message {
     r#type: MessageType,
     term: u64,

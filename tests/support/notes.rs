@@ -14,7 +14,7 @@ use actix_bully::protocol::{
 /// T.
 const DEADLINE: Duration = Duration::from_millis(200);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Note {
     /// "A node contacts all nodes whose ids are higher."
     Contact,

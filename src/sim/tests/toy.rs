@@ -10,7 +10,7 @@ use crate::protocol::{
 
 pub(super) const BEAT: Duration = Duration::from_millis(10);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) enum Say {
     Elected(Term),
     Beat(Term),

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Happening, Trace};
 use crate::protocol::{AgentId, Event, Incarnation, Leader, PeerMessage, Role, Term, Time};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Say {
     Hello(u8),
     Beat,
@@ -187,4 +187,77 @@ fn a_trace_that_is_off_keeps_and_counts_nothing() {
     trace.mark(AT(9), || panic!("made although nobody reads it"));
     assert_eq!((trace.to_text().as_str(), trace.kinds().len()), ("", 0));
     assert!(!trace.is_on());
+}
+
+/// The digest of a run of one message, its arrivals and its end.
+fn digest<M: PeerMessage>(to: &str, message: &M, arrives: &[u64], event: &Event) -> u64 {
+    let mut trace = Trace::digesting();
+    let (from, to) = (id("c"), id(to));
+    let arrives = arrives.iter().map(|at| AT(*at));
+    trace.sent(AT(1), &from, &to, message, arrives);
+    trace.event(AT(9), &to, event);
+    assert_eq!((trace.is_on(), trace.entries().len()), (false, 0));
+    trace.digest().unwrap()
+}
+
+#[test]
+fn a_digest_tells_runs_apart_by_all_but_names() {
+    /// The same message, renamed.
+    #[derive(Clone, Debug, PartialEq, Hash)]
+    enum Renamed {
+        Greeting(u8),
+        #[expect(dead_code, reason = "it has its number in the enum")]
+        Pulse,
+    }
+    impl fmt::Display for Renamed {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("greeting")
+        }
+    }
+    impl PeerMessage for Renamed {
+        fn kind(&self) -> &'static str {
+            "greeting"
+        }
+        fn needs(&self, _: &AgentId) -> crate::protocol::MinimumRole {
+            crate::protocol::MinimumRole::Leader
+        }
+    }
+    let gone = |term| Event::NoLeader { term: Term(term) };
+    let (first, second) = (gone(1), gone(2));
+    let base = digest("a", &Say::Hello(1), &[2], &first);
+    assert_eq!(base, digest("a", &Renamed::Greeting(1), &[2], &first));
+    let others = [
+        digest("b", &Say::Hello(1), &[2], &first),
+        digest("a", &Say::Hello(2), &[2], &first),
+        digest("a", &Say::Beat, &[2], &first),
+        digest("a", &Say::Hello(1), &[3], &first),
+        digest("a", &Say::Hello(1), &[2, 3], &first),
+        digest("a", &Say::Hello(1), &[2], &second),
+    ];
+    assert!(!others.contains(&base), "{base}: {others:?}");
+}
+
+#[test]
+fn a_digest_counts_each_kind_of_entry() {
+    let (a, c) = (id("a"), id("c"));
+    let of = |say: &dyn Fn(&mut Trace)| {
+        let mut trace = Trace::digesting();
+        say(&mut trace);
+        trace.digest().unwrap()
+    };
+    let all = [
+        of(&|_| {}),
+        of(&|trace| trace.sent(AT(1), &a, &c, &Say::Beat, [])),
+        of(&|trace| trace.lost(AT(1), &a, &c, &Say::Beat, "cut")),
+        of(&|trace| trace.delivered(AT(1), &a, &c, &Say::Beat)),
+        of(&|trace| trace.dropped(AT(1), &a, &c, &Say::Beat, "down")),
+        of(&|trace| trace.role(AT(1), &a, Role::Leader)),
+        of(&|trace| trace.role(AT(1), &a, Role::Candidate)),
+        of(&|trace| trace.happened(AT(1), &a, Happening::Crashed)),
+        of(&|trace| trace.mark(AT(1), || String::from("cut"))),
+        of(&|trace| trace.mark(AT(2), || String::from("cut"))),
+    ];
+    let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len(), "{all:?}");
+    assert_eq!(Trace::new().digest(), None);
 }

@@ -389,7 +389,7 @@ fn a_line_that_was_sent_is_filled_again_and_keeps_little() {
 }
 
 /// A message that panics half-way, or fails.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, serde::Deserialize)]
 enum Sick {
     Panics,
     Fails,

@@ -1,0 +1,86 @@
+//! A run as one number: who did what, when and to whom.
+//!
+//! Decided here: that values are hashed and never their names. Two builds between which words were
+//! renamed have the same digest; two that send one message more, later, or to another agent do not.
+//! So a reason that is given as text counts only by its place. The digest grows while the run is
+//! recorded: nothing of the run has to be kept for it.
+//!
+//! Not here: what is recorded ([`Trace`](super::Trace)).
+
+use std::hash::{Hash, Hasher};
+
+use super::Happening;
+use crate::protocol::{AgentId, Event, PeerMessage, Role, Time};
+
+/// What is hashed before the values of an entry, so that no two kinds of entries look alike.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(super) enum Step {
+    Sent,
+    Lost,
+    Delivered,
+    Dropped,
+    Role,
+    Event,
+    Happened,
+    Mark,
+}
+
+/// FNV-1a, 64 bits: the same on each machine of the same word size, build and day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    pub(super) const fn value(&self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn message<M: PeerMessage>(
+        &mut self,
+        step: Step,
+        at: Time,
+        from: &AgentId,
+        to: &AgentId,
+        message: &M,
+    ) {
+        (step, at, from, to, message).hash(self);
+    }
+
+    /// When a message arrives; several times if it was duplicated.
+    pub(super) fn arrival(&mut self, at: Time) {
+        at.hash(self);
+    }
+
+    pub(super) fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
+        (Step::Role, at, agent, role).hash(self);
+    }
+
+    pub(super) fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
+        (Step::Event, at, agent, event).hash(self);
+    }
+
+    pub(super) fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
+        (Step::Happened, at, agent, what).hash(self);
+    }
+
+    pub(super) fn mark(&mut self, at: Time) {
+        (Step::Mark, at).hash(self);
+    }
+}
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
