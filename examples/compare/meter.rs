@@ -47,14 +47,14 @@ impl Meter {
 }
 
 /// A message and what it costs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Stamped<M> {
     inner: M,
     stamp: Stamp,
 }
 
 /// What a message costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     pub(crate) bytes: usize,
     /// How many messages led to it, itself included; 0 for one that is repeated anyway

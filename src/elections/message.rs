@@ -38,6 +38,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Round, Score, Term, Time};
 
 /// "I hold an election; who outranks me?"
@@ -238,70 +239,26 @@ impl From<Micros> for Duration {
     }
 }
 
-/// Everything that one agent of a bully election says to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum BullyMessage {
-    /// See [`Elect`].
-    Elect(Elect),
-    /// See [`Ok`].
-    Ok(Ok),
-    /// See [`Yield`].
-    Yield(Yield),
-    /// See [`Elected`].
-    Elected(Elected),
-    /// See [`Heartbeat`].
-    Heartbeat(Heartbeat),
-    /// See [`Resign`].
-    Resign(Resign),
-    /// See [`Claim`].
-    Claim(Claim),
-    /// See [`ClaimReply`].
-    ClaimReply(ClaimReply),
-    /// See [`Ack`].
-    Ack(Ack),
-    /// See [`Nack`].
-    Nack(Nack),
-    /// See [`Takeover`].
-    Takeover(Takeover),
-}
-
-impl BullyMessage {
-    /// The highest term that the message names.
-    pub fn term(&self) -> Term {
-        let released = |l: &Option<Leadership>| l.as_ref().map_or(Term::ZERO, |l| l.term);
-        match self {
-            Self::Elect(m) => m.seen.max(released(&m.takeover)),
-            Self::Ok(m) => m.seen,
-            Self::Yield(m) => m.seen.max(m.released.unwrap_or_default()),
-            Self::Elected(m) => m.term,
-            Self::Heartbeat(m) => m.term,
-            Self::Resign(m) => m.term,
-            Self::Claim(m) => m.term.max(released(&m.released)),
-            Self::ClaimReply(m) => m.term.max(m.seen),
-            Self::Ack(m) => m.term,
-            Self::Nack(m) => m.term,
-            Self::Takeover(m) => m.term,
-        }
+messages! {
+    /// Everything that one agent of a bully election says to another.
+    pub enum BullyMessage {
+        Elect(m) => "elect", m.seen.max(term_of(&m.takeover));
+        Ok(m) => "ok", m.seen;
+        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
+        Elected(m) => "elected", m.term;
+        Heartbeat(m) => "heartbeat", m.term;
+        Resign(m) => "resign", m.term;
+        Claim(m) => "claim", m.term.max(term_of(&m.released));
+        ClaimReply(m) => "claim_reply", m.term.max(m.seen);
+        Ack(m) => "ack", m.term;
+        Nack(m) => "nack", m.term;
+        Takeover(m) => "takeover", m.term;
     }
 }
 
 impl PeerMessage for BullyMessage {
     fn kind(&self) -> &'static str {
-        match self {
-            Self::Elect(_) => "elect",
-            Self::Ok(_) => "ok",
-            Self::Yield(_) => "yield",
-            Self::Elected(_) => "elected",
-            Self::Heartbeat(_) => "heartbeat",
-            Self::Resign(_) => "resign",
-            Self::Claim(_) => "claim",
-            Self::ClaimReply(_) => "claim_reply",
-            Self::Ack(_) => "ack",
-            Self::Nack(_) => "nack",
-            Self::Takeover(_) => "takeover",
-        }
+        self.name()
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
@@ -328,7 +285,7 @@ impl PeerMessage for BullyMessage {
     }
 
     fn term(&self) -> Option<Term> {
-        Some(Self::term(self))
+        Some(self.term())
     }
 }
 
@@ -389,15 +346,8 @@ fn and(f: &mut fmt::Formatter<'_>, word: &str, what: Option<impl fmt::Display>) 
     what.map_or(Ok(()), |what| write!(f, " {word} {what}"))
 }
 
-macro_rules! into_bully_message {
-    ($($name:ident),*) => { $(
-        impl From<$name> for BullyMessage {
-            fn from(message: $name) -> Self {
-                Self::$name(message)
-            }
-        }
-    )* };
+fn term_of(leadership: &Option<Leadership>) -> Term {
+    leadership
+        .as_ref()
+        .map_or(Term::ZERO, |leadership| leadership.term)
 }
-into_bully_message!(
-    Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover
-);

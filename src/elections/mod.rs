@@ -1,4 +1,5 @@
-//! The machines, a folder each; none knows another.
+//! The machines, a folder each; none knows another. What they have in common are parts (`shared`) that
+//! each of them holds.
 //!
 //! | machine | promise | needs |
 //! |---|---|---|
@@ -40,5 +41,6 @@ pub mod policy;
 pub mod quorum;
 pub mod reorganization;
 pub mod ring;
+mod shared;
 pub mod timer;
 pub mod vote;

@@ -19,7 +19,7 @@ use actix_bully::{
 use crate::stage::{Log, Stage, id};
 
 /// What a toy can be told to do; each becomes one effect, or a change of what it believes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum Act {
     /// Sends this text to all.
     Say(&'static str),

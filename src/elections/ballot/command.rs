@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, Event, LostReason, Score, Time};
 impl Ballot {
     /// Takes the next ballot, and with it the seat unless somebody takes a higher one.
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
-        if !self.is_voter() || self.me.score.is_none() {
+        if self.me.eligible().is_none() {
             return self.ignore("it cannot be elected");
         }
         self.rest = None;
@@ -85,7 +85,7 @@ impl Ballot {
     fn heir(&self, wish: Option<AgentId>) -> Option<AgentId> {
         let is_peer = |id: &AgentId| self.peers.contains(id);
         let best = || {
-            let mut best = self.members.standing().map(|member| &member.id);
+            let mut best = self.me.members.standing().map(|member| &member.id);
             best.find(|id| is_peer(id)).cloned()
         };
         wish.filter(is_peer).or_else(best)
@@ -105,7 +105,7 @@ impl Ballot {
             return self.ignore("it has said so before");
         }
         self.void = Some(ballot.clone());
-        if !self.is_voter() {
+        if !self.me.is_voter() {
             return self.trust_nobody(out);
         }
         self.raise(ballot, out);

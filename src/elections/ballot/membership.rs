@@ -18,7 +18,7 @@ impl Ballot {
         let Trust::Other(followed) = &self.trust else {
             return;
         };
-        let has_ended = match self.members.get(&followed.ballot.id) {
+        let has_ended = match self.me.members.get(&followed.ballot.id) {
             Some(member) if !member.is_stale(followed.incarnation) => return,
             Some(_) => true,
             None => false,
@@ -26,7 +26,7 @@ impl Ballot {
         if has_ended {
             self.void = Some(followed.ballot.clone());
         }
-        if !self.is_voter() {
+        if !self.me.is_voter() {
             return self.trust_nobody(out);
         }
         self.set_trust(Trust::Nobody, LostReason::Superseded, out);
@@ -44,8 +44,8 @@ impl Ballot {
 
     /// Takes note of who is there; what was heard of a life that is over is forgotten.
     pub(super) fn meet(&mut self, members: Arc<Members>) {
-        self.members = members;
-        let (members, config) = (&self.members, &self.config);
+        self.me.members = members;
+        let (members, config) = (&self.me.members, &self.config);
         self.heard.retain(|id, heard| {
             let member = members.get(id);
             member.is_some_and(|m| !m.is_stale(heard.incarnation))

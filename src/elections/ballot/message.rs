@@ -16,6 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::BallotNumber;
+use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
 
 /// "A round begins: who is there?"
@@ -80,48 +81,20 @@ pub struct Resign {
     pub successor: Option<AgentId>,
 }
 
-/// Everything that one member of a ballot election says to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum BallotMessage {
-    /// See [`HeartbeatRequest`].
-    HeartbeatRequest(HeartbeatRequest),
-    /// See [`HeartbeatReply`].
-    HeartbeatReply(HeartbeatReply),
-    /// See [`Leads`].
-    Leads(Leads),
-    /// See [`Nack`].
-    Nack(Nack),
-    /// See [`Resign`].
-    Resign(Resign),
-}
-
-impl BallotMessage {
-    /// The highest term that the message names.
-    pub fn term(&self) -> Term {
-        let term =
-            |ballot: &Option<BallotNumber>| ballot.as_ref().map_or(Term::ZERO, BallotNumber::term);
-        let of = |standing: &Standing| term(&standing.ballot).max(term(&standing.hears));
-        match self {
-            Self::HeartbeatRequest(m) => term(&m.max).max(of(&m.standing)),
-            Self::HeartbeatReply(m) => of(&m.standing),
-            Self::Leads(m) => m.ballot.term(),
-            Self::Nack(m) => m.max.term(),
-            Self::Resign(m) => m.ballot.term(),
-        }
+messages! {
+    /// Everything that one member of a ballot election says to another.
+    pub enum BallotMessage {
+        HeartbeatRequest(m) => "heartbeat_request", term_of(&m.max).max(m.standing.term());
+        HeartbeatReply(m) => "heartbeat_reply", m.standing.term();
+        Leads(m) => "leads", m.ballot.term();
+        Nack(m) => "nack", m.max.term();
+        Resign(m) => "resign", m.ballot.term();
     }
 }
 
 impl PeerMessage for BallotMessage {
     fn kind(&self) -> &'static str {
-        match self {
-            Self::HeartbeatRequest(_) => "heartbeat_request",
-            Self::HeartbeatReply(_) => "heartbeat_reply",
-            Self::Leads(_) => "leads",
-            Self::Nack(_) => "nack",
-            Self::Resign(_) => "resign",
-        }
+        self.name()
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
@@ -187,13 +160,12 @@ impl fmt::Display for Standing {
     }
 }
 
-macro_rules! into_ballot_message {
-    ($($name:ident),*) => { $(
-        impl From<$name> for BallotMessage {
-            fn from(message: $name) -> Self {
-                Self::$name(message)
-            }
-        }
-    )* };
+impl Standing {
+    fn term(&self) -> Term {
+        term_of(&self.ballot).max(term_of(&self.hears))
+    }
 }
-into_ballot_message!(HeartbeatRequest, HeartbeatReply, Leads, Nack, Resign);
+
+fn term_of(ballot: &Option<BallotNumber>) -> Term {
+    ballot.as_ref().map_or(Term::ZERO, BallotNumber::term)
+}

@@ -106,8 +106,6 @@ mod tests;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tracing::debug;
-
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
 #[doc(hidden)]
 pub use defect::Defect;
@@ -118,10 +116,10 @@ pub use round::BallotTimer;
 use pace::Pace;
 use state::{Heard, Seen, Trust};
 
+use crate::elections::shared::Participant;
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders,
-    LostReason, MemberKind, Members, MembershipError, Requirements, Role, Rules, Storage, Time,
-    View,
+    LostReason, MemberKind, MembershipError, Requirements, Role, Rules, Storage, Time, View,
 };
 
 type Out = EffectsOf<Ballot>;
@@ -131,13 +129,12 @@ const RULES: Rules = Rules::new("ballot");
 /// One agent's side of a ballot leader election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ballot {
-    me: Identity,
+    me: Participant,
     config: Arc<BallotConfig>,
     /// The other voters.
     peers: Arc<[AgentId]>,
     /// The members who do not vote and are not down.
     observers: Arc<[AgentId]>,
-    members: Arc<Members>,
     /// What is durable.
     record: BallotRecord,
     /// The ballot that this life stands with.
@@ -176,7 +173,6 @@ impl Election for Ballot {
         Self {
             peers: peers.cloned().collect(),
             observers: Arc::default(),
-            members: Arc::default(),
             trust: Trust::Nobody,
             seen: Seen::first(durable.is_some()),
             record: durable.unwrap_or_default(),
@@ -188,7 +184,7 @@ impl Election for Ballot {
             pace: Pace::new(config.round()),
             rest: None,
             stepped: None,
-            me: identity,
+            me: Participant::new(identity),
             config: Arc::clone(config),
         }
     }
@@ -235,14 +231,9 @@ impl Election for Ballot {
     fn view(&self, _now: Time) -> View {
         let leading = self.leads().map(BallotNumber::term);
         let leader = self.leader();
-        let role = match &self.own {
-            _ if leading.is_some() => Role::Leader,
-            Some(own) if self.is_above_max(own) => Role::Candidate,
-            Some(_) | None => Role::Follower,
-        };
         let heard = self.record.max.as_ref().map(BallotNumber::term);
         View {
-            role,
+            role: self.role(),
             term: leader
                 .as_ref()
                 .map(|l| l.term)
@@ -319,7 +310,7 @@ impl Ballot {
             }
             BallotMessage::Leads(m) => self.on_leads(from, incarnation, m, out),
             BallotMessage::Resign(m) => self.on_resign(now, from, m, out),
-            _ if !self.is_voter() => self.ignore("an observer is not asked"),
+            _ if !self.me.is_voter() => self.ignore("an observer is not asked"),
             BallotMessage::HeartbeatRequest(m) => self.on_request(now, from, incarnation, m, out),
             BallotMessage::HeartbeatReply(m) => self.on_reply(now, from, incarnation, m, out),
         }
@@ -344,14 +335,18 @@ impl Ballot {
         self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
     }
 
-    fn is_voter(&self) -> bool {
-        self.me.kind == MemberKind::Voter
-    }
-
     /// Whether it takes a ballot when the seat is vacant.
     fn stands(&self, now: Time) -> bool {
         let rests = self.rest.is_some_and(|until| now < until);
-        self.is_voter() && self.me.score.is_some() && !rests
+        self.me.eligible().is_some() && !rests
+    }
+
+    fn role(&self) -> Role {
+        match &self.own {
+            _ if self.leads().is_some() => Role::Leader,
+            Some(own) if self.is_above_max(own) => Role::Candidate,
+            Some(_) | None => Role::Follower,
+        }
     }
 
     fn leads(&self) -> Option<&BallotNumber> {
@@ -390,6 +385,6 @@ impl Ballot {
     }
 
     fn ignore(&self, why: &'static str) {
-        debug!(node = %self.me.id, reason = why, "input ignored");
+        self.me.ignore(self.role(), why);
     }
 }

@@ -19,7 +19,7 @@ impl Ballot {
         out: &mut Out,
     ) {
         let ballot = leads.ballot;
-        if self.is_voter() {
+        if self.me.is_voter() {
             return self.ignore("a voter asks for itself");
         }
         if ballot.id != *from || !self.is_sound(&ballot) {
@@ -42,7 +42,7 @@ impl Ballot {
 
     /// L4, of an observer: the next check finds its own ballot below bmax, and takes another one.
     pub(super) fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
-        if !self.is_voter() {
+        if !self.me.is_voter() {
             return self.ignore("an observer does not lead");
         }
         if !self.observers.contains(from) {
@@ -53,7 +53,7 @@ impl Ballot {
 
     /// Three rounds at their longest without a word.
     pub(super) fn on_silence(&mut self, out: &mut Out) {
-        if self.is_voter() {
+        if self.me.is_voter() {
             return self.ignore("a voter asks for itself");
         }
         self.trust_nobody(out);

@@ -29,7 +29,7 @@ impl Ballot {
     pub(super) fn on_timer(&mut self, now: Time, timer: BallotTimer, out: &mut Out) {
         match timer {
             BallotTimer::Silence => self.on_silence(out),
-            _ if !self.is_voter() => self.ignore("an observer has no rounds"),
+            _ if !self.me.is_voter() => self.ignore("an observer has no rounds"),
             BallotTimer::Round => self.on_round_over(now, out),
             BallotTimer::Again => self.ask_again(now, out),
             BallotTimer::Drain => self.on_drained(now, out),

@@ -17,7 +17,7 @@ impl Ballot {
         if self.config.has(Defect::NumberForgotten) {
             self.record.n = 0;
         }
-        if !self.is_voter() {
+        if !self.me.is_voter() {
             return; // it waits to be told
         }
         if self.record == BallotRecord::default() && self.stands(now) {

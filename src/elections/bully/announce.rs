@@ -32,8 +32,8 @@ impl Bully {
         if self.refresh(now, from, incarnation, said, out) {
             return;
         }
-        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
-        if !is_voter || !self.hears(from, incarnation) {
+        let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
+        if !is_voter || !self.me.knows(from, incarnation) {
             return self.ignore("not from a voter that is there");
         }
         self.seen = self.seen.max(said.term);
@@ -177,7 +177,7 @@ impl Bully {
         let Some((mine, score)) = self.reign().map(|r| (r.term, r.score)) else {
             return;
         };
-        let above = self.outranks(said.score, from);
+        let above = self.me.outranks(said.score, from);
         let bullies = self.config.preemption == Preemption::Immediately;
         if said.term < mine || said.term == mine && above {
             return out.send(
@@ -255,12 +255,13 @@ impl Bully {
         } else {
             Path::Announce
         };
-        let Some(rank) = self.rank().filter(|_| self.stands(now)) else {
+        let Some(rank) = self.me.rank().filter(|_| self.stands(now)) else {
             return self.take_turn(now, path, Some(gone), out);
         };
-        match successor.and_then(|id| self.members.get(id)) {
+        match successor.and_then(|id| self.me.members.get(id)) {
             Some(next) if next.is_up() => {
                 let behind = self
+                    .me
                     .members
                     .ahead_of(&rank, Some(gone), 7)
                     .saturating_add(1);

@@ -27,7 +27,7 @@ impl Bully {
     /// is a recovery.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.seen = self.seen.max(members.term());
-        self.members = members;
+        self.me.members = members;
         if self.is_strict() {
             if self.me.birth == Birth::Restarted {
                 self.campaign(now, out);
@@ -35,6 +35,7 @@ impl Bully {
             return;
         }
         let found = self
+            .me
             .members
             .leader()
             .filter(|l| l.id != self.me.id)
@@ -43,7 +44,7 @@ impl Bully {
             Some(leader) if self.stands(now) => self.ask_leader(now, leader.id, None, out),
             Some(leader) => self.follow_found(now, leader, out),
             None => {
-                let path = if self.members.is_closed() {
+                let path = if self.me.members.is_closed() {
                     Path::Announce
                 } else {
                     Path::Ask
@@ -55,7 +56,7 @@ impl Bully {
 
     /// Who is only told takes the snapshot's word for who leads, until it hears the leader.
     fn follow_found(&mut self, now: Time, leader: Leader, out: &mut Out) {
-        let Some(score) = self.members.get(&leader.id).and_then(|m| m.score) else {
+        let Some(score) = self.me.members.get(&leader.id).and_then(|m| m.score) else {
             return;
         };
         self.follow(now, leader, score, out);
@@ -70,13 +71,13 @@ impl Bully {
         gone: Option<&AgentId>,
         out: &mut Out,
     ) {
-        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
+        let Some(rank) = self.me.rank().filter(|_| self.may_stand()) else {
             self.leave_state(out);
             self.state = State::Follower(Seat::Vacant(None));
             return;
         };
-        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
-        let behind = line::place(ahead, self.is_resting(now));
+        let ahead = self.me.members.ahead_of(&rank, gone, line::LAST);
+        let behind = line::place(ahead, self.cooldown.is_active(now));
         match (behind, path) {
             (0, Path::Announce) => self.lead(now, out),
             (0, Path::Ask) => self.campaign(now, out),
@@ -95,15 +96,15 @@ impl Bully {
     /// The turn of who has just left the seat to somebody else. That one need not have heard so: then
     /// it misses the heartbeats first.
     pub(super) fn await_successor(&mut self, now: Time, out: &mut Out) {
-        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
+        let Some(rank) = self.me.rank().filter(|_| self.may_stand()) else {
             return self.ignore("it does not stand for election");
         };
         let timings = &self.config.timings;
         let missed = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
         });
-        let ahead = self.members.ahead_of(&rank, None, line::LAST);
-        let behind = line::place(ahead, self.is_resting(now));
+        let ahead = self.me.members.ahead_of(&rank, None, line::LAST);
+        let behind = line::place(ahead, self.cooldown.is_active(now));
         self.set_turn_after(now, missed, (behind, Path::Ask), out);
     }
 
@@ -204,6 +205,7 @@ impl Bully {
             return self.take_turn(now, Path::Ask, None, out); // who rests has the last one
         };
         let pending: BTreeSet<AgentId> = self
+            .me
             .members
             .voters()
             .filter(|m| self.is_asked(m, &failed))
@@ -213,7 +215,7 @@ impl Bully {
         debug!(node = %self.me.id, term = %self.seen, len = pending.len(), "election begins");
         let wait = self.config.timings.deadline();
         if !pending.is_empty() {
-            let to = if pending.len() + 1 == self.members.len() {
+            let to = if pending.len() + 1 == self.me.members.len() {
                 To::All
             } else {
                 To::Set(pending.iter().cloned().collect())
@@ -268,7 +270,7 @@ impl Bully {
             return self.ignore("it cannot be elected, or the terms have come to their end");
         };
         self.leave_state(out);
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         self.seen = term;
         let mut beat = Time::MAX;
         out.send_all(Elected {
@@ -285,7 +287,7 @@ impl Bully {
             term,
             score,
             beat,
-            draining: None,
+            handover: None,
             challengers: BTreeMap::new(),
         });
         out.notify(Event::Acquired { term });
@@ -349,7 +351,7 @@ impl Bully {
                 if !self.is_strict() {
                     out.cancel_timer(Timer::Heartbeat);
                 }
-                if reign.draining.is_some() {
+                if reign.handover.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }
                 if !reign.challengers.is_empty() {

@@ -7,16 +7,17 @@
 
 use super::{
     Bully, Elected, Heartbeat, Out, Resign, Timer,
-    state::{Asked, Drain, Followed, Path, Seat, State},
+    state::{Asked, Followed, Path, Seat, State},
 };
-use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
+use crate::elections::shared::{Due, Handover};
+use crate::protocol::{AgentId, Event, LostReason, Score, Time};
 
 impl Bully {
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
-        if self.rank().is_none() {
+        if self.me.rank().is_none() {
             return self.ignore("it cannot be elected");
         }
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         match &self.state {
             State::Leader(reign) => {
                 let (term, score) = (reign.term, reign.score);
@@ -47,16 +48,16 @@ impl Bully {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        let rested = score.is_some() && self.stop_resting(out);
+        let rested = score.is_some() && self.cooldown.end(Timer::Rest, out);
         if before == score && rested {
             return self.stand_again(now, out);
         }
-        if before == score || !self.is_voter() {
+        if before == score || !self.me.is_voter() {
             return;
         }
         match (&self.state, score) {
             (State::Leader(reign), None) => {
-                if reign.draining.is_none() {
+                if reign.handover.is_none() {
                     self.begin_drain(now, None, out);
                 }
             }
@@ -88,7 +89,7 @@ impl Bully {
             if self.challenges(now, score, &id) {
                 self.ask_leader(now, id, Some(followed), out);
             }
-        } else if self.outranks(score, &id) && self.stands(now) {
+        } else if self.me.outranks(score, &id) && self.stands(now) {
             let term = followed.leader.term;
             out.notify(Event::NoLeader { term });
             self.campaign(now, out);
@@ -134,7 +135,7 @@ impl Bully {
 
     pub(super) fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         match &self.state {
-            State::Leader(reign) if reign.draining.is_none() => self.begin_drain(now, to, out),
+            State::Leader(reign) if reign.handover.is_none() => self.begin_drain(now, to, out),
             State::Leader(_) => self.ignore("it steps down already"),
             State::Follower(_) | State::Candidate(_) | State::Waiting(_) => {
                 self.ignore("it does not lead");
@@ -143,34 +144,28 @@ impl Bully {
     }
 
     pub(super) fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
-        let to = to
-            .filter(|id| self.may_follow_me(id))
-            .or_else(|| self.best_successor());
+        let to = self.me.successor(to);
         let State::Leader(reign) = &mut self.state else {
             return;
         };
-        reign.draining = Some(Drain {
-            to: to.clone(),
-            due: now.after(self.config.drain),
-        });
-        out.notify(Event::Draining {
-            term: reign.term,
-            to,
-        });
-        out.set_timer(Timer::Drain, self.config.drain);
+        let limit = self.config.drain;
+        let handover = Handover::begin(now, reign.term, to, limit, Timer::Drain, out);
+        reign.handover = Some(handover);
     }
 
     pub(super) fn on_drained(&mut self, now: Time, out: &mut Out) {
-        match self.reign().and_then(|r| r.draining.clone()) {
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.reign().and_then(|r| r.handover.clone()) {
+            Some(handover) => self.resign(now, handover.to, out),
             None => self.ignore("it does not step down"),
         }
     }
 
     pub(super) fn on_drain_due(&mut self, now: Time, out: &mut Out) {
-        match self.reign().and_then(|r| r.draining.clone()) {
-            Some(drain) if now < drain.due => out.set_timer(Timer::Drain, drain.due.since(now)),
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.reign().and_then(|r| r.handover.clone()) {
+            Some(handover) => match handover.due(now) {
+                Due::In(left) => out.set_timer(Timer::Drain, left),
+                Due::Now => self.resign(now, handover.to, out),
+            },
             None => self.ignore("it does not step down"),
         }
     }
@@ -180,13 +175,10 @@ impl Bully {
         let Some(term) = self.reign().map(|r| r.term) else {
             return;
         };
-        let successor = to
-            .filter(|id| self.may_follow_me(id))
-            .or_else(|| self.best_successor());
+        let successor = self.me.successor(to);
         self.lose(LostReason::Resigned, out);
         self.floor = self.floor.max(term.next().unwrap_or(term));
-        self.rest = Some(now.after(self.config.rest));
-        out.set_timer(Timer::Rest, self.config.rest);
+        self.cooldown.begin(now, self.config.rest, Timer::Rest, out);
         let is_left = successor.is_some();
         out.send_all(Resign { term, successor });
         if is_left {
@@ -194,27 +186,6 @@ impl Bully {
         } else {
             self.take_turn(now, Path::Ask, None, out); // nobody else: it comes back, last in line
         }
-    }
-
-    fn may_follow_me(&self, id: &AgentId) -> bool {
-        let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
-        *id != self.me.id && self.members.get(id).is_some_and(fit)
-    }
-
-    fn best_successor(&self) -> Option<AgentId> {
-        self.members
-            .standing()
-            .find(|m| m.id != self.me.id)
-            .map(|m| m.id.clone())
-    }
-
-    /// Says whether it rested.
-    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
-        let rested = self.rest.take().is_some();
-        if rested {
-            out.cancel_timer(Timer::Rest);
-        }
-        rested
     }
 
     /// The rest after stepping down is over.

@@ -19,14 +19,14 @@ impl Bully {
         elect: &Elect,
         out: &mut Out,
     ) {
-        if !self.is_voter() || !self.members.get(from).is_some_and(Member::is_voter) {
+        if !self.me.is_voter() || !self.me.members.get(from).is_some_and(Member::is_voter) {
             return self.ignore("only voters ask voters");
         }
         self.seen = self.seen.max(elect.seen);
         if self.is_strict() {
             return self.strict_on_elect(now, from, elect, out);
         }
-        let above = self.outranks(elect.score, from) && self.stands(now);
+        let above = self.me.outranks(elect.score, from) && self.stands(now);
         match &mut self.state {
             State::Leader(_) => self.answer_as_leader(now, from, incarnation, elect, out),
             State::Follower(Seat::Taken(followed))
@@ -73,13 +73,13 @@ impl Bully {
         if !self.may_stand() {
             return self.answer_yield(from, elect, out);
         }
-        if self.is_resting(now) || !self.outranks(elect.score, from) {
+        if self.cooldown.is_active(now) || !self.me.outranks(elect.score, from) {
             self.answer_yield(from, elect, out);
             return self.wait_for(now, from, out);
         }
         self.answer_ok(from, elect, out);
-        let Some(rank) = self.rank() else { return };
-        let behind = self.members.ahead_of(&rank, None, 1);
+        let Some(rank) = self.me.rank() else { return };
+        let behind = self.me.members.ahead_of(&rank, None, 1);
         let has_turn = matches!(self.state, State::Follower(Seat::Vacant(Some(_))));
         if behind == 0 {
             self.campaign_above(now, from, out);

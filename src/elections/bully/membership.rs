@@ -14,7 +14,7 @@ use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
 impl Bully {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.seen = self.seen.max(members.term());
-        self.members = members;
+        self.me.members = members;
         match &self.state {
             State::Follower(Seat::Taken(followed)) => {
                 if self.is_over(&followed.leader) && !self.config.has(Defect::EndUnnoticed) {
@@ -28,7 +28,7 @@ impl Bully {
             State::Follower(Seat::Vacant(_)) => {}
             State::Candidate(_) => self.drop_from_round(now, out),
             State::Waiting(wait) => {
-                if !self.members.get(&wait.on).is_some_and(Member::is_up) {
+                if !self.me.members.get(&wait.on).is_some_and(Member::is_up) {
                     let (on, path) = (wait.on.clone(), wait.path);
                     self.leave_state(out);
                     self.state = State::Follower(Seat::Vacant(None));
@@ -40,7 +40,8 @@ impl Bully {
     }
 
     fn is_over(&self, leader: &Leader) -> bool {
-        self.members
+        self.me
+            .members
             .get(&leader.id)
             .is_none_or(|m| m.is_gone(leader.incarnation))
     }
@@ -67,11 +68,11 @@ impl Bully {
 
     /// Fewer may be ahead of this agent than when its turn was set.
     fn move_up(&mut self, now: Time, turn: Option<Turn>, out: &mut Out) {
-        let Some(rank) = self.rank() else { return };
+        let Some(rank) = self.me.rank() else { return };
         match turn {
             None => self.take_turn(now, Path::Ask, None, out),
             Some(turn) if self.stands(now) => {
-                let behind = self.members.ahead_of(&rank, None, turn.behind);
+                let behind = self.me.members.ahead_of(&rank, None, turn.behind);
                 if behind < turn.behind {
                     self.take_turn(now, turn.path, None, out);
                 }
@@ -82,7 +83,7 @@ impl Bully {
 
     /// Who is certainly down, or a member no longer, counts as having answered.
     fn drop_from_round(&mut self, now: Time, out: &mut Out) {
-        let members = Arc::clone(&self.members);
+        let members = Arc::clone(&self.me.members);
         let may_answer = |id: &_| {
             members
                 .get(id)

@@ -78,14 +78,13 @@ mod tests;
 
 use std::sync::Arc;
 
-use tracing::debug;
-
 pub use config::{BullyConfig, Profile};
 #[doc(hidden)]
 pub use defect::Defect;
 
 use state::{Asked, Followed, Reign, Seat, State};
 
+use crate::elections::shared::{Cooldown, Participant};
 use crate::elections::vote::Vote;
 pub use crate::elections::{
     message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield},
@@ -93,9 +92,8 @@ pub use crate::elections::{
     timer::Timer,
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders,
-    MemberKind, Members, MembershipError, NotifyOrder, Rank, Requirements, Rules, Score, Term,
-    Time, View,
+    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leaders, MemberKind,
+    MembershipError, NotifyOrder, Requirements, Rules, Score, Term, Time, View,
 };
 
 type Out = EffectsOf<Bully>;
@@ -106,9 +104,8 @@ const RULES: Rules = Rules::new("available");
 /// One agent's side of a bully election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bully {
-    me: Identity,
+    me: Participant,
     config: Arc<BullyConfig>,
-    members: Arc<Members>,
     state: State,
     /// Rounds asked in this life.
     rounds: u64,
@@ -118,7 +115,7 @@ pub struct Bully {
     /// leader has resigned.
     floor: Term,
     /// After stepping down: does not stand until then.
-    rest: Option<Time>,
+    cooldown: Cooldown,
     /// The last step; none before the life has begun.
     stepped: Option<Time>,
 }
@@ -131,14 +128,13 @@ impl Election for Bully {
 
     fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
         Self {
-            me: identity,
+            me: Participant::new(identity),
             config: Arc::clone(config),
-            members: Arc::new(Members::default()),
             state: State::Follower(Seat::Vacant(None)),
             rounds: 0,
             seen: Term::ZERO,
             floor: Term::ZERO,
-            rest: None,
+            cooldown: Cooldown::default(),
             stepped: None,
         }
     }
@@ -185,7 +181,7 @@ impl Election for Bully {
     fn view(&self, _now: Time) -> View {
         let leading = self.reign().map(|reign| reign.term);
         let leader = match leading {
-            Some(term) => Some(self.as_leader(term)),
+            Some(term) => Some(self.me.as_leader(term)),
             None => self.followed().map(|f| f.leader.clone()),
         };
         let valid_until = match self.config.timings.detector() {
@@ -222,7 +218,7 @@ impl Bully {
                 answer,
                 ..
             }) => (term, score, answer),
-            _ if !self.hears(from, incarnation) => {
+            _ if !self.me.knows(from, incarnation) => {
                 return self.ignore("not from a member that is there");
             }
             BullyMessage::Elect(elect) => {
@@ -251,54 +247,19 @@ impl Bully {
         self.stepped.is_some()
     }
 
-    /// Whether somebody else is meant who is a member, and whose life is not known to be over.
-    fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
-        *from != self.me.id
-            && self
-                .members
-                .get(from)
-                .is_some_and(|m| !m.is_stale(incarnation))
-    }
-
     fn is_strict(&self) -> bool {
         self.config.profile == Profile::Strict
-    }
-
-    /// This agent's rank, if it may be elected at all.
-    fn rank(&self) -> Option<Rank> {
-        let score = self.me.score.filter(|_| self.is_voter())?;
-        Some(Rank {
-            score,
-            id: self.me.id.clone(),
-        })
-    }
-
-    fn is_voter(&self) -> bool {
-        self.me.kind == MemberKind::Voter
     }
 
     /// Whether this agent stands for election at `now`: eligible, and not resting. Who rests has a
     /// turn all the same, the last of all, and stands from then on.
     fn stands(&self, now: Time) -> bool {
-        self.may_stand() && !self.is_resting(now)
+        self.may_stand() && !self.cooldown.is_active(now)
     }
 
     /// Whether it may be elected, and there is a term left to lead in.
     fn may_stand(&self) -> bool {
-        self.me.score.is_some() && self.is_voter() && self.seen.next().is_some()
-    }
-
-    fn is_resting(&self, now: Time) -> bool {
-        self.rest.is_some_and(|until| now < until)
-    }
-
-    /// Whether this agent may be elected and is more important than that one.
-    fn outranks(&self, score: Score, id: &AgentId) -> bool {
-        self.is_voter()
-            && self
-                .me
-                .score
-                .is_some_and(|mine| (mine, &self.me.id) > (score, id))
+        self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
     /// Whether this agent is enough better than that leader to ask for its seat.
@@ -309,7 +270,7 @@ impl Bully {
         };
         wants
             && self.stands(now)
-            && self.outranks(score, id)
+            && self.me.outranks(score, id)
             && self
                 .me
                 .score
@@ -341,15 +302,7 @@ impl Bully {
         }
     }
 
-    fn as_leader(&self, term: Term) -> Leader {
-        Leader {
-            id: self.me.id.clone(),
-            incarnation: self.me.incarnation,
-            term,
-        }
-    }
-
     fn ignore(&self, why: &'static str) {
-        debug!(node = %self.me.id, role = %self.state.role(), reason = why, "input ignored");
+        self.me.ignore(self.state.role(), why);
     }
 }

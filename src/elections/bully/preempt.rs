@@ -51,7 +51,7 @@ impl Bully {
         else {
             return;
         };
-        let members = &self.members;
+        let members = &self.me.members;
         reign.challengers.retain(|id, challenger| {
             let Some(member) = members.get(id) else {
                 return false;
@@ -73,10 +73,10 @@ impl Bully {
         let mut waited = reign.challengers.clone();
         waited.retain(|_, challenger| challenger.due.is_some_and(|due| due <= now));
         reign.challengers.retain(|id, _| !waited.contains_key(id));
-        let draining = reign.draining.is_some();
+        let draining = reign.handover.is_some();
         let best = waited
             .keys()
-            .filter_map(|id| self.members.get(id).filter(|m| self.is_better(m)))
+            .filter_map(|id| self.me.members.get(id).filter(|m| self.is_better(m)))
             .max_by_key(|m| (m.score, &m.id))
             .map(|m| m.id.clone());
         self.await_challengers(now, out);
@@ -89,7 +89,7 @@ impl Bully {
     fn is_better(&self, member: &Member) -> bool {
         match (member.score, self.me.score) {
             (Some(theirs), Some(mine)) => {
-                self.is_enough(theirs, mine) && !self.outranks(theirs, &member.id)
+                self.is_enough(theirs, mine) && !self.me.outranks(theirs, &member.id)
             }
             (Some(_), None) => true,
             (None, _) => false,

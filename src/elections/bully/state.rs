@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Timer;
+use crate::elections::shared::Handover;
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Round, Score, Term, Time};
 
 /// One of four roles, each with its data.
@@ -147,16 +148,9 @@ pub(super) struct Reign {
     pub score: Score,
     /// When the next heartbeat is due.
     pub beat: Time,
-    pub draining: Option<Drain>,
+    pub handover: Option<Handover>,
     /// More important agents that asked, and that the policy makes wait.
     pub challengers: BTreeMap<AgentId, Challenger>,
-}
-
-/// A leadership that is being handed over.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Drain {
-    pub to: Option<AgentId>,
-    pub due: Time,
 }
 
 /// One who waits for the seat.

@@ -22,7 +22,7 @@ impl Bully {
         out: &mut Out,
     ) {
         let role = self.state.role();
-        if !(self.outranks(elect.score, from) && self.stands(now)) {
+        if !(self.me.outranks(elect.score, from) && self.stands(now)) {
             self.lose(LostReason::Outranked, out);
             if matches!(role, Role::Leader | Role::Candidate) {
                 self.wait_for(now, from, out);
@@ -81,7 +81,7 @@ impl Bully {
             incarnation,
             term: said.term,
         };
-        let below = self.outranks(said.score, from) && self.stands(now);
+        let below = self.me.outranks(said.score, from) && self.stands(now);
         let weaker =
             |f: &Followed| f.leader.id != *from && (said.score, from) < (f.score, &f.leader.id);
         match &self.state {

@@ -7,6 +7,7 @@ use super::{
     Bully, Defect, Heartbeat, Out, Profile, Timer,
     state::{Asked, Path, Patience, Seat, State},
 };
+use crate::elections::shared::Due;
 use crate::protocol::{After, LostReason, Time};
 
 impl Bully {
@@ -50,7 +51,7 @@ impl Bully {
 
     /// A leader that slept for longer than others wait may have a successor already.
     fn wake_from_stall(&mut self, now: Time, out: &mut Out) {
-        if self.reign().is_some_and(|r| r.draining.is_some()) {
+        if self.reign().is_some_and(|r| r.handover.is_some()) {
             return self.on_drained(now, out); // it was leaving anyway, and shall not come back
         }
         self.lose(LostReason::Stalled, out);
@@ -93,7 +94,7 @@ impl Bully {
         }
         let patience = self.config.timings.delay_bound();
         let late = now.since(turn.due) > patience.saturating_add(self.config.timings.jitter());
-        self.stop_resting(out); // all who do not rest had their turns
+        self.cooldown.end(Timer::Rest, out); // all who do not rest had their turns
         match turn.path {
             Path::Announce if !late => self.lead(now, out),
             Path::Announce | Path::Ask => self.campaign(now, out), // it slept: others may lead
@@ -142,12 +143,9 @@ impl Bully {
     }
 
     fn on_rest_over(&mut self, now: Time, out: &mut Out) {
-        match self.rest {
-            Some(until) if now < until => out.set_timer(Timer::Rest, until.since(now)),
-            Some(_) => {
-                self.rest = None;
-                self.stand_again(now, out);
-            }
+        match self.cooldown.on_due(now) {
+            Some(Due::In(left)) => out.set_timer(Timer::Rest, left),
+            Some(Due::Now) => self.stand_again(now, out),
             None => self.ignore("it does not rest"),
         }
     }

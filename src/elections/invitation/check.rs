@@ -75,7 +75,7 @@ impl InvitationElection {
         let outdone = reign
             .outdone_by
             .is_some_and(|count| count >= reign.group.count);
-        if (outdone || !found.is_empty()) && reign.draining.is_none() {
+        if (outdone || !found.is_empty()) && reign.handover.is_none() {
             return self.merge(now, found, out);
         }
         (reign.phase, reign.due) = (Phase::Rests, now.after(interval));

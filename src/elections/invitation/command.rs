@@ -2,17 +2,18 @@
 
 use super::{
     InvitationElection, Out, Resign, Timer,
-    state::{Drain, Phase, State},
+    state::{Phase, State},
 };
-use crate::protocol::{AgentId, Event, LostReason, Member, Score, Time};
+use crate::elections::shared::{Due, Handover};
+use crate::protocol::{AgentId, LostReason, Score, Time};
 
 impl InvitationElection {
     /// Forms a group of its own; a coordinator looks for others at once.
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
-        if self.me.score.is_none() || !self.is_voter() {
+        if self.me.eligible().is_none() {
             return self.ignore("it cannot be elected");
         }
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         match &self.state {
             State::Leader(_) => self.look_now(now, out),
             State::Candidate(_) => self.ignore("it is forming a group"),
@@ -32,8 +33,8 @@ impl InvitationElection {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        let rested = score.is_some() && self.stop_resting(out);
-        if !self.is_voter() || (before == score && !rested) {
+        let rested = score.is_some() && self.cooldown.end(Timer::Rest, out);
+        if !self.me.is_voter() || (before == score && !rested) {
             return;
         }
         match (&mut self.state, score) {
@@ -41,7 +42,7 @@ impl InvitationElection {
                 reign.score = score; // those who outrank it now hear so by the check
                 self.look_now(now, out);
             }
-            (State::Leader(reign), None) if reign.draining.is_none() => {
+            (State::Leader(reign), None) if reign.handover.is_none() => {
                 self.begin_drain(now, None, out);
             }
             (State::Leader(_), None) => self.ignore("it steps down already"),
@@ -60,7 +61,7 @@ impl InvitationElection {
 
     pub(super) fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         match &self.state {
-            State::Leader(reign) if reign.draining.is_none() => self.begin_drain(now, to, out),
+            State::Leader(reign) if reign.handover.is_none() => self.begin_drain(now, to, out),
             State::Leader(_) => self.ignore("it steps down already"),
             State::Free { .. } | State::Candidate(_) | State::Member(_) => {
                 self.ignore("it does not lead");
@@ -69,38 +70,35 @@ impl InvitationElection {
     }
 
     fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
-        let to = self.successor(to);
-        let (span, due) = (self.config.drain(), now.after(self.config.drain()));
+        let to = self.me.successor(to);
         let State::Leader(reign) = &mut self.state else {
             return;
         };
-        let term = reign.group.count;
-        reign.draining = Some(Drain {
-            to: to.clone(),
-            due,
-        });
-        out.notify(Event::Draining { term, to });
-        out.set_timer(Timer::Drain, span);
+        let (term, limit) = (reign.group.count, self.config.drain());
+        let handover = Handover::begin(now, term, to, limit, Timer::Drain, out);
+        reign.handover = Some(handover);
     }
 
     pub(super) fn on_drained(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.handover() {
+            Some(handover) => self.resign(now, handover.to, out),
             None => self.ignore("it does not step down"),
         }
     }
 
     pub(super) fn on_drain_due(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) if now < drain.due => out.set_timer(Timer::Drain, drain.due.since(now)),
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.handover() {
+            Some(handover) => match handover.due(now) {
+                Due::In(left) => out.set_timer(Timer::Drain, left),
+                Due::Now => self.resign(now, handover.to, out),
+            },
             None => self.ignore("it does not step down"),
         }
     }
 
-    fn draining(&self) -> Option<Drain> {
+    fn handover(&self) -> Option<Handover> {
         match &self.state {
-            State::Leader(reign) => reign.draining.clone(),
+            State::Leader(reign) => reign.handover.clone(),
             State::Free { .. } | State::Candidate(_) | State::Member(_) => None,
         }
     }
@@ -111,11 +109,10 @@ impl InvitationElection {
             return;
         };
         let group = reign.group.clone();
-        let successor = self.successor(to);
+        let successor = self.me.successor(to);
         self.leave(LostReason::Resigned, out);
-        let rest = self.config.rest();
-        self.rest = Some(now.after(rest));
-        out.set_timer(Timer::Rest, rest);
+        self.cooldown
+            .begin(now, self.config.rest(), Timer::Rest, out);
         out.send_all(Resign { group, successor });
         self.take_turn(now, LostReason::Reorganized, None, out); // the last, or nobody else is there
     }
@@ -138,36 +135,15 @@ impl InvitationElection {
         }
     }
 
-    /// The one that was named if it may lead, else the most important one that is up.
-    fn successor(&self, named: Option<AgentId>) -> Option<AgentId> {
-        let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
-        named
-            .filter(|id| *id != self.me.id && self.members.get(id).is_some_and(fit))
-            .or_else(|| {
-                let mut others = self.members.standing().filter(|m| m.id != self.me.id);
-                others.next().map(|m| m.id.clone())
-            })
-    }
-
     pub(super) fn on_rest_over(&mut self, now: Time, out: &mut Out) {
-        match self.rest {
-            Some(until) if now < until => out.set_timer(Timer::Rest, until.since(now)),
-            Some(_) => {
-                self.rest = None;
+        match self.cooldown.on_due(now) {
+            Some(Due::In(left)) => out.set_timer(Timer::Rest, left),
+            Some(Due::Now) => {
                 if matches!(self.state, State::Free { .. }) {
                     self.take_turn(now, LostReason::Reorganized, None, out);
                 }
             }
             None => self.ignore("it does not rest"),
         }
-    }
-
-    /// Says whether it rested.
-    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
-        let rested = self.rest.take().is_some();
-        if rested {
-            out.cancel_timer(Timer::Rest);
-        }
-        rested
     }
 }

@@ -37,7 +37,7 @@ impl InvitationElection {
     ) {
         let group = &invitation.group;
         self.hear(group.count);
-        if group.id == self.me.id || !self.members.get(&group.id).is_some_and(Member::is_voter) {
+        if group.id == self.me.id || !self.me.members.get(&group.id).is_some_and(Member::is_voter) {
             return self.ignore("an invitation by nobody else who could coordinate");
         }
         match self.judge(now, from, invitation) {

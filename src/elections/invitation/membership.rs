@@ -12,10 +12,10 @@ use crate::protocol::{LostReason, Member, MemberKind, Members, Presence, Time};
 impl InvitationElection {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.hear(members.term());
-        self.members = members;
+        self.me.members = members;
         match &self.state {
             State::Free { turn } => {
-                let is_idle = turn.is_none() || self.rest.is_some();
+                let is_idle = turn.is_none() || self.cooldown.has_begun();
                 if is_idle && self.standing(now).is_some() {
                     self.take_turn(now, LostReason::Reorganized, None, out);
                 }
@@ -23,7 +23,7 @@ impl InvitationElection {
             State::Leader(_) => {}
             State::Candidate(_) => self.hurry(now, out),
             State::Member(membership) => {
-                let known = self.members.get(&membership.coordinator.id);
+                let known = self.me.members.get(&membership.coordinator.id);
                 let (gone, doubtful) = match &membership.stage {
                     Stage::Joining => (is_down(known), false),
                     Stage::Following { leader, .. } => (

@@ -24,7 +24,7 @@ impl InvitationElection {
     /// I1. The first start is a recovery.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.hear(members.term());
-        self.members = members;
+        self.me.members = members;
         self.take_turn(now, LostReason::Reorganized, None, out);
     }
 
@@ -39,14 +39,14 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         self.leave(reason, out);
-        let Some(rank) = self.rank() else {
+        let Some(rank) = self.me.rank() else {
             return self.ignore("it does not stand for election");
         };
         let rests = self.lets_others_go_first(now, gone);
         if !rests {
-            self.stop_resting(out);
+            self.cooldown.end(Timer::Rest, out);
         }
-        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
+        let ahead = self.me.members.ahead_of(&rank, gone, line::LAST);
         let place = line::place(ahead, rests);
         if place == 0 {
             return self.form(now, reason, out);
@@ -108,7 +108,7 @@ impl InvitationElection {
         let ours = ours.iter().map(|id| (id.clone(), 0));
         let theirs = found.into_iter().map(|(id, f)| (id, f.members));
         let mut pending: BTreeMap<AgentId, u32> = ours.chain(theirs).collect();
-        pending.retain(|id, _| self.members.get(id).is_some());
+        pending.retain(|id, _| self.me.members.get(id).is_some());
         self.leave(LostReason::Reorganized, out);
         let Some((group, score)) = self.new_group(now, out) else {
             return;
@@ -142,7 +142,7 @@ impl InvitationElection {
 
     /// Whether that is a member whose end is not certain.
     pub(super) fn may_live(&self, id: &AgentId) -> bool {
-        let member = self.members.get(id);
+        let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)
     }
 
@@ -178,7 +178,7 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         self.hear(decline.seen);
-        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
+        let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
         match &mut self.state {
             State::Candidate(merge) if merge.group == decline.group => {
                 if let Some(members) = merge.pending.remove(from) {
@@ -242,7 +242,7 @@ impl InvitationElection {
             return;
         };
         let (group, score, up) = (merge.group.clone(), merge.score, merge.up.clone());
-        let observers = self.members.iter();
+        let observers = self.me.members.iter();
         let observers = observers.filter(|m| !m.is_voter() && m.id != self.me.id);
         let told = observers.map(|m| &m.id).chain(&up);
         let told: Arc<[AgentId]> = told.cloned().collect();
@@ -273,7 +273,7 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         let (term, interval) = (group.count, self.config.detector().heartbeat);
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         self.state = State::Leader(Reign {
             group,
             score,
@@ -283,7 +283,7 @@ impl InvitationElection {
             outdone_by: None,
             phase: Phase::Rests,
             due: now.after(interval),
-            draining: None,
+            handover: None,
         });
         out.set_timer(Timer::Check, interval);
         out.notify(Event::Acquired { term });
@@ -304,7 +304,7 @@ impl InvitationElection {
             }
             State::Leader(reign) => {
                 out.cancel_timer(Timer::Check);
-                if reign.draining.is_some() {
+                if reign.handover.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }
                 let term = reign.group.count;
@@ -331,7 +331,7 @@ impl InvitationElection {
                 out.set_timer(Timer::Turn, turn.since(now));
             }
             State::Free { turn: Some(_) } => {
-                self.stop_resting(out); // all who do not rest had their turns
+                self.cooldown.end(Timer::Rest, out); // all who do not rest had their turns
                 self.form(now, LostReason::Reorganized, out);
             }
             State::Free { turn: None }

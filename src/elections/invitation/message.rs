@@ -16,6 +16,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::elections::numbered::{ElectionId, Task};
+use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
 /// "I coordinate this group; who else is there?" To everybody, again and again: it also tells the
@@ -139,29 +140,19 @@ pub struct Resign {
     pub successor: Option<AgentId>,
 }
 
-/// Everything that one agent of an invitation election says to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum InvitationMessage {
-    /// See [`AreYouCoordinator`].
-    AreYouCoordinator(AreYouCoordinator),
-    /// See [`Place`].
-    Place(Place),
-    /// See [`Invitation`].
-    Invitation(Invitation),
-    /// See [`Accept`].
-    Accept(Accept),
-    /// See [`Decline`].
-    Decline(Decline),
-    /// See [`Ready`].
-    Ready(Ready),
-    /// See [`AreYouThere`].
-    AreYouThere(AreYouThere),
-    /// See [`There`].
-    There(There),
-    /// See [`Resign`].
-    Resign(Resign),
+messages! {
+    /// Everything that one agent of an invitation election says to another.
+    pub enum InvitationMessage {
+        AreYouCoordinator(m) => "are_you_coordinator", m.group.count;
+        Place(m) => "place", m.group.count.max(m.seen).max(m.standing.count());
+        Invitation(m) => "invitation", m.group.count;
+        Accept(m) => "accept", m.group.count;
+        Decline(m) => "decline", m.group.count.max(m.seen);
+        Ready(m) => "ready", m.group.count;
+        AreYouThere(m) => "are_you_there", m.group.count;
+        There(m) => "there", m.group.count;
+        Resign(m) => "resign", m.group.count;
+    }
 }
 
 impl InvitationMessage {
@@ -179,40 +170,11 @@ impl InvitationMessage {
             Self::Resign(m) => &m.group,
         }
     }
-
-    /// The highest term that the message names.
-    pub fn term(&self) -> Term {
-        let other = match self {
-            Self::Place(m) => match &m.standing {
-                Standing::Joining { group } | Standing::Member { group } => group.count.max(m.seen),
-                Standing::Coordinator { .. } | Standing::Free | Standing::Merging => m.seen,
-            },
-            Self::Decline(m) => m.seen,
-            Self::AreYouCoordinator(_)
-            | Self::Invitation(_)
-            | Self::Accept(_)
-            | Self::Ready(_)
-            | Self::AreYouThere(_)
-            | Self::There(_)
-            | Self::Resign(_) => Term::ZERO,
-        };
-        self.group().count.max(other)
-    }
 }
 
 impl PeerMessage for InvitationMessage {
     fn kind(&self) -> &'static str {
-        match self {
-            Self::AreYouCoordinator(_) => "are_you_coordinator",
-            Self::Place(_) => "place",
-            Self::Invitation(_) => "invitation",
-            Self::Accept(_) => "accept",
-            Self::Decline(_) => "decline",
-            Self::Ready(_) => "ready",
-            Self::AreYouThere(_) => "are_you_there",
-            Self::There(_) => "there",
-            Self::Resign(_) => "resign",
-        }
+        self.name()
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
@@ -274,23 +236,12 @@ impl fmt::Display for Standing {
     }
 }
 
-macro_rules! into_invitation_message {
-    ($($name:ident),*) => { $(
-        impl From<$name> for InvitationMessage {
-            fn from(message: $name) -> Self {
-                Self::$name(message)
-            }
+impl Standing {
+    /// The count of the group that it names.
+    const fn count(&self) -> Term {
+        match self {
+            Self::Joining { group } | Self::Member { group } => group.count,
+            Self::Coordinator { .. } | Self::Free | Self::Merging => Term::ZERO,
         }
-    )* };
+    }
 }
-into_invitation_message!(
-    AreYouCoordinator,
-    Place,
-    Invitation,
-    Accept,
-    Decline,
-    Ready,
-    AreYouThere,
-    There,
-    Resign
-);

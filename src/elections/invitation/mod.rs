@@ -106,8 +106,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use tracing::debug;
-
 pub use config::{InvitationConfig, InvitationConfigBuilder, InvitationError};
 #[doc(hidden)]
 pub use defect::Defect;
@@ -121,10 +119,10 @@ use state::{Membership, Stage, State};
 
 use crate::elections::numbered::LAST_COUNT;
 pub use crate::elections::numbered::{Count, ElectionId, Task};
+use crate::elections::shared::{Cooldown, Participant};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders, Member,
-    MemberKind, Members, MembershipError, Rank, Requirements, Rules, Score, Storage, Term, Time,
-    View,
+    MemberKind, MembershipError, Requirements, Rules, Score, Storage, Term, Time, View,
 };
 
 type Out = EffectsOf<InvitationElection>;
@@ -153,9 +151,8 @@ pub enum Timer {
 /// One agent's side of an invitation election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InvitationElection {
-    me: Identity,
+    me: Participant,
     config: Arc<InvitationConfig>,
-    members: Arc<Members>,
     state: State,
     /// What is durable.
     record: Count,
@@ -166,7 +163,7 @@ pub struct InvitationElection {
     /// The highest count heard of.
     seen: Term,
     /// After stepping down: does not stand until then.
-    rest: Option<Time>,
+    cooldown: Cooldown,
     /// The last step; none before the life has begun.
     stepped: Option<Time>,
 }
@@ -180,15 +177,14 @@ impl Election for InvitationElection {
     fn new(identity: Identity, config: &Self::Config, durable: Option<Count>) -> Self {
         let record = durable.unwrap_or_default();
         Self {
-            me: identity,
+            me: Participant::new(identity),
             config: Arc::clone(config),
-            members: Arc::new(Members::default()),
             state: State::Free { turn: None },
             floor: record.count,
             promised: None,
             seen: record.count,
             record,
-            rest: None,
+            cooldown: Cooldown::default(),
             stepped: None,
         }
     }
@@ -306,10 +302,10 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         use InvitationMessage as M;
-        if !self.hears(from, incarnation) {
+        if !self.me.knows(from, incarnation) {
             return self.ignore("not from a member that is there");
         }
-        let is_voter = self.members.get(from).is_some_and(Member::is_voter);
+        let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
         if !is_voter && !matches!(message, M::Decline(_)) {
             return self.ignore("an observer says no more than which count to exceed");
         }
@@ -365,44 +361,26 @@ impl InvitationElection {
         self.stepped.is_some()
     }
 
-    fn is_voter(&self) -> bool {
-        self.me.kind == MemberKind::Voter
-    }
-
     /// This agent's importance if it stands for election: eligible, and it does not let others go
     /// first.
     fn standing(&self, now: Time) -> Option<Score> {
-        let score = self.me.score.filter(|_| self.is_voter());
-        score.filter(|_| !self.lets_others_go_first(now, None))
-    }
-
-    /// This agent's rank, if it may be elected at all.
-    fn rank(&self) -> Option<Rank> {
-        let score = self.me.score.filter(|_| self.is_voter())?;
-        let id = self.me.id.clone();
-        Some(Rank { score, id })
+        let eligible = self.me.eligible();
+        eligible.filter(|_| !self.lets_others_go_first(now, None))
     }
 
     /// Whether it rests, and somebody else is there to lead; `gone` is known not to be.
     fn lets_others_go_first(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let company = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
-        self.rest.is_some_and(|until| now < until) && self.members.standing().any(company)
-    }
-
-    /// Whether that is another member whose life is not known to be over.
-    fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
-        let known = self.members.get(from);
-        *from != self.me.id && known.is_some_and(|m| !m.is_stale(incarnation))
+        self.cooldown.is_active(now) && self.me.members.standing().any(company)
     }
 
     /// Whether this agent stands, and is more important than that one.
     fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
-        self.standing(now)
-            .is_some_and(|mine| (mine, &self.me.id) > (score, id))
+        self.me.outranks(score, id) && !self.lets_others_go_first(now, None)
     }
 
     fn ignore(&self, why: &'static str) {
-        debug!(node = %self.me.id, role = %self.state.role(), reason = why, "input ignored");
+        self.me.ignore(self.state.role(), why);
     }
 }
 

@@ -16,6 +16,7 @@ use std::{
 };
 
 use super::{ElectionId, Task};
+use crate::elections::shared::Handover;
 use crate::protocol::{AgentId, Leader, Role, Score, Term, Time};
 
 /// What the paper calls S(i).s.
@@ -145,7 +146,7 @@ pub(super) struct Reign {
     pub outdone_by: Option<Term>,
     pub phase: Phase,
     pub due: Time,
-    pub draining: Option<Drain>,
+    pub handover: Option<Handover>,
 }
 
 /// How far the check is (I2).
@@ -165,11 +166,4 @@ pub(super) struct Found {
     pub score: Option<Score>,
     /// How many members it may bring.
     pub members: u32,
-}
-
-/// A leadership that is being handed over.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Drain {
-    pub to: Option<AgentId>,
-    pub due: Time,
 }

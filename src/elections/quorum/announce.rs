@@ -52,12 +52,13 @@ impl QuorumBully {
         };
         let term = self.vote.term;
         if said.term < term {
-            if self.is_voter() {
+            if self.me.is_voter() {
                 out.send(from, Nack { term });
             }
             return self.ignore("an older announcement");
         }
         if self
+            .me
             .members
             .get(from)
             .is_some_and(|m| m.is_stale(incarnation))
@@ -146,7 +147,7 @@ impl QuorumBully {
             self.follow_term(now, said.term, from, out);
         }
         self.objected.clear();
-        if self.is_voter() {
+        if self.me.is_voter() {
             self.promise = Some(Promise {
                 holder: from.clone(),
                 incarnation,
@@ -172,7 +173,7 @@ impl QuorumBully {
     /// How long an announcement counts as a sign of life: a voter's promise.
     fn patience_with(&mut self, now: Time, from: &AgentId, term: Term) -> Duration {
         let span = promise_span(&self.config);
-        if self.is_voter() {
+        if self.me.is_voter() {
             return span;
         }
         let before = std::mem::replace(&mut self.observed, now);
@@ -188,7 +189,7 @@ impl QuorumBully {
     /// An observer has no vote to make durable: its term is only what it saw.
     fn follow_term(&mut self, now: Time, term: Term, leader: &AgentId, out: &mut Out) {
         let voted_for = Some(leader.clone());
-        if self.is_voter() {
+        if self.me.is_voter() {
             self.record(now, term, voted_for, out);
         } else {
             (self.vote.term, self.vote.voted_for) = (term, voted_for);
@@ -197,7 +198,7 @@ impl QuorumBully {
     }
 
     fn acknowledge(&mut self, now: Time, from: &AgentId, term: Term, echo: Time, out: &mut Out) {
-        if !self.is_voter() {
+        if !self.me.is_voter() {
             return;
         }
         if self.vote.promise != self.promise_to_keep(now) {

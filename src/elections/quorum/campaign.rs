@@ -17,7 +17,7 @@ use crate::protocol::{AgentId, Round, Term, Time};
 impl QuorumBully {
     /// E1. Holds an election: asks every voter whether it would vote for this agent.
     pub(super) fn stand(&mut self, now: Time, out: &mut Out) {
-        let Some(score) = self.standing() else {
+        let Some(score) = self.me.eligible() else {
             return self.ignore("it does not stand for election");
         };
         let last = match &mut self.state {
@@ -135,7 +135,7 @@ impl QuorumBully {
             State::Follower(Seat::Taken(_)) | State::Claiming(_) | State::Leader(_) => None,
         };
         let blocked = self.blocked(now, &self.me.id, released.as_ref());
-        let Some(score) = self.standing().filter(|_| blocked.is_zero()) else {
+        let Some(score) = self.me.eligible().filter(|_| blocked.is_zero()) else {
             return self.try_again(now, blocked, last, out);
         };
         if term <= self.vote.term || term > self.config.last_term() {
@@ -183,7 +183,9 @@ impl QuorumBully {
 
     /// A1. Elected; belief begins when enough have acknowledged it.
     fn lead(&mut self, now: Time, term: Term, out: &mut Out) {
-        let Some(score) = self.standing() else { return };
+        let Some(score) = self.me.eligible() else {
+            return;
+        };
         let give_up = self.config.timings().round().saturating_mul(2);
         let heartbeat = self.config.heartbeat();
         self.promise = None;

@@ -30,7 +30,7 @@ impl QuorumBully {
 
     /// P1, without its patience: the leader's own patience decides.
     pub(super) fn ask_to_take_over(&mut self, now: Time, out: &mut Out) {
-        let Some(mine) = self.standing().filter(|_| now >= self.rest.challenge) else {
+        let Some(mine) = self.me.eligible().filter(|_| now >= self.rest.challenge) else {
             return;
         };
         let Some(f) = self.followed() else { return };

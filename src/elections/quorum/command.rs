@@ -12,7 +12,7 @@ impl QuorumBully {
     /// Holds an election now if nothing forbids it; asks a live leader for its seat if it ranks
     /// below. A leader is left alone by who may not have its seat.
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
-        if self.standing().is_none() {
+        if self.me.eligible().is_none() {
             return self.ignore("it cannot be elected");
         }
         self.rest = Rest::default();
@@ -29,7 +29,7 @@ impl QuorumBully {
         if score.is_some() {
             self.rest = Rest::default();
         }
-        if before == score || !self.is_voter() {
+        if before == score || !self.me.is_voter() {
             return;
         }
         match (&mut self.state, score) {

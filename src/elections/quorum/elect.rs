@@ -49,7 +49,7 @@ impl QuorumBully {
     /// Only who could stand at once objects, and who rests only if its turn has come.
     fn objects_to(&self, now: Time, from: &AgentId, elect: &Elect) -> bool {
         let stands = matches!(self.state, State::Probing(_) | State::Claiming(_));
-        self.outranks(elect.score, from)
+        self.me.outranks(elect.score, from)
             && !matches!(self.state, State::Leader(_))
             && (stands || now >= self.rest.challenge)
             && self.barred(now).is_zero()

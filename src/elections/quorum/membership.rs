@@ -14,9 +14,9 @@ use crate::protocol::{AgentId, Incarnation, Members, Presence, Time};
 
 impl QuorumBully {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
-        let before = std::mem::replace(&mut self.members, members);
+        let before = std::mem::replace(&mut self.me.members, members);
         for id in &*self.peers {
-            let score = self.members.get(id).map(|m| m.score);
+            let score = self.me.members.get(id).map(|m| m.score);
             if let Some(score) = score
                 && before.get(id).map(|m| m.score) != Some(score)
                 && let Some(known) = self.ranks.get_mut(id)
@@ -48,7 +48,7 @@ impl QuorumBully {
 
     /// F1.
     fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.members.get(id).is_some_and(|m| {
+        self.me.members.get(id).is_some_and(|m| {
             m.has_ended(incarnation)
                 || m.ended.is_some() && self.config.has(Defect::EndOfAnyLife)
                 || m.presence == Presence::Suspect && self.config.has(Defect::GuessIsCertain)
@@ -59,7 +59,7 @@ impl QuorumBully {
     /// is followed no more; the promise to it holds on, since its end is not certain.
     fn replaced_leader(&self) -> Option<AgentId> {
         let leader = &self.followed()?.leader;
-        let member = self.members.get(&leader.id);
+        let member = self.me.members.get(&leader.id);
         let replaced = member.is_none_or(|m| m.is_stale(leader.incarnation));
         replaced.then(|| leader.id.clone())
     }

@@ -95,8 +95,6 @@ use std::{
     sync::Arc,
 };
 
-use tracing::debug;
-
 pub use crate::elections::timer::Timer;
 pub use crate::elections::vote::Vote;
 use announce::Said;
@@ -109,10 +107,11 @@ use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
 };
+use crate::elections::shared::Participant;
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
-    Leaders, MemberKind, Members, MembershipError, Requirements, Role, Rules, Score, Storage, Term,
-    Time, To, View,
+    Leaders, MemberKind, MembershipError, Requirements, Role, Rules, Score, Storage, Term, Time,
+    To, View,
 };
 
 type Out = EffectsOf<QuorumBully>;
@@ -122,11 +121,10 @@ const RULES: Rules = Rules::new("quorum");
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuorumBully {
-    me: Identity,
+    me: Participant,
     config: Arc<QuorumConfig>,
     /// The other voters.
     peers: Arc<[AgentId]>,
-    members: Arc<Members>,
     /// What is durable.
     vote: Vote,
     state: State,
@@ -168,9 +166,8 @@ impl Election for QuorumBully {
         let peers = config.voters().iter().filter(|id| **id != identity.id);
         Self {
             peers: peers.cloned().collect(),
-            me: identity,
+            me: Participant::new(identity),
             config: Arc::clone(config),
-            members: Arc::new(Members::default()),
             seen,
             vote,
             state: State::Follower(Seat::Vacant(Vacancy::NONE)),
@@ -309,7 +306,7 @@ impl QuorumBully {
             message,
             BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) | BullyMessage::Resign(_)
         );
-        if !is_told && !self.is_voter() {
+        if !is_told && !self.me.is_voter() {
             return self.ignore("an observer is told, never asked");
         }
         match message {
@@ -352,25 +349,11 @@ impl QuorumBully {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    fn is_voter(&self) -> bool {
-        self.me.kind == MemberKind::Voter
-    }
-
-    /// This agent's importance, if it may be elected at all.
-    fn standing(&self) -> Option<Score> {
-        self.me.score.filter(|_| self.is_voter())
-    }
-
     fn score_of(&self, id: &AgentId) -> Option<Score> {
         match self.ranks.get(id) {
             Some(score) => *score,
-            None => self.members.get(id).and_then(|m| m.score),
+            None => self.me.members.get(id).and_then(|m| m.score),
         }
-    }
-
-    fn outranks(&self, score: Score, id: &AgentId) -> bool {
-        self.standing()
-            .is_some_and(|mine| (mine, &self.me.id) > (score, id))
     }
 
     fn reign_term(&self) -> Option<Term> {
@@ -386,6 +369,6 @@ impl QuorumBully {
     }
 
     fn ignore(&self, why: &'static str) {
-        debug!(node = %self.me.id, role = %self.state.role(), reason = why, "input ignored");
+        self.me.ignore(self.state.role(), why);
     }
 }

@@ -144,7 +144,9 @@ impl QuorumBully {
             .next()
             .is_some_and(|next| self.vote.term <= next);
         match (&resign.successor, next) {
-            (Some(id), Some(term)) if *id == self.me.id && fresh && self.standing().is_some() => {
+            (Some(id), Some(term))
+                if *id == self.me.id && fresh && self.me.eligible().is_some() =>
+            {
                 self.claim(now, term, out);
             }
             (Some(id), _) if *id != self.me.id => self.stand_back(now, last, out),

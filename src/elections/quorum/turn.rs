@@ -18,7 +18,7 @@ impl QuorumBully {
     /// it still. So does every voter at the beginning of an epoch but the first: others may have
     /// promised something before it.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
-        self.members = members;
+        self.me.members = members;
         let promise = self.config.timings().promise();
         self.enter_epoch(now, out);
         let arrives = self.config.is_arrival(self.vote.term);
@@ -31,7 +31,7 @@ impl QuorumBully {
             promise.max(self.vote.promise.into())
         };
         self.quarantine = Some(now.after(wait));
-        if self.members.leader().is_some_and(|l| l.id != self.me.id) {
+        if self.me.members.leader().is_some_and(|l| l.id != self.me.id) {
             wait = wait.max(promise); // it will be heard before
         }
         self.take_turn(now, wait, None, out);
@@ -40,7 +40,7 @@ impl QuorumBully {
     /// From now on this voter's record belongs to its epoch: no earlier one takes it back.
     fn enter_epoch(&mut self, now: Time, out: &mut Out) {
         let first = self.config.first_term();
-        if self.is_voter() && self.vote.term < first {
+        if self.me.is_voter() && self.vote.term < first {
             self.record(now, first, None, out);
         }
     }
@@ -57,7 +57,7 @@ impl QuorumBully {
         let line = step.saturating_mul(self.ahead(now, last.as_ref()));
         let wait = wait.max(self.barred(now)).saturating_add(line);
         let is_certain = last.as_ref().map(|g| g.certain) == Some(Certainty::Certain);
-        if wait.is_zero() && (is_certain || self.peers.is_empty()) && self.standing().is_some() {
+        if wait.is_zero() && (is_certain || self.peers.is_empty()) && self.me.eligible().is_some() {
             let last = Vacancy {
                 last,
                 ..Vacancy::NONE
@@ -103,7 +103,7 @@ impl QuorumBully {
         last: Option<Gone>,
         out: &mut Out,
     ) {
-        let due = if self.standing().is_some() {
+        let due = if self.me.eligible().is_some() {
             out.set_timer(Timer::Election, after);
             now.after(after.min)
         } else {
@@ -141,7 +141,8 @@ impl QuorumBully {
     /// Whether that voter is believed to outrank this agent, and may be there.
     pub(super) fn goes_first(&self, mine: Score, id: &AgentId, last: Option<&Gone>) -> bool {
         let is_down = |id| {
-            self.members
+            self.me
+                .members
                 .get(id)
                 .is_some_and(|m| m.presence == Presence::Down)
         };

@@ -87,7 +87,7 @@ impl Reorganization {
         self.hear(answer.seen);
         let cares = !self.config.has(Defect::AllIsWell);
         match &self.state {
-            State::Leader(r) if cares && r.election == answer.election && r.draining.is_none() => {
+            State::Leader(r) if cares && r.election == answer.election && r.handover.is_none() => {
                 self.elect(now, LostReason::Reorganized, out);
             }
             State::Leader(_) => self.ignore("an earlier check, or it leaves anyway"),
@@ -212,7 +212,7 @@ impl Reorganization {
                 }
                 Cause::Pause => self.elect(now, LostReason::Reorganized, out),
                 Cause::Rest => {
-                    self.stop_resting(out); // all who do not rest had their turns
+                    self.cooldown.end(Timer::Rest, out); // all who do not rest had their turns
                     self.elect(now, LostReason::Reorganized, out);
                 }
             },

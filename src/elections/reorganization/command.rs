@@ -6,18 +6,19 @@
 
 use super::{
     Out, Reorganization, Resign, Timer,
-    state::{Cause, Drain, State},
+    state::{Cause, State},
 };
 use crate::elections::line;
-use crate::protocol::{After, AgentId, Event, LostReason, Member, Score, Time};
+use crate::elections::shared::{Due, Handover};
+use crate::protocol::{After, AgentId, LostReason, Score, Time};
 
 impl Reorganization {
     /// Holds an election; a coordinator checks its members at once.
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
-        if self.me.score.is_none() || !self.is_voter() {
+        if self.me.eligible().is_none() {
             return self.ignore("it cannot be elected");
         }
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         match &self.state {
             State::Leader(_) => self.check_all(out),
             State::Candidate(_) => self.ignore("it holds an election"),
@@ -29,8 +30,8 @@ impl Reorganization {
 
     pub(super) fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         let before = std::mem::replace(&mut self.me.score, score);
-        let rested = score.is_some() && self.stop_resting(out);
-        if !self.is_voter() || (before == score && !rested) {
+        let rested = score.is_some() && self.cooldown.end(Timer::Rest, out);
+        if !self.me.is_voter() || (before == score && !rested) {
             return;
         }
         match (&mut self.state, score) {
@@ -38,7 +39,7 @@ impl Reorganization {
                 reign.score = score; // those who outrank it now hear so by the check
                 self.check_all(out);
             }
-            (State::Leader(reign), None) if reign.draining.is_none() => {
+            (State::Leader(reign), None) if reign.handover.is_none() => {
                 self.begin_drain(now, None, out);
             }
             (State::Leader(_), None) => self.ignore("it steps down already"),
@@ -62,7 +63,7 @@ impl Reorganization {
 
     pub(super) fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         match &self.state {
-            State::Leader(reign) if reign.draining.is_none() => self.begin_drain(now, to, out),
+            State::Leader(reign) if reign.handover.is_none() => self.begin_drain(now, to, out),
             State::Leader(_) => self.ignore("it steps down already"),
             State::Idle | State::Candidate(_) | State::Waiting(_) | State::Member(_) => {
                 self.ignore("it does not lead");
@@ -71,38 +72,35 @@ impl Reorganization {
     }
 
     fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
-        let to = self.successor(to);
-        let (span, due) = (self.config.drain(), now.after(self.config.drain()));
+        let to = self.me.successor(to);
         let State::Leader(reign) = &mut self.state else {
             return;
         };
-        let term = reign.election.count;
-        reign.draining = Some(Drain {
-            to: to.clone(),
-            due,
-        });
-        out.notify(Event::Draining { term, to });
-        out.set_timer(Timer::Drain, span);
+        let (term, limit) = (reign.election.count, self.config.drain());
+        let handover = Handover::begin(now, term, to, limit, Timer::Drain, out);
+        reign.handover = Some(handover);
     }
 
     pub(super) fn on_drained(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.handover() {
+            Some(handover) => self.resign(now, handover.to, out),
             None => self.ignore("it does not step down"),
         }
     }
 
     pub(super) fn on_drain_due(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) if now < drain.due => out.set_timer(Timer::Drain, drain.due.since(now)),
-            Some(drain) => self.resign(now, drain.to, out),
+        match self.handover() {
+            Some(handover) => match handover.due(now) {
+                Due::In(left) => out.set_timer(Timer::Drain, left),
+                Due::Now => self.resign(now, handover.to, out),
+            },
             None => self.ignore("it does not step down"),
         }
     }
 
-    fn draining(&self) -> Option<Drain> {
+    fn handover(&self) -> Option<Handover> {
         match &self.state {
-            State::Leader(reign) => reign.draining.clone(),
+            State::Leader(reign) => reign.handover.clone(),
             State::Idle | State::Candidate(_) | State::Waiting(_) | State::Member(_) => None,
         }
     }
@@ -113,11 +111,10 @@ impl Reorganization {
             return;
         };
         let election = reign.election.clone();
-        let successor = self.successor(to);
+        let successor = self.me.successor(to);
         self.leave(LostReason::Resigned, out);
-        let rest = self.config.rest();
-        self.rest = Some(now.after(rest));
-        out.set_timer(Timer::Rest, rest);
+        self.cooldown
+            .begin(now, self.config.rest(), Timer::Rest, out);
         out.send_all(Resign {
             election,
             successor,
@@ -147,11 +144,11 @@ impl Reorganization {
     /// Holds an election in order of rank, unless somebody else halts it before. Who rests lets all
     /// others go first, and gives them the time to.
     pub(super) fn take_turn(&mut self, now: Time, out: &mut Out) {
-        let Some(rank) = self.rank() else {
+        let Some(rank) = self.me.rank() else {
             return self.ignore("it does not stand for election");
         };
         let rests = self.lets_others_go_first(now, None);
-        let ahead = self.members.ahead_of(&rank, None, line::LAST);
+        let ahead = self.me.members.ahead_of(&rank, None, line::LAST);
         let t = self.config.timings();
         let turn = line::wait(t.step(), line::place(ahead, rests));
         let (cause, wait) = if rests {
@@ -162,22 +159,10 @@ impl Reorganization {
         self.stand_back(now, cause, After::jittered(wait, t.jitter()), out);
     }
 
-    /// The one that was named if it may lead, else the most important one that is up.
-    fn successor(&self, named: Option<AgentId>) -> Option<AgentId> {
-        let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
-        named
-            .filter(|id| *id != self.me.id && self.members.get(id).is_some_and(fit))
-            .or_else(|| {
-                let mut others = self.members.standing().filter(|m| m.id != self.me.id);
-                others.next().map(|m| m.id.clone())
-            })
-    }
-
     pub(super) fn on_rest_over(&mut self, now: Time, out: &mut Out) {
-        match self.rest {
-            Some(until) if now < until => out.set_timer(Timer::Rest, until.since(now)),
-            Some(_) => {
-                self.rest = None;
+        match self.cooldown.on_due(now) {
+            Some(Due::In(left)) => out.set_timer(Timer::Rest, left),
+            Some(Due::Now) => {
                 let is_idle = match &self.state {
                     State::Idle => true,
                     State::Waiting(wait) => wait.cause == Cause::Rest,
@@ -189,14 +174,5 @@ impl Reorganization {
             }
             None => self.ignore("it does not rest"),
         }
-    }
-
-    /// Says whether it rested.
-    pub(super) fn stop_resting(&mut self, out: &mut Out) -> bool {
-        let rested = self.rest.take().is_some();
-        if rested {
-            out.cancel_timer(Timer::Rest);
-        }
-        rested
     }
 }

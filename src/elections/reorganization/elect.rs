@@ -22,7 +22,7 @@ impl Reorganization {
     /// G0. The first start is a recovery.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.hear(members.term());
-        self.members = members;
+        self.me.members = members;
         self.elect(now, LostReason::Reorganized, out);
     }
 
@@ -63,7 +63,7 @@ impl Reorganization {
     /// that one go first.
     pub(super) fn elect_without(&mut self, now: Time, gone: &AgentId, out: &mut Out) {
         if !self.lets_others_go_first(now, Some(gone)) {
-            self.stop_resting(out);
+            self.cooldown.end(Timer::Rest, out);
         }
         self.elect(now, LostReason::Reorganized, out);
     }
@@ -90,7 +90,7 @@ impl Reorganization {
     /// How long answers of these may take, or those of their next lives.
     fn patience(&self, pending: &BTreeSet<AgentId>) -> Duration {
         let may_live = |id: &AgentId| {
-            let member = self.members.get(id);
+            let member = self.me.members.get(id);
             member.is_some_and(|m| m.presence != Presence::Down)
         };
         if self.config.has(Defect::Impatient) {
@@ -176,7 +176,7 @@ impl Reorganization {
             score: candidacy.score,
             task: self.config.task(),
         };
-        let observers = self.members.iter();
+        let observers = self.me.members.iter();
         let observers = observers.filter(|m| !m.is_voter() && m.id != self.me.id);
         let observers: Arc<[AgentId]> = observers.map(|m| m.id.clone()).collect();
         if !observers.is_empty() {
@@ -194,12 +194,12 @@ impl Reorganization {
         let (term, interval) = (election.count, self.config.detector().heartbeat);
         out.cancel_timer(Timer::Answer);
         out.set_timer(Timer::Check, interval);
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         self.state = State::Leader(Reign {
             election,
             score,
             check: now.after(interval),
-            draining: None,
+            handover: None,
         });
         out.notify(Event::Acquired { term });
     }
@@ -303,7 +303,7 @@ impl Reorganization {
             return;
         };
         let is_down = |id: &AgentId| {
-            let member = self.members.get(id);
+            let member = self.me.members.get(id);
             member.is_none_or(|m| m.presence == Presence::Down)
         };
         let told = matches!(candidacy.phase, Phase::Reorganizing | Phase::Readying);
@@ -344,7 +344,7 @@ impl Reorganization {
             }
             State::Leader(reign) => {
                 out.cancel_timer(Timer::Check);
-                if reign.draining.is_some() {
+                if reign.handover.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }
                 let term = reign.election.count;
@@ -375,7 +375,7 @@ impl Reorganization {
 
     /// Voters other than this agent.
     fn others(&self, wanted: impl Fn(&crate::protocol::Member) -> bool) -> BTreeSet<AgentId> {
-        let voters = self.members.voters().filter(|m| m.id != self.me.id);
+        let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters.filter(|m| wanted(m)).map(|m| m.id.clone()).collect()
     }
 

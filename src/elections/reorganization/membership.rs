@@ -14,10 +14,10 @@ use crate::protocol::{AgentId, LostReason, MemberKind, Members, Presence, Time};
 impl Reorganization {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.hear(members.term());
-        self.members = members;
+        self.me.members = members;
         self.heard.clear();
         let is_down = |id: &AgentId| {
-            let member = self.members.get(id);
+            let member = self.me.members.get(id);
             member.is_none_or(|m| m.presence == Presence::Down)
         };
         match &self.state {
@@ -41,7 +41,7 @@ impl Reorganization {
             },
             State::Member(membership) => {
                 let leader = membership.leader.clone();
-                let known = self.members.get(&leader.id);
+                let known = self.me.members.get(&leader.id);
                 if known.is_none_or(|m| m.is_stale(leader.incarnation)) {
                     return self.elect(now, LostReason::Reorganized, out);
                 }

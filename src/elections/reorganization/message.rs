@@ -18,6 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::elections::numbered::{ElectionId, Task};
+use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
 /// "Do you live?" It is answered in every state.
@@ -150,33 +151,21 @@ pub struct Resign {
     pub successor: Option<AgentId>,
 }
 
-/// Everything that one agent of a reorganization says to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ReorganizationMessage {
-    /// See [`AreYouThere`].
-    AreYouThere(AreYouThere),
-    /// See [`There`].
-    There(There),
-    /// See [`AreYouNormal`].
-    AreYouNormal(AreYouNormal),
-    /// See [`Normal`].
-    Normal(Normal),
-    /// See [`NotNormal`].
-    NotNormal(NotNormal),
-    /// See [`Halt`].
-    Halt(Halt),
-    /// See [`NewCoordinator`].
-    NewCoordinator(NewCoordinator),
-    /// See [`Ready`].
-    Ready(Ready),
-    /// See [`Ack`].
-    Ack(Ack),
-    /// See [`Nack`].
-    Nack(Nack),
-    /// See [`Resign`].
-    Resign(Resign),
+messages! {
+    /// Everything that one agent of a reorganization says to another.
+    pub enum ReorganizationMessage {
+        AreYouThere(m) => "are_you_there", m.election.count;
+        There(m) => "there", m.election.count.max(m.seen);
+        AreYouNormal(m) => "are_you_normal", m.election.count;
+        Normal(m) => "normal", m.election.count;
+        NotNormal(m) => "not_normal", m.election.count.max(m.seen);
+        Halt(m) => "halt", m.election.count;
+        NewCoordinator(m) => "new_coordinator", m.election.count;
+        Ready(m) => "ready", m.election.count;
+        Ack(m) => m.call.ack(), m.election.count;
+        Nack(m) => m.call.nack(), m.election.count.max(m.seen);
+        Resign(m) => "resign", m.election.count;
+    }
 }
 
 impl ReorganizationMessage {
@@ -196,49 +185,11 @@ impl ReorganizationMessage {
             Self::Resign(m) => &m.election,
         }
     }
-
-    /// The highest term that the message names.
-    pub fn term(&self) -> Term {
-        let seen = match self {
-            Self::There(m) => m.seen,
-            Self::NotNormal(m) => m.seen,
-            Self::Nack(m) => m.seen,
-            Self::AreYouThere(_)
-            | Self::AreYouNormal(_)
-            | Self::Normal(_)
-            | Self::Halt(_)
-            | Self::NewCoordinator(_)
-            | Self::Ready(_)
-            | Self::Ack(_)
-            | Self::Resign(_) => Term::ZERO,
-        };
-        self.election().count.max(seen)
-    }
 }
 
 impl PeerMessage for ReorganizationMessage {
     fn kind(&self) -> &'static str {
-        match self {
-            Self::AreYouThere(_) => "are_you_there",
-            Self::There(_) => "there",
-            Self::AreYouNormal(_) => "are_you_normal",
-            Self::Normal(_) => "normal",
-            Self::NotNormal(_) => "not_normal",
-            Self::Halt(_) => "halt",
-            Self::NewCoordinator(_) => "new_coordinator",
-            Self::Ready(_) => "ready",
-            Self::Ack(m) => match m.call {
-                Call::Halt => "halt_ack",
-                Call::NewCoordinator => "new_coordinator_ack",
-                Call::Ready => "ready_ack",
-            },
-            Self::Nack(m) => match m.call {
-                Call::Halt => "halt_nack",
-                Call::NewCoordinator => "new_coordinator_nack",
-                Call::Ready => "ready_nack",
-            },
-            Self::Resign(_) => "resign",
-        }
+        self.name()
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
@@ -303,25 +254,22 @@ impl fmt::Display for ReorganizationMessage {
     }
 }
 
-macro_rules! into_reorganization_message {
-    ($($name:ident),*) => { $(
-        impl From<$name> for ReorganizationMessage {
-            fn from(message: $name) -> Self {
-                Self::$name(message)
-            }
+impl Call {
+    /// What its acknowledgement is called: the calls are acknowledged one by one, so that none of
+    /// these stands for another one.
+    const fn ack(self) -> &'static str {
+        match self {
+            Self::Halt => "halt_ack",
+            Self::NewCoordinator => "new_coordinator_ack",
+            Self::Ready => "ready_ack",
         }
-    )* };
+    }
+
+    const fn nack(self) -> &'static str {
+        match self {
+            Self::Halt => "halt_nack",
+            Self::NewCoordinator => "new_coordinator_nack",
+            Self::Ready => "ready_nack",
+        }
+    }
 }
-into_reorganization_message!(
-    AreYouThere,
-    There,
-    AreYouNormal,
-    Normal,
-    NotNormal,
-    Halt,
-    NewCoordinator,
-    Ready,
-    Ack,
-    Nack,
-    Resign
-);

@@ -16,6 +16,7 @@
 use std::{collections::BTreeSet, fmt};
 
 use super::{ElectionId, Task};
+use crate::elections::shared::Handover;
 use crate::protocol::{AgentId, Leader, Role, Score, Time};
 
 /// What the paper calls S(i).s.
@@ -200,12 +201,5 @@ pub(super) struct Reign {
     pub score: Score,
     /// When the next check is due.
     pub check: Time,
-    pub draining: Option<Drain>,
-}
-
-/// A leadership that is being handed over.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Drain {
-    pub to: Option<AgentId>,
-    pub due: Time,
+    pub handover: Option<Handover>,
 }

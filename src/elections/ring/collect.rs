@@ -18,7 +18,7 @@ impl Ring {
         };
         let election = ElectionId {
             term,
-            score: self.me.score.filter(|_| self.is_voter()),
+            score: self.me.eligible(),
             origin: self.me.id.clone(),
             incarnation: self.me.incarnation,
         };
@@ -35,7 +35,7 @@ impl Ring {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score: self.me.score,
-            rests: self.is_resting(now),
+            rests: self.cooldown.is_active(now),
         }
     }
 
@@ -126,7 +126,7 @@ impl Ring {
     /// known to have ended since it was collected.
     fn best<'a>(&self, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
         let may_lead = |e: &&Entrant| {
-            let member = self.members.get(&e.id);
+            let member = self.me.members.get(&e.id);
             let stands = |m: &Member| m.is_voter() && !m.is_stale(e.incarnation);
             e.score.is_some() && (e.id == self.me.id || member.is_some_and(stands))
         };
@@ -170,7 +170,7 @@ impl Ring {
             Seat::Vacant => self.take_turn(now, None, out),
             Seat::Taken(followed) if self.stands(now) => {
                 let (score, id) = (followed.score, followed.leader.id.clone());
-                if self.outranks(score, &id) {
+                if self.me.outranks(score, &id) {
                     self.challenge(now, &id, out);
                 }
             }
@@ -181,10 +181,10 @@ impl Ring {
     /// A vacant seat: the most important member begins at once, each further one a step later, so
     /// that one token goes round and not many; who rests goes last. `gone` is known not to be there.
     pub(super) fn take_turn(&mut self, now: Time, gone: Option<&AgentId>, out: &mut Out) {
-        let Some(rank) = self.rank().filter(|_| self.may_stand()) else {
+        let Some(rank) = self.me.rank().filter(|_| self.may_stand()) else {
             return;
         };
-        let ahead = self.members.ahead_of(&rank, gone, line::LAST);
+        let ahead = self.me.members.ahead_of(&rank, gone, line::LAST);
         let place = line::place(ahead, self.lets_others_go_first(now, gone));
         if place == 0 {
             return self.begin(now, out);
@@ -223,7 +223,9 @@ impl Ring {
         let reason = match (&self.seat, why) {
             (_, Why::Merge) => true,
             (Seat::Vacant, Why::Rank) => self.may_stand(),
-            (Seat::Taken(f), Why::Rank) => self.outranks(f.score, &f.leader.id) && self.stands(now),
+            (Seat::Taken(f), Why::Rank) => {
+                self.me.outranks(f.score, &f.leader.id) && self.stands(now)
+            }
             (Seat::Mine(_), Why::Rank) => false,
         };
         if reason && self.contest.is_none() {

@@ -14,7 +14,7 @@ impl Ring {
     /// N6: this member is the one. It believes so when its announcement has come home, that is
     /// when all who can be reached have given up any other leader.
     pub(super) fn win(&mut self, now: Time, election: ElectionId, out: &mut Out) {
-        let Some(rank) = self.rank() else {
+        let Some(rank) = self.me.rank() else {
             return self.end_contest(out); // ineligible since it was collected
         };
         let term = election.term;
@@ -54,7 +54,7 @@ impl Ring {
         let span = self.config.detector().heartbeat;
         let lost = self.config.lost(self.size());
         let before = match &self.seat {
-            Seat::Mine(reign) => Some(reign.draining.clone()),
+            Seat::Mine(reign) => Some(reign.handover.clone()),
             Seat::Vacant | Seat::Taken(_) => None,
         };
         out.set_timer(Timer::Beat, span);
@@ -69,9 +69,9 @@ impl Ring {
             beat: now.after(span),
             count: 0,
             home: now.after(lost),
-            draining: before.flatten(),
+            handover: before.flatten(),
         });
-        self.stop_resting(out);
+        self.cooldown.end(Timer::Rest, out);
         self.tell_observers(0, out);
         if news && self.me.score.is_none() {
             self.begin_drain(now, None, out); // became ineligible while it announced itself
@@ -137,7 +137,7 @@ impl Ring {
             return self.beat(now, out);
         }
         // It slept for longer than others wait, and may have a successor already.
-        if reign.draining.is_some() {
+        if reign.handover.is_some() {
             return self.on_drained(now, out);
         }
         self.lose(LostReason::Stalled, out);
@@ -152,7 +152,7 @@ impl Ring {
         m: Coordinator,
         out: &mut Out,
     ) {
-        if self.is_voter() && self.members.get(from).is_some_and(Member::is_voter) {
+        if self.me.is_voter() && self.me.members.get(from).is_some_and(Member::is_voter) {
             self.acknowledge(from, (Lap::Coordinator, m.term, &m.leader, m.beat), out);
         }
         if m.leader == self.me.id {
@@ -160,12 +160,12 @@ impl Ring {
         }
         self.is_there(&m.leader, m.incarnation);
         let fit = |l: &Member| l.is_voter() && !l.is_stale(m.incarnation);
-        if !self.members.get(&m.leader).is_some_and(fit) {
+        if !self.me.members.get(&m.leader).is_some_and(fit) {
             return self.ignore("not from a leader that is there");
         }
         self.seen = self.seen.max(m.term);
         if self.is_stale(&m) && !self.config.has(Defect::StaleIsNews) {
-            if !self.is_voter() {
+            if !self.me.is_voter() {
                 // Nobody waits for this acknowledgement, but the leader has to learn the term.
                 let named = (Lap::Coordinator, m.term, &m.leader, m.beat);
                 self.acknowledge(from, named, out);
@@ -192,7 +192,7 @@ impl Ring {
             term: m.term,
         };
         self.follow(now, leader, m.score, out);
-        if self.is_voter() {
+        if self.me.is_voter() {
             self.pass(now, m.into(), out); // nobody left, not even the leader: it ends here
         }
         self.reconsider(now, out);
@@ -204,7 +204,7 @@ impl Ring {
             return self.is_home(now, m.term, out);
         }
         self.seen = self.seen.max(m.term);
-        if self.is_voter() && self.contest.is_none() && m.term > self.closed {
+        if self.me.is_voter() && self.contest.is_none() && m.term > self.closed {
             self.begin(now, out); // above the term of that life
         }
     }
@@ -244,7 +244,7 @@ impl Ring {
             Seat::Taken(f) => (f.leader != leader, f.leader.id == leader.id),
             Seat::Vacant | Seat::Mine(_) => (true, false),
         };
-        let stays = challenged && self.outranks(score, &leader.id);
+        let stays = challenged && self.me.outranks(score, &leader.id);
         if !stays && self.turn.take().is_some() {
             out.cancel_timer(Timer::Turn);
         }

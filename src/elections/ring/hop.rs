@@ -66,14 +66,14 @@ impl Ring {
     fn next_behind(&self, last: &AgentId) -> Option<&Member> {
         let before = |m: &&Member| m.id <= *last;
         let mine = |m: &&Member| m.id == self.me.id;
-        let start = match self.members.index_of(last) {
+        let start = match self.me.members.index_of(last) {
             Some(at) => at.saturating_add(1),
-            None => self.members.iter().take_while(before).count(),
+            None => self.me.members.iter().take_while(before).count(),
         };
-        let n = self.members.len();
+        let n = self.me.members.len();
         (start..n)
             .chain(0..start.min(n))
-            .filter_map(|at| self.members.at(at))
+            .filter_map(|at| self.me.members.at(at))
             .take_while(|m| !mine(m))
             .find(|m| self.is_in_ring(m))
     }
@@ -121,7 +121,7 @@ impl Ring {
         if self.config.has(Defect::WaitsForTheDead) {
             return;
         }
-        let there = |id: &AgentId| self.members.get(id).is_some_and(|m| self.is_in_ring(m));
+        let there = |id: &AgentId| self.me.members.get(id).is_some_and(|m| self.is_in_ring(m));
         let absent = self.hops.iter().filter(|(_, hop)| !there(&hop.to));
         let laps: Vec<Lap> = absent.map(|(lap, _)| *lap).collect();
         for lap in laps {
@@ -202,7 +202,7 @@ impl Ring {
     // ---- suspicion --------------------------------------------------------------------------
 
     pub(super) fn suspect(&mut self, now: Time, id: &AgentId, out: &mut Out) {
-        if let Some(member) = self.members.get(id).filter(|_| self.is_voter()) {
+        if let Some(member) = self.me.members.get(id).filter(|_| self.me.is_voter()) {
             self.suspects.insert(id.clone(), member.incarnation);
             self.watch_for_return(now, out);
         }
@@ -211,7 +211,7 @@ impl Ring {
     /// It was heard, or somebody heard it.
     pub(super) fn is_there(&mut self, id: &AgentId, incarnation: Incarnation) {
         let ended = |m: &Member| m.is_stale(incarnation);
-        if !self.suspects.is_empty() && !self.members.get(id).is_none_or(ended) {
+        if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(ended) {
             self.suspects.remove(id);
         }
     }

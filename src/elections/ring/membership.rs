@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use super::{AgentId, Out, Ring, state::Seat};
-use crate::protocol::{Incarnation, Member, Members, Presence, Time};
+use crate::protocol::{Member, Members, Presence, Time};
 
 impl Ring {
     /// A member that finds a leader in the snapshot waits for its heartbeat; otherwise it takes
     /// its turn to begin an election.
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.seen = self.seen.max(members.term());
-        self.members = members;
+        self.me.members = members;
         self.list_observers();
         self.watch_for_return(now, out);
-        if self.members.leader().is_some_and(|l| l.id != self.me.id) {
+        if self.me.members.leader().is_some_and(|l| l.id != self.me.id) {
             return self.await_leader(now, out);
         }
         self.reconsider(now, out);
@@ -24,7 +24,7 @@ impl Ring {
 
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.seen = self.seen.max(members.term());
-        let before = std::mem::replace(&mut self.members, members);
+        let before = std::mem::replace(&mut self.me.members, members);
         self.list_observers();
         self.drop_suspicions(&before);
         self.watch_for_return(now, out);
@@ -35,7 +35,7 @@ impl Ring {
 
     /// Another life, or a connection that came back, is tried again.
     fn drop_suspicions(&mut self, before: &Members) {
-        let members = &self.members;
+        let members = &self.me.members;
         self.suspects.retain(|id, life| {
             let was_up = before.get(id).is_some_and(Member::is_up);
             members.get(id).is_some_and(|m| {
@@ -49,8 +49,8 @@ impl Ring {
         let Seat::Taken(f) = &self.seat else { return };
         let (id, life) = (f.leader.id.clone(), f.leader.incarnation);
         let is_gone = |members: &Members| members.get(&id).is_none_or(|m| m.is_gone(life));
-        let is_over = self.members.get(&id).is_none_or(|m| m.is_stale(life));
-        if is_over || is_gone(&self.members) && !is_gone(before) {
+        let is_over = self.me.members.get(&id).is_none_or(|m| m.is_stale(life));
+        if is_over || is_gone(&self.me.members) && !is_gone(before) {
             self.leader_gone(now, out);
         }
     }
@@ -58,8 +58,8 @@ impl Ring {
     /// Fewer may be ahead of this agent than when its turn was set.
     fn move_up(&mut self, now: Time, out: &mut Out) {
         let waits = self.seat == Seat::Vacant && self.turn.is_some();
-        let rank = self.rank().filter(|_| waits && self.stands(now));
-        if rank.is_some_and(|rank| self.members.ahead_of(&rank, None, 1) == 0) {
+        let rank = self.me.rank().filter(|_| waits && self.stands(now));
+        if rank.is_some_and(|rank| self.me.members.ahead_of(&rank, None, 1) == 0) {
             self.take_turn(now, None, out);
         }
     }
@@ -70,16 +70,10 @@ impl Ring {
                 && m.id != self.me.id
                 && matches!(m.presence, Presence::Up | Presence::Unseen)
         };
-        let names: Vec<&AgentId> = self.members.iter().filter(told).map(|m| &m.id).collect();
+        let names: Vec<&AgentId> = self.me.members.iter().filter(told).map(|m| &m.id).collect();
         let same = |known: &Arc<[AgentId]>| known.iter().eq(names.iter().copied());
         if !self.observers.as_ref().is_some_and(same) {
             self.observers = Some(names.into_iter().cloned().collect());
         }
-    }
-
-    /// Whether somebody else is meant who is a member, and whose life is not known to be over.
-    pub(super) fn hears(&self, from: &AgentId, incarnation: Incarnation) -> bool {
-        let member = self.members.get(from);
-        *from != self.me.id && member.is_some_and(|m| !m.is_stale(incarnation))
     }
 }

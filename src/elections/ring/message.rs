@@ -17,6 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::bounded::Bounded;
+use crate::elections::shared::messages;
 use crate::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
 /// One election: its term, and who began it. The larger is the stronger (N3): of two, the one for
@@ -157,51 +158,21 @@ impl From<Leader> for Following {
     }
 }
 
-/// Everything that one member of a ring says to another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RingMessage {
-    /// See [`Collect`].
-    Collect(Collect),
-    /// See [`Nominate`].
-    Nominate(Nominate),
-    /// See [`Coordinator`].
-    Coordinator(Coordinator),
-    /// See [`HopAck`].
-    HopAck(HopAck),
-    /// See [`Probe`].
-    Probe(Probe),
-    /// See [`Answer`].
-    Answer(Answer),
-}
-
-impl RingMessage {
-    /// The highest term that the message names.
-    pub fn term(&self) -> Term {
-        match self {
-            Self::Collect(m) => m.election.term,
-            Self::Nominate(m) => m.election.term,
-            Self::Coordinator(m) => m.term,
-            Self::HopAck(m) => m.term.max(m.known),
-            Self::Probe(m) => m.known,
-            Self::Answer(m) => m.leader.as_ref().map_or(m.known, |l| l.term.max(m.known)),
-        }
+messages! {
+    /// Everything that one member of a ring says to another.
+    pub enum RingMessage {
+        Collect(m) => "collect", m.election.term;
+        Nominate(m) => "nominate", m.election.term;
+        Coordinator(m) => if m.beat > 0 { "beat" } else { "coordinator" }, m.term;
+        HopAck(m) => if m.beat > 0 { "beat_ack" } else { "hop_ack" }, m.term.max(m.known);
+        Probe(m) => "probe", m.known;
+        Answer(m) => "answer", m.leader.as_ref().map_or(m.known, |leader| leader.term.max(m.known));
     }
 }
 
 impl PeerMessage for RingMessage {
     fn kind(&self) -> &'static str {
-        match self {
-            Self::Collect(_) => "collect",
-            Self::Nominate(_) => "nominate",
-            Self::Coordinator(m) if m.beat > 0 => "beat",
-            Self::Coordinator(_) => "coordinator",
-            Self::HopAck(m) if m.beat > 0 => "beat_ack",
-            Self::HopAck(_) => "hop_ack",
-            Self::Probe(_) => "probe",
-            Self::Answer(_) => "answer",
-        }
+        self.name()
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
@@ -285,14 +256,3 @@ impl fmt::Display for RingMessage {
         }
     }
 }
-
-macro_rules! into_ring_message {
-    ($($name:ident),*) => { $(
-        impl From<$name> for RingMessage {
-            fn from(message: $name) -> Self {
-                Self::$name(message)
-            }
-        }
-    )* };
-}
-into_ring_message!(Collect, Nominate, Coordinator, HopAck, Probe, Answer);

@@ -131,8 +131,6 @@ mod tests;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tracing::debug;
-
 pub use bounded::{Bounded, MOST};
 pub use config::{RingConfig, RingConfigBuilder, RingError};
 #[doc(hidden)]
@@ -145,10 +143,10 @@ pub use state::Timer;
 
 use state::{Contest, Hop, Passed, Seat, Stage, Turn};
 
+use crate::elections::shared::{Cooldown, Participant};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders, Member,
-    MemberKind, Members, MembershipError, NotifyOrder, Rank, Requirements, Role, Rules, Score,
-    Term, Time, View,
+    MemberKind, MembershipError, NotifyOrder, Requirements, Role, Rules, Score, Term, Time, View,
 };
 
 type Out = EffectsOf<Ring>;
@@ -158,9 +156,8 @@ const RULES: Rules = Rules::new("ring");
 /// One agent's side of a ring election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ring {
-    me: Identity,
+    me: Participant,
     config: Arc<RingConfig>,
-    members: Arc<Members>,
     /// Whom the leader tells beside the ring.
     observers: Option<Arc<[AgentId]>>,
     seat: Seat,
@@ -179,7 +176,7 @@ pub struct Ring {
     /// When those who are passed over are asked.
     probe: Option<Time>,
     /// After stepping down: others go first until then.
-    rest: Option<Time>,
+    cooldown: Cooldown,
     /// The last score that was not `None`: what a leader shows that became ineligible.
     last_score: Score,
     /// The last step; none before the life has begun.
@@ -195,9 +192,8 @@ impl Election for Ring {
     fn new(identity: Identity, config: &Self::Config, _durable: Option<()>) -> Self {
         Self {
             last_score: identity.score.unwrap_or_default(),
-            me: identity,
+            me: Participant::new(identity),
             config: Arc::clone(config),
-            members: Arc::new(Members::default()),
             observers: None,
             seat: Seat::Vacant,
             contest: None,
@@ -208,7 +204,7 @@ impl Election for Ring {
             closed: Term::ZERO,
             turn: None,
             probe: None,
-            rest: None,
+            cooldown: Cooldown::default(),
             stepped: None,
         }
     }
@@ -281,15 +277,15 @@ impl Ring {
         message: RingMessage,
         out: &mut Out,
     ) {
-        if !self.hears(from, incarnation) {
+        if !self.me.knows(from, incarnation) {
             return self.ignore("not from a member that is there");
         }
         self.is_there(from, incarnation);
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
-            _ if !self.is_voter() => self.ignore("an observer is only told who leads"),
+            _ if !self.me.is_voter() => self.ignore("an observer is only told who leads"),
             RingMessage::HopAck(m) => self.on_hop_ack(now, from, &m, out),
-            _ if !self.members.get(from).is_some_and(Member::is_voter) => {
+            _ if !self.me.members.get(from).is_some_and(Member::is_voter) => {
                 self.ignore("an observer takes no part");
             }
             RingMessage::Collect(m) => self.on_collect(now, from, m, out),
@@ -333,23 +329,10 @@ impl Ring {
         self.stepped.is_some()
     }
 
-    fn is_voter(&self) -> bool {
-        self.me.kind == MemberKind::Voter
-    }
-
-    /// This agent's rank, if it may be elected at all.
-    fn rank(&self) -> Option<Rank> {
-        let score = self.me.score.filter(|_| self.is_voter())?;
-        Some(Rank {
-            score,
-            id: self.me.id.clone(),
-        })
-    }
-
     /// Whether this agent may begin an election for its own sake: it is eligible, and there is a
     /// term left to lead in.
     fn may_stand(&self) -> bool {
-        self.me.score.is_some() && self.is_voter() && self.seen.next().is_some()
+        self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
     /// The same, unless it lets others go first.
@@ -359,28 +342,19 @@ impl Ring {
 
     /// Whether it rests, and somebody else is there to lead; `gone` is known not to be.
     fn lets_others_go_first(&self, now: Time, gone: Option<&AgentId>) -> bool {
-        self.is_resting(now) && self.others_that_stand().any(|m| Some(&m.id) != gone)
+        self.cooldown.is_active(now) && self.others_that_stand().any(|m| Some(&m.id) != gone)
     }
 
     /// Who else may be elected and is thought to be there, the most important one first.
     fn others_that_stand(&self) -> impl Iterator<Item = &Member> {
-        let standing = self.members.standing();
+        let standing = self.me.members.standing();
         standing.filter(|m| m.id != self.me.id && !self.suspects.contains_key(&m.id))
-    }
-
-    fn is_resting(&self, now: Time) -> bool {
-        self.rest.is_some_and(|until| now < until)
-    }
-
-    fn outranks(&self, score: Score, id: &AgentId) -> bool {
-        let mine = self.me.score.filter(|_| self.is_voter());
-        mine.is_some_and(|mine| (mine, &self.me.id) > (score, id))
     }
 
     /// How many members the ring has, as far as is known.
     fn size(&self) -> usize {
         let there = |m: &&Member| m.presence != crate::protocol::Presence::Down;
-        self.members.voters().filter(there).count().max(1)
+        self.me.members.voters().filter(there).count().max(1)
     }
 
     /// Whom this agent follows, or itself.
@@ -408,6 +382,6 @@ impl Ring {
     }
 
     fn ignore(&self, why: &'static str) {
-        debug!(node = %self.me.id, role = %self.role(), reason = why, "input ignored");
+        self.me.ignore(self.role(), why);
     }
 }

@@ -51,7 +51,7 @@ impl Ring {
 
     /// The winner looks again whether it can lead.
     fn accept(&mut self, now: Time, election: ElectionId, out: &mut Out) {
-        if self.rank().is_some() {
+        if self.me.rank().is_some() {
             return self.win(now, election, out);
         }
         self.seen = self.seen.max(election.term);

@@ -18,6 +18,7 @@ impl Ring {
         }
         self.probe = None;
         let asked: Arc<[AgentId]> = self
+            .me
             .members
             .iter()
             .filter(|m| self.is_passed_over(m))
@@ -33,7 +34,7 @@ impl Ring {
 
     /// Somebody may be passed over from now on.
     pub(super) fn watch_for_return(&mut self, now: Time, out: &mut Out) {
-        if self.probe.is_none() && self.members.iter().any(|m| self.is_passed_over(m)) {
+        if self.probe.is_none() && self.me.members.iter().any(|m| self.is_passed_over(m)) {
             self.set_probe(now, out);
         }
     }
@@ -48,7 +49,7 @@ impl Ring {
     /// answer it.
     pub(super) fn is_passed_over(&self, m: &Member) -> bool {
         let doubtful = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
-        self.is_voter()
+        self.me.is_voter()
             && m.is_voter()
             && m.id != self.me.id
             && m.presence != Presence::Down

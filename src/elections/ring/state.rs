@@ -5,6 +5,7 @@
 //! live leader goes on leading while an election is under way that may choose it again.
 
 use super::{AgentId, ElectionId, Incarnation, Lap, Leader, RingMessage, Score, Term};
+use crate::elections::shared::Handover;
 use crate::protocol::Time;
 
 /// The leader's seat.
@@ -45,14 +46,7 @@ pub(super) struct Reign {
     pub count: u64,
     /// If none has come home until then, the ring is broken.
     pub home: Time,
-    pub draining: Option<Drain>,
-}
-
-/// A leader that steps down.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Drain {
-    pub to: Option<AgentId>,
-    pub due: Time,
+    pub handover: Option<Handover>,
 }
 
 /// An election that this member takes part in (`active` in the rules).

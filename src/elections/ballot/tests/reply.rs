@@ -15,7 +15,7 @@ fn who_answers_twice_with_two_ballots_counts_once() {
     let mut me = Kit::fresh();
     let five = ["a", "b", "c", LOW, ME].map(id);
     let config = valid(BallotConfig::builder(five));
-    me.machine = Ballot::new(me.machine.me.clone(), &Arc::new(config), None);
+    me.machine = Ballot::new(me.machine.me.identity(), &Arc::new(config), None);
     let mut me = me.started();
     me.answered(LOW, standing(1, LOW));
     me.answered(LOW, standing(2, LOW));

@@ -64,7 +64,7 @@ fn an_observer_waits_to_be_told() {
 fn who_is_alone_is_the_majority_and_leads_at_once() {
     let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
     let config = valid(BallotConfig::builder([id(ME)]));
-    me.machine = Ballot::new(me.machine.me.clone(), &Arc::new(config), None);
+    me.machine = Ballot::new(me.machine.me.identity(), &Arc::new(config), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
         .wrote(1, None)
@@ -94,7 +94,7 @@ fn before_life_begins_only_the_score_counts() {
 
 #[test]
 fn who_is_not_listed_observes() {
-    let mut identity = Kit::fresh().machine.me;
+    let mut identity = Kit::fresh().machine.me.identity();
     identity.id = id("stranger");
     let config = valid(BallotConfig::builder([id(ME)]));
     let machine = Ballot::new(identity, &Arc::new(config), None);

@@ -71,12 +71,12 @@ impl Contract {
             Event::Acquired { term } => {
                 assert_eq!(self.leading, None, "acquired twice");
                 self.leading = Some(*term);
-                self.leader = Some(bully.as_leader(*term));
+                self.leader = Some(bully.me.as_leader(*term));
             }
             Event::Renewed { term } => {
                 assert!(self.leading.is_some_and(|old| old < *term), "{event}");
                 self.leading = Some(*term);
-                self.leader = Some(bully.as_leader(*term));
+                self.leader = Some(bully.me.as_leader(*term));
             }
             Event::Draining { term, to } => {
                 assert_eq!(self.leading, Some(*term), "{event}");
@@ -172,11 +172,11 @@ fn needed(bully: &Bully) -> BTreeSet<Timer> {
         State::Waiting(_) => timers.extend([Timer::Victory]),
         State::Leader(reign) => {
             timers.extend(watches.then_some(Timer::Heartbeat));
-            timers.extend(reign.draining.as_ref().map(|_| Timer::Drain));
+            timers.extend(reign.handover.as_ref().map(|_| Timer::Drain));
             let awaited = reign.challengers.values().any(|c| c.due.is_some());
             timers.extend(awaited.then_some(Timer::Preempt));
         }
     }
-    timers.extend(bully.rest.map(|_| Timer::Rest));
+    timers.extend(bully.cooldown.has_begun().then_some(Timer::Rest));
     timers
 }

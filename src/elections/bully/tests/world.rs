@@ -331,7 +331,7 @@ impl World {
     /// The highest in rank of those alive.
     pub(super) fn rightful(&self) -> Option<AgentId> {
         let alive = self.nodes.iter().filter(|n| n.alive);
-        let best = alive.filter_map(|n| n.bully.rank()).max();
+        let best = alive.filter_map(|n| n.bully.me.rank()).max();
         best.map(|rank| rank.id)
     }
 }

@@ -110,10 +110,10 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
 fn one_that_rests_forms_a_group_in_the_last_turn() {
     let mut me = Kit::resting();
     assert_eq!(me.later(661).fire(Timer::Turn), ["set Turn 1"]);
-    assert!(me.machine.rest.is_some());
+    assert!(me.machine.cooldown.has_begun());
     let said = me.later(1).fire(Timer::Turn);
     assert_eq!(said[2], "acquired the leadership in term 6", "{said:?}");
-    assert!(me.machine.rest.is_none());
+    assert!(!me.machine.cooldown.has_begun());
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Contract {
                     self.armed.remove(timer);
                 }
                 Effect::Persist(record) => {
-                    assert!(record.count <= machine.record.count && machine.is_voter());
+                    assert!(record.count <= machine.record.count && machine.me.is_voter());
                 }
             }
         }
@@ -117,7 +117,7 @@ impl Contract {
             To::All => {}
         }
         let told = matches!(message, InvitationMessage::Decline(_));
-        assert!(machine.is_voter() || told, "an observer says: {message}");
+        assert!(machine.me.is_voter() || told, "an observer says: {message}");
         let durable = message.group().count <= machine.record.count;
         let is_own = message.group().id == machine.me.id;
         match message {
@@ -145,7 +145,7 @@ fn needed(machine: &InvitationElection) -> BTreeSet<Timer> {
     match &machine.state {
         State::Free { turn: Some(_) } => timers.extend([Timer::Turn]),
         State::Free { turn: None } => {
-            let stands = machine.has_begun() && machine.rank().is_some();
+            let stands = machine.has_begun() && machine.me.rank().is_some();
             assert!(
                 !stands || machine.seen >= LAST_COUNT,
                 "it stands, and nothing will move it"
@@ -153,11 +153,11 @@ fn needed(machine: &InvitationElection) -> BTreeSet<Timer> {
         }
         State::Candidate(_) => timers.extend([Timer::Accepts]),
         State::Member(_) => timers.extend([Timer::Watch]),
-        State::Leader(Reign { draining, .. }) => {
+        State::Leader(Reign { handover, .. }) => {
             timers.extend([Timer::Check]);
-            timers.extend(draining.as_ref().map(|_| Timer::Drain));
+            timers.extend(handover.as_ref().map(|_| Timer::Drain));
         }
     }
-    timers.extend(machine.rest.map(|_| Timer::Rest));
+    timers.extend(machine.cooldown.has_begun().then_some(Timer::Rest));
     timers
 }

@@ -26,7 +26,7 @@ use super::*;
 use crate::{
     elections::numbered::fixture::{NOTHING, election, tell},
     protocol::{
-        Effect, EffectOf, Effects, Event, Member, Role, Timings, To,
+        Effect, EffectOf, Effects, Event, Member, Members, Role, Timings, To,
         fixture::{EYE, HIGH, LOW, ME, among, id},
     },
 };

@@ -31,7 +31,7 @@ fn three() -> [(&'static str, Kit); 3] {
         let mut kit = Kit::unborn(config(), MemberKind::Voter, Some(score));
         let identity = Identity {
             id: id(name),
-            ..kit.machine.me.clone()
+            ..kit.machine.me.identity()
         };
         kit.machine = QuorumBully::new(identity, &kit.machine.config, None);
         kit.members.set_score(&id(ME), Some(5.into()));

@@ -152,12 +152,15 @@ fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
 fn one_that_rests_holds_an_election_in_the_last_turn() {
     let mut me = Kit::resting();
     assert_eq!(me.later(661).fire(Timer::Takeover), ["set Takeover 1"]);
-    assert!(me.machine.rest.is_some());
+    assert!(me.machine.cooldown.has_begun());
     assert_eq!(
         me.later(1).fire(Timer::Takeover),
         ["persist 5", "high: are you there? 5.me", "set Answer 200"]
     );
-    assert!(me.machine.rest.is_none(), "it has let all others go first");
+    assert!(
+        !me.machine.cooldown.has_begun(),
+        "it has let all others go first"
+    );
     let mut me = Kit::resting();
     me.set_score(None);
     assert_eq!(me.later(662).fire(Timer::Takeover), NOTHING);

@@ -44,7 +44,7 @@ impl Contract {
                     self.armed.remove(timer);
                 }
                 Effect::Persist(record) => {
-                    assert!(record.count <= machine.record.count && machine.is_voter());
+                    assert!(record.count <= machine.record.count && machine.me.is_voter());
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Contract {
             To::All => {}
         }
         let told = matches!(message, ReorganizationMessage::NotNormal(_));
-        assert!(machine.is_voter() || told, "an observer says: {message}");
+        assert!(machine.me.is_voter() || told, "an observer says: {message}");
         let is_own = message.election().id == machine.me.id;
         let durable = message.election().count <= machine.record.count;
         match message {
@@ -143,7 +143,7 @@ fn needed(machine: &Reorganization) -> BTreeSet<Timer> {
     let mut timers = BTreeSet::new();
     match &machine.state {
         State::Idle => {
-            let stands = machine.has_begun() && machine.rank().is_some();
+            let stands = machine.has_begun() && machine.me.rank().is_some();
             assert!(
                 !stands || machine.seen >= LAST_COUNT,
                 "it stands, and nothing will move it"
@@ -152,11 +152,11 @@ fn needed(machine: &Reorganization) -> BTreeSet<Timer> {
         State::Candidate(_) => timers.extend([Timer::Answer]),
         State::Waiting(_) => timers.extend([Timer::Takeover]),
         State::Member(_) => timers.extend([Timer::Watch]),
-        State::Leader(Reign { draining, .. }) => {
+        State::Leader(Reign { handover, .. }) => {
             timers.extend([Timer::Check]);
-            timers.extend(draining.as_ref().map(|_| Timer::Drain));
+            timers.extend(handover.as_ref().map(|_| Timer::Drain));
         }
     }
-    timers.extend(machine.rest.map(|_| Timer::Rest));
+    timers.extend(machine.cooldown.has_begun().then_some(Timer::Rest));
     timers
 }

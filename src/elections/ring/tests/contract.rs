@@ -89,7 +89,7 @@ impl Contract {
 fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     let check = |id: &AgentId| {
         assert_ne!(*id, ring.me.id, "to itself: {message}");
-        let member = ring.members.get(id).expect("a member");
+        let member = ring.me.members.get(id).expect("a member");
         let dead = member.presence == crate::protocol::Presence::Down;
         assert!(!dead, "{message} to {id}, which is dead");
         let is_passed_over = ring.is_passed_over(member);
@@ -118,14 +118,14 @@ fn needed(ring: &Ring) -> BTreeSet<Timer> {
     if_so(ring.contest.is_some(), Timer::Token);
     if_so(ring.turn.is_some(), Timer::Turn);
     if_so(ring.probe.is_some(), Timer::Probe);
-    if_so(ring.rest.is_some(), Timer::Rest);
+    if_so(ring.cooldown.has_begun(), Timer::Rest);
     match &ring.seat {
         Seat::Vacant => {}
         Seat::Taken(_) => drop(if_so(true, Timer::Lost)),
         Seat::Mine(reign) => {
             if_so(true, Timer::Lost);
             if_so(true, Timer::Beat);
-            if_so(reign.draining.is_some(), Timer::Drain);
+            if_so(reign.handover.is_some(), Timer::Drain);
         }
     }
     needed
@@ -136,7 +136,7 @@ fn is_alive(ring: &Ring) {
     let idle = ring.seat == Seat::Vacant && ring.contest.is_none() && ring.turn.is_none();
     assert!(!(idle && ring.has_begun() && ring.may_stand()), "{ring:?}");
     let passed_over = |m: &Member| ring.is_passed_over(m);
-    if ring.members.iter().any(passed_over) {
+    if ring.me.members.iter().any(passed_over) {
         assert!(ring.probe.is_some(), "somebody is passed over for ever");
     }
     let is_open = |c: &Contest| c.id.term > ring.closed || c.stage == Stage::Announced;
@@ -145,7 +145,7 @@ fn is_alive(ring: &Ring) {
         "an election that is over"
     );
     for to in ring.awaited() {
-        let member = ring.members.get(to).expect("a member");
+        let member = ring.me.members.get(to).expect("a member");
         assert!(member.presence != crate::protocol::Presence::Down && !ring.is_passed_over(member));
     }
 }

@@ -1,0 +1,24 @@
+//! What every election machine is composed of: parts that hold data and answer questions.
+//!
+//! | part | what it knows |
+//! |---|---|
+//! | [`Participant`] | who this agent is, who the other members are, and how both compare |
+//! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
+//! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
+//! | [`messages!`](messages) | how the messages of an election become one type |
+//!
+//! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
+//! no machine here that others fill in. So each machine can be read alone, and what is written once
+//! here is decided in the same way in all of them.
+//!
+//! Not here: any rule of an election, and any message.
+
+mod cooldown;
+mod handover;
+mod messages;
+mod participant;
+
+pub(super) use cooldown::Cooldown;
+pub(super) use handover::{Due, Handover};
+pub(super) use messages::messages;
+pub(super) use participant::Participant;

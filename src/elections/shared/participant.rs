@@ -1,0 +1,189 @@
+//! What a participant knows of itself and of the other members.
+//!
+//! Decided here: how ranks compare, who may be elected at all, and who can take over from a leader
+//! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a
+//! rule of each election.
+
+use std::sync::Arc;
+
+use tracing::debug;
+
+use crate::protocol::{
+    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Rank, Role, Score,
+    Term,
+};
+
+/// One agent among the members of its group, in one incarnation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::elections) struct Participant {
+    pub(in crate::elections) id: AgentId,
+    pub(in crate::elections) incarnation: Incarnation,
+    pub(in crate::elections) kind: MemberKind,
+    /// `None` while the agent cannot be elected.
+    pub(in crate::elections) score: Option<Score>,
+    pub(in crate::elections) birth: Birth,
+    /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
+    pub(in crate::elections) members: Arc<Members>,
+}
+
+impl Participant {
+    /// A participant that does not know any member yet.
+    pub(in crate::elections) fn new(identity: Identity) -> Self {
+        let Identity {
+            id,
+            incarnation,
+            kind,
+            score,
+            birth,
+        } = identity;
+        Self {
+            id,
+            incarnation,
+            kind,
+            score,
+            birth,
+            members: Arc::default(),
+        }
+    }
+
+    /// What a participant like this one is made from.
+    #[cfg(test)]
+    pub(in crate::elections) fn identity(&self) -> Identity {
+        Identity {
+            id: self.id.clone(),
+            incarnation: self.incarnation,
+            kind: self.kind,
+            score: self.score,
+            birth: self.birth,
+        }
+    }
+
+    /// Whether `from` is another member in an incarnation that is not known to be over.
+    pub(in crate::elections) fn knows(&self, from: &AgentId, incarnation: Incarnation) -> bool {
+        let is_current = |member: &Member| !member.is_stale(incarnation);
+        *from != self.id && self.members.get(from).is_some_and(is_current)
+    }
+
+    pub(in crate::elections) fn is_voter(&self) -> bool {
+        self.kind == MemberKind::Voter
+    }
+
+    /// The score with which this agent can be elected: that of a voter that has one.
+    pub(in crate::elections) fn eligible(&self) -> Option<Score> {
+        self.score.filter(|_| self.is_voter())
+    }
+
+    /// The rank of this agent, if it can be elected.
+    pub(in crate::elections) fn rank(&self) -> Option<Rank> {
+        let id = self.id.clone();
+        self.eligible().map(|score| Rank { score, id })
+    }
+
+    /// Whether this agent can be elected and is higher in rank than an agent of that score and name.
+    pub(in crate::elections) fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        // A tie of scores is broken by the name, so that any two agents agree on who is higher.
+        self.eligible()
+            .is_some_and(|own| (own, &self.id) > (score, id))
+    }
+
+    /// The agent to hand the leadership to: the one that was asked for if it is up and can be elected,
+    /// otherwise the highest in rank that is up.
+    pub(in crate::elections) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
+        let can_lead =
+            |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();
+        wanted
+            .filter(|id| *id != self.id && self.members.get(id).is_some_and(can_lead))
+            .or_else(|| {
+                let mut others = self.members.standing();
+                others
+                    .find(|member| member.id != self.id)
+                    .map(|member| member.id.clone())
+            })
+    }
+
+    /// This agent as the leader of a term.
+    pub(in crate::elections) fn as_leader(&self, term: Term) -> Leader {
+        Leader {
+            id: self.id.clone(),
+            incarnation: self.incarnation,
+            term,
+        }
+    }
+
+    /// Traces that an input changes nothing, and why.
+    pub(in crate::elections) fn ignore(&self, role: Role, reason: &'static str) {
+        debug!(node = %self.id, %role, reason, "input ignored");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn up(name: &str, kind: MemberKind, score: Option<i32>) -> Member {
+        Member::up(id(name), kind, score.map(Into::into), Incarnation(3))
+    }
+
+    /// The voter `c` of score 3, among others.
+    fn participant() -> Participant {
+        let mut members = Members::new(true);
+        members.join([
+            up("a", MemberKind::Voter, Some(1)),
+            up("b", MemberKind::Voter, Some(2)),
+            up("c", MemberKind::Voter, Some(3)),
+            up("d", MemberKind::Voter, None),
+            up("e", MemberKind::Observer, Some(5)),
+        ]);
+        let identity = Identity {
+            id: id("c"),
+            incarnation: Incarnation(3),
+            kind: MemberKind::Voter,
+            score: Some(3.into()),
+            birth: Birth::Started,
+        };
+        Participant {
+            members: Arc::new(members),
+            ..Participant::new(identity)
+        }
+    }
+
+    #[test]
+    fn another_member_is_known_in_its_latest_incarnation() {
+        let me = participant();
+        let knows = |name, incarnation| me.knows(&id(name), Incarnation(incarnation));
+        assert!(knows("a", 3) && knows("a", 4), "a later one may be news");
+        assert!(!knows("a", 2), "it has ended");
+        assert!(!knows("c", 3), "an agent does not hear itself");
+        assert!(!knows("x", 3), "it is not a member");
+    }
+
+    #[test]
+    fn rank_is_the_score_and_then_the_name() {
+        let me = participant();
+        assert!(me.outranks(2.into(), &id("z")) && me.outranks(3.into(), &id("b")));
+        assert!(!me.outranks(3.into(), &id("c")) && !me.outranks(3.into(), &id("d")));
+        let mut observer = participant();
+        observer.kind = MemberKind::Observer;
+        assert!(!observer.outranks(1.into(), &id("a")) && observer.rank().is_none());
+        let mut ineligible = participant();
+        ineligible.score = None;
+        assert!(!ineligible.outranks(1.into(), &id("a")) && ineligible.rank().is_none());
+    }
+
+    #[test]
+    fn the_leadership_goes_to_the_wanted_agent_if_that_can_lead() {
+        let me = participant();
+        let to = |wanted: Option<&str>| me.successor(wanted.map(id)).unwrap();
+        assert_eq!(to(Some("a")), id("a"));
+        for other in [None, Some("c"), Some("d"), Some("e"), Some("x")] {
+            assert_eq!(to(other), id("b"), "{other:?}");
+        }
+        let mut alone = participant();
+        alone.members = Arc::default();
+        assert_eq!(alone.successor(Some(id("a"))), None);
+    }
+}
