@@ -145,7 +145,7 @@ fn all_members_of_a_group_follow_the_same_rules() {
         let StartError::Join(refused) = other else {
             panic!("the group refuses it");
         };
-        let text = "group g follows the quorum rules and b the available rules: start all members of a group with the same election";
+        let text = "group voters follows the quorum rules and b the available rules: start all members of a group with the same election";
         assert_eq!(refused.to_string(), text);
     });
 }
@@ -185,8 +185,9 @@ fn all_members_of_a_group_are_of_one_epoch() {
         );
         first.leave(MS(100)).await.unwrap();
         let next = of("a", 2).store(store.clone()).join(&group).start();
-        next.unwrap().leave(MS(100)).await.unwrap();
         assert_eq!(group.requirements().unwrap().epoch, 2);
+        next.unwrap().leave(MS(100)).await.unwrap();
+        assert_eq!(group.requirements(), None, "all have left");
         let back = of("a", 1).store(store).join(&group).start().unwrap_err();
         assert!(matches!(
             back,

@@ -60,7 +60,9 @@ impl Host {
     where
         A: Actor<Context = Context<A>> + Handler<Incoming<BullyMessage>> + Handler<MembersChanged>,
     {
-        let life = self.group.reserve(&id(name), Requirements::new(Rules::new("bench")));
+        let life = self
+            .group
+            .reserve(&id(name), Requirements::new(Rules::new("bench")));
         let life = life.expect("the name is free");
         let inbox = actor(life).start();
         let pokes = inbox.clone().recipient();

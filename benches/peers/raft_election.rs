@@ -20,7 +20,7 @@ use actix_bully::{
     protocol::{
         AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
         Leaders, LostReason, MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements,
-        Role, Rules, Storage, Term, Time, View,
+        Role, Rules, Term, Time, View,
     },
 };
 use protobuf::Message as _;
@@ -299,7 +299,7 @@ impl Election for RaftElection {
     ) -> Result<Requirements, MembershipError> {
         Ok(Requirements {
             leaders: Leaders::PerTerm,
-            storage: Storage::Record,
+            storage: actix_bully::protocol::Storage::Record,
             ..Requirements::new(Rules::new("raft"))
         })
     }

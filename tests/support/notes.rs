@@ -153,7 +153,7 @@ impl Election for Noted {
     }
 
     fn requirements(
-        _: &Self::Config,
+        (): &Self::Config,
         _: &AgentId,
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
