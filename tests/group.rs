@@ -72,7 +72,7 @@ impl Scene {
     fn new() -> Self {
         Self {
             group: Group::new("g").unwrap(),
-            requirements: REQUIREMENTS,
+            requirements: requirements(),
             order: Arc::default(),
             peers: Vec::new(),
         }
@@ -88,7 +88,10 @@ impl Scene {
         };
         let letters = Arc::clone(&peer.letters);
         let addr = peer.start();
-        let life = self.group.reserve(&id(name), self.requirements).unwrap();
+        let life = self
+            .group
+            .reserve(&id(name), self.requirements.clone())
+            .unwrap();
         let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
         let score = score.map(Score::from);
         let kind = MemberKind::Voter;
@@ -141,10 +144,12 @@ fn resign() -> BullyMessage {
 const FIRST: Incarnation = Incarnation(1);
 
 /// As a bully's, so that the highest in rank is told first.
-const REQUIREMENTS: Requirements = Requirements {
-    notify: NotifyOrder::HighestRankFirst,
-    ..Requirements::new(Rules::new("test"))
-};
+fn requirements() -> Requirements {
+    Requirements {
+        notify: NotifyOrder::HighestRankFirst,
+        ..Requirements::new(Rules::new("test"))
+    }
+}
 
 #[test]
 fn only_those_who_looked_are_told_the_most_important_first_and_once() {
@@ -217,7 +222,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
             Err(JoinError::Taken { id, group, holder })
         };
         assert_eq!(scene.join("a", None), FIRST);
-        assert_eq!(group.reserve(&id("a"), REQUIREMENTS), taken("a"));
+        assert_eq!(group.reserve(&id("a"), requirements()), taken("a"));
         assert!(!group.leave(&id("a"), FIRST.next()), "not that life");
         assert!(group.leave(&id("a"), FIRST));
         assert_eq!(scene.join("a", None), Incarnation(2));
@@ -233,7 +238,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         assert!(member.is_up() && member.has_ended(Incarnation(2)));
         group.retire(&id("a"), Incarnation(2));
         assert_eq!(
-            group.reserve(&id("a"), REQUIREMENTS),
+            group.reserve(&id("a"), requirements()),
             taken("a"),
             "a former holder frees nothing"
         );
@@ -329,7 +334,7 @@ fn a_letter_to_a_closed_mailbox_is_counted() {
 }
 
 fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
-    group.reserve(&id(name), REQUIREMENTS).unwrap();
+    group.reserve(&id(name), requirements()).unwrap();
     let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
     assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
 }
@@ -496,7 +501,7 @@ fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
             holder,
         };
         assert!(taken.to_string().contains("node host-b"), "{taken}");
-        assert_eq!(group.reserve(&id("x"), REQUIREMENTS), Err(taken.clone()));
+        assert_eq!(group.reserve(&id("x"), requirements()), Err(taken.clone()));
         assert_eq!(
             c.apply([Update::Known(up_in("x", 9_000))]),
             [up_in("x", 9_000)]
@@ -638,7 +643,8 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
         Requirements {
             epoch: 4,
             voters: Some(Electorate::new(&names, votes, 3)),
-            ..REQUIREMENTS
+            names: Some(names.into()),
+            ..requirements()
         }
     };
     let five = ["a", "b", "c", "d", "e"];
@@ -646,18 +652,27 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
     group
         .reserve(&id("b"), of(&["e", "d", "c", "b", "a"], 3))
         .unwrap();
-    for other in [
-        of(&five, 4),
-        of(&five[..4], 3),
-        of(&["a", "b", "c", "d", "f"], 3),
+    for (other, differ) in [
+        (of(&five, 4), ""),
+        (of(&five[..4], 3), "only the group names e: "),
+        (
+            of(&["a", "b", "c", "d", "f"], 3),
+            "only the group names e; only the newcomer names f: ",
+        ),
     ] {
-        let refused = group.reserve(&id("c"), other).unwrap_err();
+        let refused = group.reserve(&id("c"), other.clone()).unwrap_err();
+        assert!(refused.to_string().contains(differ), "{refused}");
+        let JoinError::Voters { unshared, .. } = refused.clone() else {
+            panic!("{refused}");
+        };
+        assert_eq!(unshared.to_string().is_empty(), differ.is_empty());
         let expected = JoinError::Voters {
             id: id("c"),
             group: id("g"),
             epoch: 4,
             theirs: of(&five, 3).voters.map(Box::new),
             mine: other.voters.map(Box::new),
+            unshared,
         };
         assert_eq!(refused, expected);
         for voters in [of(&five, 3), other].map(|asked| asked.voters.unwrap()) {

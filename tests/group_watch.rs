@@ -190,7 +190,7 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
         ..Requirements::new(Rules::new("quorum"))
     };
     assert_eq!(group.requirements(), None);
-    let life = group.reserve(&id("a"), quorum).unwrap();
+    let life = group.reserve(&id("a"), quorum.clone()).unwrap();
     assert_eq!(group.requirements(), Some(quorum));
     assert!(group.note_volatile(&id("a")));
     let volatile = OpenError::Volatile { id: id("a") };

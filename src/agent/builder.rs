@@ -245,7 +245,7 @@ impl<E: Election> AgentBuilder<E> {
             check_owner(store.identity(), &group, &id)?;
             E::admits(&self.config, &id, store.load()?.as_ref())?;
         }
-        let incarnation = group.reserve(&id, requirements)?;
+        let incarnation = group.reserve(&id, requirements.clone())?;
         let past = self.take_store(&group, &id, &requirements);
         let past = past.inspect_err(|_| {
             group.leave(&id, incarnation);

@@ -4,6 +4,8 @@ use std::{fmt, sync::Arc};
 
 use crate::protocol::{AgentId, Electorate, IdError, Rules};
 
+use super::Unshared;
+
 /// Why a group cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -59,7 +61,7 @@ pub enum JoinError {
     },
     /// The members have other voters or quorums, and call them by the same epoch.
     #[error(
-        "group {group} has in epoch {epoch} {}, and {id} has {}: give all members of an epoch the same voters and quorums, or count a new epoch",
+        "group {group} has in epoch {epoch} {}, and {id} has {}{unshared}: give all members of an epoch the same voters and quorums, or count a new epoch",
         Voters(theirs.as_deref()), Voters(mine.as_deref())
     )]
     Voters {
@@ -73,6 +75,8 @@ pub enum JoinError {
         theirs: Option<Box<Electorate>>,
         /// The voters of the one that would join.
         mine: Option<Box<Electorate>>,
+        /// Which of them only one side names.
+        unshared: Box<Unshared>,
     },
 }
 

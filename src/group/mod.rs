@@ -34,6 +34,7 @@ mod registry;
 mod remote;
 mod snapshot;
 mod sync;
+mod unshared;
 mod watch;
 mod wire;
 
@@ -55,6 +56,7 @@ pub use message::{Incoming, MembersChanged};
 pub use remote::{Remote, Update};
 pub(crate) use snapshot::Handed;
 pub use snapshot::Snapshot;
+pub use unshared::Unshared;
 pub use watch::Watch;
 pub use wire::{Link, Wire};
 

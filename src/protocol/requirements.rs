@@ -5,7 +5,7 @@
 //! warns; the builder asks the same before it gives out fences, and which store and clock a
 //! participant has to have; a group asks what its members share, and whom to notify first.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{AgentId, Electorate, MemberKind};
 
@@ -20,7 +20,7 @@ use super::{AgentId, Electorate, MemberKind};
 /// };
 /// assert!(!requirements.rests_on_votes()); // so its tokens are no fences
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirements {
     /// The rules; all members of a group follow the same.
     pub rules: Rules,
@@ -38,6 +38,9 @@ pub struct Requirements {
     /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
     /// the same.
     pub voters: Option<Electorate>,
+    /// The names of these voters, where they are known, so that a refusal can say which ones differ;
+    /// what is compared is [`voters`](Self::voters).
+    pub names: Option<Arc<[AgentId]>>,
 }
 
 impl Requirements {
@@ -51,6 +54,7 @@ impl Requirements {
             notify: NotifyOrder::AllAtOnce,
             epoch: 0,
             voters: None,
+            names: None,
         }
     }
 

@@ -108,6 +108,11 @@ pub enum BridgeEvent {
     },
     /// A peer follows other rules in a group, is of another epoch, or has other voters or quorums:
     /// nothing crosses for it.
+    ///
+    /// Of the voters a digest crosses, and no name. Where only the `list` of both sides differs, compare
+    /// the names that both hosts' configurations give to
+    /// [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum), to the letter: within one
+    /// process [`JoinError::Voters`](crate::group::JoinError::Voters) says which ones differ.
     Mismatch {
         /// The peer.
         node: NodeId,

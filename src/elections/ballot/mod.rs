@@ -224,6 +224,7 @@ impl Election for Ballot {
             // BLE3: a ballot that was forgotten in a crash would be elected twice.
             storage: Storage::of_voters(kind),
             voters: Some(config.electorate()),
+            names: Some(config.voters().into()),
             ..Requirements::new(RULES)
         })
     }

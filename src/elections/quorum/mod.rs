@@ -224,6 +224,7 @@ impl Election for QuorumBully {
             },
             epoch: config.epoch(),
             voters: Some(config.electorate()),
+            names: Some(config.voters().into()),
             ..Requirements::new(RULES)
         })
     }

@@ -20,7 +20,7 @@ use crate::protocol::{
 };
 
 use super::{
-    JoinError, Snapshot,
+    JoinError, Snapshot, Unshared,
     bell::Bell,
     quiet::Quiet,
     snapshot::{Office, Route},
@@ -153,11 +153,12 @@ impl<M: PeerMessage> Registry<M> {
         mine: Requirements,
     ) -> Result<Incarnation, JoinError> {
         let nobody = || self.names.values().all(|seat| seat.holder == Holder::Gone);
-        let theirs = match self.requirements {
-            Some(theirs) if theirs.are_like(&mine) || !nobody() => theirs,
-            Some(_) | None => *self.requirements.insert(mine),
-        };
-        check_alike(id, group, &theirs, &mine)?;
+        match &self.requirements {
+            Some(theirs) if theirs.are_like(&mine) || !nobody() => {
+                check_alike(id, group, theirs, &mine)?;
+            }
+            Some(_) | None => self.requirements = Some(mine),
+        }
         if let Some(holder) = self.holder(id, None) {
             let (id, group) = (id.clone(), group.clone());
             return Err(JoinError::Taken { id, group, holder });
@@ -320,7 +321,7 @@ impl<M: PeerMessage> Registry<M> {
             bell.ring();
         }
         self.quiet.move_to(&mut self.due);
-        let order = self.requirements.map(|theirs| theirs.notify);
+        let order = self.requirements.as_ref().map(|theirs| theirs.notify);
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(place) = self.due.pop() {
             if self.tell(place) && stops_at_first {
@@ -398,6 +399,10 @@ fn check_alike(
             epoch: mine.epoch,
             theirs: theirs.voters.map(Box::new),
             mine: mine.voters.map(Box::new),
+            unshared: Box::new(Unshared::between(
+                theirs.names.as_deref().unwrap_or_default(),
+                mine.names.as_deref().unwrap_or_default(),
+            )),
         });
     }
     Ok(())

@@ -37,7 +37,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// What the members share; `None` while no agent of this process has a place.
     pub(in crate::group) fn requirements(&self) -> Option<Requirements> {
-        self.requirements.filter(|_| !self.names.is_empty())
+        self.requirements.clone().filter(|_| !self.names.is_empty())
     }
 
     /// Rings the bell at the next change, and again after each look.

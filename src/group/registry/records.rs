@@ -10,8 +10,8 @@ use super::Registry;
 impl<M: PeerMessage> Registry<M> {
     /// Notes that the holder of this name has made a record durable.
     pub(in crate::group) fn note_record(&mut self, id: &AgentId) {
-        if let Some(requirements) = self.requirements {
-            self.records.insert(id.clone(), requirements);
+        if let Some(requirements) = &self.requirements {
+            self.records.insert(id.clone(), requirements.clone());
         }
     }
 

@@ -68,11 +68,15 @@ impl Announcer {
     /// Compares what is with what was told; afterwards it counts as told.
     pub(crate) fn update(&mut self, home: Home) -> News {
         let mut news = News::default();
-        let is_said = |now: &Requirements| self.requirements.is_some_and(|said| said.are_like(now));
+        let is_said = |now: &Requirements| {
+            self.requirements
+                .as_ref()
+                .is_some_and(|said| said.are_like(now))
+        };
         if let Some(now) = home.requirements.filter(|now| !is_said(now)) {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
             *self = Self {
-                requirements: Some(now),
+                requirements: Some(now.clone()),
                 given: self.given,
                 ..Self::default()
             };
@@ -247,7 +251,7 @@ mod tests {
         let requirements = Some(rules("quorum"));
         let members = vec![up("b", 2)];
         let news = announcer.update(Home {
-            requirements,
+            requirements: requirements.clone(),
             members,
             leader: None,
         });

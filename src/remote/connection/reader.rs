@@ -211,7 +211,7 @@ impl Common {
         if let (Standing::Mismatch, Some(mine)) = (standing, mine) {
             self.account.books().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group");
+            warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {
                     node,

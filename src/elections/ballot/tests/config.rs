@@ -106,6 +106,7 @@ fn a_voter_needs_a_record_and_has_to_be_listed() {
             notify: NotifyOrder::AllAtOnce,
             epoch: 0,
             voters: Some(config.electorate()),
+            names: Some(["a", "b"].map(id).into()),
         })
     };
     assert_eq!(asked("a", MemberKind::Voter), of(Storage::Record));

@@ -1,0 +1,86 @@
+//! Which names only one of two lists of voters has: what to look for in two configurations.
+
+use std::fmt;
+
+use crate::protocol::AgentId;
+
+/// The names that only one of two lists of voters has, in alphabetical order and at most
+/// [`MOST`](Self::MOST) of each side: a refusal stays short however long the lists are.
+///
+/// Both sides are empty where the lists are the same, so that the quorums differ, and where the names
+/// of one side are not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unshared {
+    /// Those that only the members name.
+    pub theirs: Vec<AgentId>,
+    /// Those that only the one that would join names.
+    pub mine: Vec<AgentId>,
+}
+
+impl Unshared {
+    /// So many names of a side are kept.
+    pub const MOST: usize = 5;
+
+    pub(super) fn between(theirs: &[AgentId], mine: &[AgentId]) -> Self {
+        if theirs.is_empty() || mine.is_empty() {
+            return Self::default(); // not known, rather than none
+        }
+        Self {
+            theirs: lacking(theirs, mine),
+            mine: lacking(mine, theirs),
+        }
+    }
+}
+
+/// The first names of the one list that the other one lacks.
+fn lacking(list: &[AgentId], other: &[AgentId]) -> Vec<AgentId> {
+    let mut names: Vec<&AgentId> = list.iter().filter(|name| !other.contains(name)).collect();
+    names.sort();
+    names.truncate(Unshared::MOST);
+    names.into_iter().cloned().collect()
+}
+
+impl fmt::Display for Unshared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (whose, names) in [("group", &self.theirs), ("newcomer", &self.mine)] {
+            let mut names = names.iter();
+            if let Some(first) = names.next() {
+                write!(f, "; only the {whose} names {first}")?;
+                names.try_for_each(|name| write!(f, ", {name}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<AgentId> {
+        let ids = names.iter().map(|name| AgentId::new(name).unwrap());
+        ids.collect()
+    }
+
+    #[test]
+    fn the_names_that_one_side_lacks_are_said_and_no_more_than_five() {
+        let between = |one: &[&str], other: &[&str]| Unshared::between(&names(one), &names(other));
+        let some = between(&["a", "b", "c"], &["d", "c", "a"]);
+        assert_eq!(
+            (some.theirs.clone(), some.mine.clone()),
+            (names(&["b"]), names(&["d"]))
+        );
+        let text = "; only the group names b; only the newcomer names d";
+        assert_eq!(some.to_string(), text);
+        let many = between(&["a"], &["g", "f", "e", "d", "c", "b", "a"]);
+        let text = "; only the newcomer names b, c, d, e, f";
+        assert_eq!(many.to_string(), text);
+        for none in [between(&["a", "b"], &["b", "a"]), between(&[], &["a"])] {
+            assert_eq!(
+                (none.clone(), none.to_string().as_str()),
+                (Unshared::default(), "")
+            );
+        }
+    }
+}
