@@ -10,6 +10,7 @@
 )]
 
 mod crowds;
+mod ends;
 mod kit;
 mod letters;
 mod members;

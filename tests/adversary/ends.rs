@@ -1,0 +1,113 @@
+//! A peer within its rights that announces members, and their ends, in as many frames as it can:
+//! everybody else on the bridge's thread has a turn after each roster, however fast they come.
+//!
+//! What a turn may cost is counted in members, and no clock is read: a lease lasts much longer than
+//! it takes to merge one roster into a group of all the agents that a peer may have.
+
+use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
+
+use actix_bully::{
+    Group,
+    protocol::{Member, MemberKind, Presence},
+    remote::{Peer, wire::RosterContent},
+};
+
+use super::kit::{LIFE, Raw, Scene, id, patient, play, roster, until};
+
+/// Nearly all that a peer may have by the default limits; a debug build takes its time.
+const ALL: u32 = if cfg!(debug_assertions) {
+    4_000
+} else {
+    16_000
+};
+
+/// Others on this thread are polled before it is done.
+async fn next_turn() {
+    let mut is_next = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut is_next, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// The most members that came, and the most that ended, between two turns of another task.
+#[derive(Clone, Default)]
+struct Most(Rc<Cell<(usize, usize)>>);
+
+impl Most {
+    fn watch(group: &Group) -> Self {
+        let most = Self::default();
+        let (group, cell) = (group.clone(), Rc::clone(&most.0));
+        actix::spawn(async move {
+            let (mut members, mut ended) = count(&group);
+            while Rc::strong_count(&cell) > 1 {
+                next_turn().await;
+                let now = count(&group);
+                let (came, went) = cell.get();
+                let more = (now.0.saturating_sub(members), now.1.saturating_sub(ended));
+                cell.set((came.max(more.0), went.max(more.1)));
+                (members, ended) = now;
+            }
+        });
+        most
+    }
+}
+
+/// How many members there are, and how many have ended for certain.
+fn count(group: &Group) -> (usize, usize) {
+    let members = group.members();
+    let ended = members.iter().filter(|m| m.presence == Presence::Down);
+    (members.len(), ended.count())
+}
+
+/// So many agents, in rosters of so many each.
+async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
+    let numbered: Vec<(u32, Member)> = (0..agents)
+        .map(|number| {
+            let id = id(&format!("x-{number:05}"));
+            let mut member = Member::up(id, MemberKind::Observer, None, LIFE);
+            if !is_first {
+                member.presence = Presence::Down;
+                member.ended = Some(LIFE);
+            }
+            (number, member)
+        })
+        .collect();
+    let mut bytes = Vec::new();
+    for (at, members) in numbered.chunks(each).enumerate() {
+        let opens = (is_first && at == 0).then_some("g");
+        let content = RosterContent {
+            members: members.to_vec(),
+            ..RosterContent::default()
+        };
+        bytes.extend(roster(raw.next(), 0, opens, &content));
+    }
+    assert!(raw.say(&bytes).await);
+}
+
+#[test]
+fn others_have_a_turn_after_each_roster_of_a_peer_with_thousands_of_agents() {
+    play(async {
+        // As many as it may have by default, as its bridge says it; and the most frames for the least.
+        for (agents, each) in [(ALL, 512), (500, 1)] {
+            let peers = vec![Peer::inbound("x")];
+            let mut scene = Scene::set(&patient(), peers).await;
+            let (before, ended) = count(scene.group());
+            assert_eq!(ended, 0);
+            let most = Most::watch(scene.group());
+            let mut raw = Raw::dial(scene.at()).await.greet("x").await;
+            let all = usize::try_from(agents).unwrap();
+            announced(&mut raw, agents, each, true).await;
+            let group = scene.group().clone();
+            until("all are members", || count(&group).0 == before + all).await;
+            announced(&mut raw, agents, each, false).await;
+            until("all have ended", || count(&group).1 == all).await;
+            assert_eq!(most.0.get(), (each, each), "{agents} agents");
+            scene.is_unhurt().await;
+        }
+    });
+}
