@@ -242,13 +242,13 @@ impl From<Micros> for Duration {
 messages! {
     /// Everything that one agent of a bully election says to another.
     pub enum BullyMessage {
-        Elect(m) => "elect", m.seen.max(term_of(&m.takeover));
+        Elect(m) => "elect", m.seen.max(term_of(m.takeover.as_ref()));
         Ok(m) => "ok", m.seen;
         Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
         Elected(m) => "elected", m.term;
         Heartbeat(m) => "heartbeat", m.term;
         Resign(m) => "resign", m.term;
-        Claim(m) => "claim", m.term.max(term_of(&m.released));
+        Claim(m) => "claim", m.term.max(term_of(m.released.as_ref()));
         ClaimReply(m) => "claim_reply", m.term.max(m.seen);
         Ack(m) => "ack", m.term;
         Nack(m) => "nack", m.term;
@@ -346,8 +346,6 @@ fn and(f: &mut fmt::Formatter<'_>, word: &str, what: Option<impl fmt::Display>) 
     what.map_or(Ok(()), |what| write!(f, " {word} {what}"))
 }
 
-fn term_of(leadership: &Option<Leadership>) -> Term {
-    leadership
-        .as_ref()
-        .map_or(Term::ZERO, |leadership| leadership.term)
+fn term_of(leadership: Option<&Leadership>) -> Term {
+    leadership.map_or(Term::ZERO, |leadership| leadership.term)
 }

@@ -16,6 +16,7 @@ mod healthy;
 #[path = "../adversary/kit.rs"]
 #[expect(dead_code, reason = "other scenes need more of it")]
 mod kit;
+#[expect(clippy::print_stdout, reason = "what was measured is shown")]
 mod restart;
 
 use std::{

@@ -111,7 +111,7 @@ impl Host {
             group: id("g"),
             node: id(name),
         };
-        let store = if path.exists() {
+        let opened = if path.exists() {
             FileStore::open(&path, identity)
         } else {
             FileStore::create(&path, identity)
@@ -121,7 +121,7 @@ impl Host {
             .restart_policy(patient())
             .score(score)
             .clock(VirtualClock::new())
-            .store(store.unwrap())
+            .store(opened.unwrap())
             .join(&self.group)
             .start()
             .unwrap();

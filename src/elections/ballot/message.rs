@@ -84,7 +84,7 @@ pub struct Resign {
 messages! {
     /// Everything that one member of a ballot election says to another.
     pub enum BallotMessage {
-        HeartbeatRequest(m) => "heartbeat_request", term_of(&m.max).max(m.standing.term());
+        HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term());
         HeartbeatReply(m) => "heartbeat_reply", m.standing.term();
         Leads(m) => "leads", m.ballot.term();
         Nack(m) => "nack", m.max.term();
@@ -162,10 +162,10 @@ impl fmt::Display for Standing {
 
 impl Standing {
     fn term(&self) -> Term {
-        term_of(&self.ballot).max(term_of(&self.hears))
+        term_of(self.ballot.as_ref()).max(term_of(self.hears.as_ref()))
     }
 }
 
-fn term_of(ballot: &Option<BallotNumber>) -> Term {
-    ballot.as_ref().map_or(Term::ZERO, BallotNumber::term)
+fn term_of(ballot: Option<&BallotNumber>) -> Term {
+    ballot.map_or(Term::ZERO, BallotNumber::term)
 }

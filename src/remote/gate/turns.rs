@@ -36,17 +36,17 @@ impl Turns {
         // The newest first: where too many come, the oldest are about to give way, and a turn
         // would be lost with each of them.
         if self.waiting.last() != Some(&number) {
-            return Err(now + PACE);
+            return Err(after(now, PACE));
         }
         self.waiting.remove(&number);
-        self.next = Some(now + PACE);
+        self.next = Some(after(now, PACE));
         Ok(())
     }
 
     /// So much work was done for a stranger.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
-        self.next = self.next.max(Some(now + rest));
+        self.next = self.next.max(Some(after(now, rest)));
     }
 }
 
@@ -105,6 +105,11 @@ const PACE: Duration = Duration::from_millis(1);
 const TIMES: u32 = 4;
 /// However long a piece took: what was measured may be another process that was given the CPU.
 const MOST: Duration = Duration::from_millis(20);
+
+/// An instant too far off to be counted cannot come of spans this short.
+fn after(now: Instant, span: Duration) -> Instant {
+    now.checked_add(span).unwrap_or(now)
+}
 
 #[cfg(test)]
 mod tests {
