@@ -282,7 +282,7 @@ impl<E: Election> AgentBuilder<E> {
 }
 
 /// The clock that was named, if it will do; by default the one that fits.
-fn choose_clock(
+pub(super) fn choose_clock(
     named: Option<Arc<dyn Clock>>,
     required: ClockKind,
 ) -> Result<Arc<dyn Clock>, StartError> {

@@ -1,3 +1,22 @@
 //! The parts of an agent that need no actor; `tests/agent` has the rest.
 
+mod audience;
+mod clock;
 mod tenure;
+mod watch;
+
+use actix::{Actor, Context, Handler};
+
+use super::message::Notice;
+
+/// A subscriber that never runs: it is there for as long as its context.
+struct Subscriber;
+
+impl Actor for Subscriber {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Subscriber {
+    type Result = ();
+    fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
+}

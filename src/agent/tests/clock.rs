@@ -1,0 +1,39 @@
+//! Which clock an agent goes by.
+
+use std::sync::Arc;
+
+use crate::{
+    agent::{StartError, builder::choose_clock},
+    clock::Clock,
+    protocol::{ClockKind, Time},
+};
+
+#[derive(Debug)]
+struct Named {
+    counts_suspend: bool,
+}
+
+impl Clock for Named {
+    fn now(&self) -> Time {
+        Time::from_millis(5)
+    }
+
+    fn counts_suspend(&self) -> bool {
+        self.counts_suspend
+    }
+}
+
+#[test]
+fn a_clock_that_is_named_is_taken_unless_a_suspend_has_to_count_and_it_does_not_count_one() {
+    for counts_suspend in [false, true] {
+        for required in [ClockKind::Any, ClockKind::CountsSuspend] {
+            let chosen = choose_clock(Some(Arc::new(Named { counts_suspend })), required);
+            if required == ClockKind::CountsSuspend && !counts_suspend {
+                assert!(matches!(chosen, Err(StartError::SleepyClock)));
+            } else {
+                let clock = chosen.expect("it will do");
+                assert_eq!(clock.now(), Time::from_millis(5), "the one that was named");
+            }
+        }
+    }
+}
