@@ -34,6 +34,8 @@ mod registry;
 mod remote;
 mod snapshot;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod unshared;
 mod watch;
 mod wire;

@@ -46,3 +46,25 @@ impl<M: PeerMessage> Registry<M> {
         self.bells.push(Arc::downgrade(bell));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elections::bully::BullyMessage;
+
+    #[test]
+    fn a_bell_that_nobody_holds_any_more_takes_no_room() {
+        let mut registry = Registry::<BullyMessage>::new(Box::new(|| true));
+        let bell = || Arc::new(Bell::new(Box::new(|| ())));
+        let held = bell();
+        registry.watch(&held);
+        for _ in 0..3 {
+            registry.watch(&bell());
+        }
+        assert_eq!(
+            registry.bells.len(),
+            2,
+            "the one that is held, and the last"
+        );
+    }
+}

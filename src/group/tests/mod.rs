@@ -1,0 +1,58 @@
+//! The parts of a group that need no runtime; `tests/group.rs` has the rest.
+
+mod deliver;
+mod report;
+
+use std::sync::Mutex;
+
+use actix::{Actor, AsyncContext, Context, Handler};
+
+use crate::{
+    elections::bully::BullyMessage,
+    group::{Group, Incoming, Link, MembersChanged},
+    protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules},
+};
+
+const FIRST: Incarnation = Incarnation(1);
+
+/// A member that never runs: what it is sent stays in its mailbox.
+struct Peer;
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+impl Handler<Incoming<BullyMessage>> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {}
+}
+
+/// Writes down to whom it carries.
+#[derive(Debug, Default)]
+struct Cable(Mutex<Vec<String>>);
+
+impl Link<BullyMessage> for Cable {
+    fn carry(&self, to: &[AgentId], _: Incoming<BullyMessage>) {
+        self.0.lock().unwrap().push(format!("{to:?}"));
+    }
+}
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+/// A group with one member of this process, and that member's mailbox.
+fn group_of(name: &str) -> (Group<BullyMessage>, Context<Peer>) {
+    let group = Group::new("g").unwrap();
+    let life = group.reserve(&id(name), Requirements::new(Rules::new("test")));
+    assert_eq!(life.unwrap(), FIRST);
+    let peer = Context::<Peer>::new();
+    let (inbox, pokes) = (peer.address().recipient(), peer.address().recipient());
+    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
+    (group, peer)
+}
