@@ -46,11 +46,7 @@ impl Disk {
         let failed = |source| io_error(named, source);
         let name = named.file_name().ok_or(ErrorKind::InvalidFilename);
         let name = name.map_err(|kind| failed(kind.into()))?;
-        let folder = match named.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let folder = fs::canonicalize(folder).map_err(failed)?;
+        let folder = fs::canonicalize(folder_of(named)).map_err(failed)?;
         let path = folder.join(name);
         let file = write_beside(&files, named, &path, text)?;
         let held = files.rename(file, &path, Clobber::Never).map_err(|error| {
@@ -179,6 +175,14 @@ pub(super) enum Unsaved {
     AsBefore(StoreError),
     /// The disk holds the one or the other.
     InDoubt(StoreError),
+}
+
+/// The folder of a file: of one that is named alone, the working directory.
+pub(super) fn folder_of(named: &Path) -> &Path {
+    match named.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// A new file beside the one of that path: locked, and with its contents on the disk, but not its

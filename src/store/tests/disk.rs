@@ -1,10 +1,14 @@
 //! What a crash leaves behind, and whose it is.
 
-use std::fs;
+use std::{fs, path::Path};
 
-use crate::store::{disk::Disk, files::Files, lock};
+use crate::store::{
+    disk::{Disk, folder_of},
+    files::Files,
+    lock,
+};
 
-fn names(folder: &std::path::Path) -> Vec<String> {
+fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .expect("the folder is there")
         .map(|entry| entry.expect("an entry").file_name())
@@ -64,4 +68,16 @@ fn a_lock_ends_although_somebody_inherited_the_file() {
     drop(disk);
     drop(Disk::open(&path, Files::default()).expect("free"));
     drop(inherited);
+}
+
+#[test]
+fn a_file_that_is_named_alone_is_in_the_working_directory() {
+    for (named, folder) in [
+        ("jobs", "."),
+        ("./jobs", "."),
+        ("stores/jobs", "stores"),
+        ("/jobs", "/"),
+    ] {
+        assert_eq!(folder_of(Path::new(named)), Path::new(folder), "{named}");
+    }
 }

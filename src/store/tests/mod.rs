@@ -2,4 +2,5 @@
 
 mod calls;
 mod disk;
+mod faulty;
 mod format;
