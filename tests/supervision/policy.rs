@@ -77,3 +77,17 @@ fn an_absurd_number_of_restarts_is_weighed_at_once() {
     assert!(policy.clone().build().is_err());
     assert!(policy.backoff_base(ms(0)).build().is_ok());
 }
+
+#[test]
+fn a_backoff_doubles_until_its_factor_is_full_and_not_beyond() {
+    // 1 + 2 + .. + 2^31 ns, and once the full factor.
+    let needed = Duration::from_nanos(2 * u64::from(u32::MAX));
+    let policy = RestartPolicy::builder()
+        .max_restarts(33)
+        .backoff_base(Duration::from_nanos(1))
+        .backoff_max(ms(60_000));
+    assert!(policy.clone().window(needed).build().is_ok());
+    let window = needed - Duration::from_nanos(1);
+    let error = PolicyError::WindowTooShort { window, needed };
+    assert_eq!(policy.window(window).build(), Err(error));
+}
