@@ -15,7 +15,9 @@ use tracing::{debug, error};
 use crate::{
     group::{FromAfar, Group, Incoming, MembersChanged, Snapshot},
     planted::{Defect, has},
-    protocol::{AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind},
+    protocol::{
+        AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Unheard,
+    },
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
 };
@@ -156,12 +158,13 @@ impl<E: Election> Agent<E> {
         let Some(snapshot) = &self.snapshot else {
             return;
         };
-        match snapshot.members().get(&from) {
-            Some(member) if member.is_stale(incarnation) && !has(Defect::EndedIsHeard) => {
+        let admitted = snapshot.members().admit(&self.spec.id, &from, incarnation);
+        match admitted {
+            Err(Unheard::Ended) if !has(Defect::EndedIsHeard) => {
                 snapshot.count_stale();
-                debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender's life is over");
+                debug!(node = %self.spec.id, peer = %from, reason = %Unheard::Ended, "message dropped");
             }
-            Some(_) if from != self.spec.id => {
+            Ok(_) | Err(Unheard::Ended) => {
                 let received = Input::Received {
                     from,
                     incarnation,
@@ -169,9 +172,9 @@ impl<E: Election> Agent<E> {
                 };
                 self.step(received, ctx);
             }
-            Some(_) | None => {
+            Err(Unheard::Stranger) => {
                 snapshot.count_stranger();
-                debug!(node = %self.spec.id, peer = %from, "letter dropped: its sender is no member");
+                debug!(node = %self.spec.id, peer = %from, reason = %Unheard::Stranger, "message dropped");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the tests of several elections begin with: the group around one agent.
 
-use super::{AgentId, Birth, Identity, Incarnation, Member, MemberKind, Members, Score};
+use super::{AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score};
 
 /// The machine under test, with the score 5.
 pub(crate) const ME: &str = "me";
@@ -33,4 +33,21 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
         birth: Birth::Started,
     };
     (identity, members)
+}
+
+/// Whether a driver hands that to a machine which knows these members. Before a machine is started it
+/// knows nobody, and a test may hand it anything.
+pub(crate) fn admits<M, T>(members: &Members, me: &AgentId, input: &Input<M, T>) -> bool {
+    match input {
+        Input::Received {
+            from, incarnation, ..
+        } => members.is_empty() || members.admit(me, from, *incarnation).is_ok(),
+        Input::Start(_)
+        | Input::TimedOut(_)
+        | Input::Members(_)
+        | Input::Campaign
+        | Input::SetScore(_)
+        | Input::StepDown { .. }
+        | Input::Drained => true,
+    }
 }

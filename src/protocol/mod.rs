@@ -19,6 +19,7 @@
 //! it asks for that; [`Members`] is what everybody knows of everybody;
 //! [`Timings`] says how long to wait and why.
 
+mod admission;
 mod effect;
 mod election;
 mod electorate;
@@ -39,6 +40,7 @@ mod timings;
 mod timings_builder;
 mod view;
 
+pub use admission::Unheard;
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;

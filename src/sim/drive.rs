@@ -16,7 +16,7 @@ use super::{
 };
 use crate::protocol::{
     After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
-    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To,
+    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To, Unheard,
 };
 use crate::trace::Happening;
 
@@ -162,13 +162,13 @@ impl<E: Election> World<E> {
             self.wire.dropped.count(Drop::Stranger);
             return;
         };
-        let sender = node.known.members.get(from);
-        let refusal = match sender {
+        let admitted = node.known.members.admit(me, from, letter.incarnation);
+        let refusal = match admitted {
             _ if node.machine.is_none() => Some(Drop::Absent),
-            None => Some(Drop::Stranger),
-            Some(_) if node.epoch() != letter.epoch => Some(Drop::Epoch),
-            Some(sender) if sender.is_stale(letter.incarnation) => Some(Drop::Ended),
-            Some(_) => None,
+            Err(Unheard::Stranger) => Some(Drop::Stranger),
+            _ if node.epoch() != letter.epoch => Some(Drop::Epoch),
+            Err(Unheard::Ended) => Some(Drop::Ended),
+            Ok(_) => None,
         };
         let Letter {
             incarnation,
@@ -181,7 +181,7 @@ impl<E: Election> World<E> {
             return;
         }
         self.wire.trace.delivered(self.now, from, me, &message);
-        let is_news = sender.is_some_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
+        let is_news = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
         let from_id = from.clone();
         if is_news {
             self.hear_of(to, letter.from, incarnation);

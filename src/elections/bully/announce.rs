@@ -33,8 +33,8 @@ impl Bully {
             return;
         }
         let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
-        if !is_voter || !self.me.knows(from, incarnation) {
-            return self.ignore("not from a voter that is there");
+        if !is_voter {
+            return self.ignore("an observer leads nobody");
         }
         self.seen = self.seen.max(said.term);
         if self.is_strict() {

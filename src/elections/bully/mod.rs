@@ -56,7 +56,8 @@
 //! has no turn; such a voter answers `Yield`, or `Ok` while it follows. So does a voter that rests
 //! after stepping down, and it waits for whom it yields to; but it has a turn, the last of all, and
 //! stands from then on: all who are left may rest. A leader also renews above any higher term that an answer tells of. Before `Start`
-//! nothing happens; a message from who is not a member, or whose life is over, is not heard.
+//! nothing happens; a message of an agent that is no member, or of an incarnation that is over, is dropped by
+//! the driver.
 //!
 //! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
 
@@ -218,9 +219,6 @@ impl Bully {
                 answer,
                 ..
             }) => (term, score, answer),
-            _ if !self.me.knows(from, incarnation) => {
-                return self.ignore("not from a member that is there");
-            }
             BullyMessage::Elect(elect) => {
                 return self.on_elect(now, from, incarnation, &elect, out);
             }

@@ -302,9 +302,6 @@ impl InvitationElection {
         out: &mut Out,
     ) {
         use InvitationMessage as M;
-        if !self.me.knows(from, incarnation) {
-            return self.ignore("not from a member that is there");
-        }
         let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
         if !is_voter && !matches!(message, M::Decline(_)) {
             return self.ignore("an observer says no more than which count to exceed");

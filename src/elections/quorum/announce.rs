@@ -57,14 +57,6 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        if self
-            .me
-            .members
-            .get(from)
-            .is_some_and(|m| m.is_stale(incarnation))
-        {
-            return self.ignore("that life is over");
-        }
         let resigned = |l: &Leadership| l.id == *from && l.term >= said.term;
         if self.resigned.as_ref().is_some_and(resigned) {
             return self.ignore("that leadership was resigned");

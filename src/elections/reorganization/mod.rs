@@ -316,9 +316,6 @@ impl Reorganization {
         out: &mut Out,
     ) {
         use ReorganizationMessage as M;
-        if !self.me.knows(from, incarnation) {
-            return self.ignore("not from a member that is there");
-        }
         let is_voter = self.me.members.get(from).is_some_and(Member::is_voter);
         if !is_voter && !matches!(message, M::NotNormal(_)) {
             return self.ignore("an observer says no more than which count to exceed");

@@ -107,8 +107,8 @@
 //! | `StepDown`, `Drained` | − | − | drain; nominate the successor |
 //!
 //! A candidate has begun an election or announces itself; a waiting agent has passed one on. Who
-//! follows or leads goes on doing so meanwhile. Before `Start` nothing happens; a message from who
-//! is not a member, or whose life is over, is not heard.
+//! follows or leads goes on doing so meanwhile. Before `Start` nothing happens; a message of an
+//! agent that is no member, or of an incarnation that is over, is dropped by the driver.
 //!
 //! Not here: votes, leases and fencing tokens. A list names at most [`MOST`] members: in a larger
 //! ring the others pass it on, follow, and challenge whoever they outrank.
@@ -277,9 +277,6 @@ impl Ring {
         message: RingMessage,
         out: &mut Out,
     ) {
-        if !self.me.knows(from, incarnation) {
-            return self.ignore("not from a member that is there");
-        }
         self.is_there(from, incarnation);
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),

@@ -58,12 +58,6 @@ impl Participant {
         }
     }
 
-    /// Whether `from` is another member in an incarnation that is not known to be over.
-    pub(in crate::elections) fn knows(&self, from: &AgentId, incarnation: Incarnation) -> bool {
-        let is_current = |member: &Member| !member.is_stale(incarnation);
-        *from != self.id && self.members.get(from).is_some_and(is_current)
-    }
-
     pub(in crate::elections) fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
@@ -149,16 +143,6 @@ mod tests {
             members: Arc::new(members),
             ..Participant::new(identity)
         }
-    }
-
-    #[test]
-    fn another_member_is_known_in_its_latest_incarnation() {
-        let me = participant();
-        let knows = |name, incarnation| me.knows(&id(name), Incarnation(incarnation));
-        assert!(knows("a", 3) && knows("a", 4), "a later one may be news");
-        assert!(!knows("a", 2), "it has ended");
-        assert!(!knows("c", 3), "an agent does not hear itself");
-        assert!(!knows("x", 3), "it is not a member");
     }
 
     #[test]

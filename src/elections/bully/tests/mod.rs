@@ -36,7 +36,7 @@ use super::{
     Bully, BullyConfig, BullyMessage, Elect, Elected, Heartbeat, Ok, Preemption, Resign, Timer,
     Yield,
 };
-use crate::protocol::fixture::{EYE, HIGH, LOW, ME, among, id};
+use crate::protocol::fixture::{EYE, HIGH, LOW, ME, admits, among, id};
 use crate::protocol::{
     AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
     InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
@@ -205,6 +205,9 @@ impl Kit {
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<Bully>) -> Seen {
+        if !admits(&self.bully.me.members, &self.bully.me.id, &input) {
+            return Seen(VecDeque::new());
+        }
         self.contract.before(&input);
         let mut out = Effects::new();
         self.bully.handle(self.now, input, &mut out);

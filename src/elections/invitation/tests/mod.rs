@@ -27,7 +27,7 @@ use crate::{
     elections::numbered::fixture::{NOTHING, election, tell},
     protocol::{
         Effect, EffectOf, Effects, Event, Member, Members, Role, Timings, To,
-        fixture::{EYE, HIGH, LOW, ME, among, id},
+        fixture::{EYE, HIGH, LOW, ME, admits, among, id},
     },
 };
 
@@ -152,6 +152,9 @@ impl Kit {
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<InvitationElection>) -> Vec<String> {
+        if !admits(&self.machine.me.members, &self.machine.me.id, &input) {
+            return Vec::new();
+        }
         self.contract.before(&input);
         let mut out = Effects::new();
         self.machine.handle(self.now, input, &mut out);

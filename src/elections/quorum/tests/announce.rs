@@ -122,17 +122,6 @@ fn an_observer_follows_and_promises_nothing() {
 }
 
 #[test]
-fn a_life_that_is_over_is_not_followed() {
-    let mut me = Kit::with_turn();
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .whatever();
-    me.hear(HIGH, elected(OLD, 9)).nothing_else_happened();
-    me.hear_life(HIGH, 2, elected(OLD, 9))
-        .wrote(OLD, HIGH)
-        .whatever();
-}
-
-#[test]
 fn a_resigned_leadership_is_not_followed_again() {
     let mut me = Kit::following().after(HIGH, resign(OLD, None));
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();

@@ -48,15 +48,6 @@ fn the_certain_end_of_another_than_the_leader_leaves_the_leader() {
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 
-#[test]
-fn what_the_dead_leader_said_before_is_ignored() {
-    let mut me = Kit::following();
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .whatever();
-    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
-    assert_eq!(me.machine.promise, None);
-}
-
 /// 75
 #[test]
 fn a_guess_voids_no_promise() {

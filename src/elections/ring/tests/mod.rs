@@ -31,6 +31,7 @@ use super::{
     Nominate, Probe, Ring, RingConfig, RingConfigBuilder, RingError, RingMessage, Timer,
     state::{Contest, Seat, Stage},
 };
+use crate::protocol::fixture::admits;
 use crate::protocol::{
     AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
     InputOf, Leader, LostReason, Member, MemberKind, Members, PeerMessage, Role, Score, Term, Time,
@@ -214,6 +215,9 @@ impl Kit {
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<Ring>) -> Seen {
+        if !admits(&self.ring.me.members, &self.ring.me.id, &input) {
+            return Seen(VecDeque::new());
+        }
         self.contract.before(&input);
         let mut out = Effects::new();
         self.ring.handle(self.now, input, &mut out);

@@ -1,4 +1,5 @@
-//! Messages from nobody: strangers, ended lives, itself, observers.
+//! Messages of observers. Those of agents that are no members, or of incarnations that are over, do not
+//! reach a machine ([`Members::admit`]).
 
 use super::*;
 
@@ -11,21 +12,6 @@ fn everything() -> [RingMessage; 6] {
         probe(99).into(),
         answer(99, Some((B, 99))).into(),
     ]
-}
-
-#[test]
-fn nothing_is_heard_from_strangers_or_ended_lives() {
-    for (name, mut kit) in Kit::roles() {
-        let view = kit.ring.view(kit.now);
-        kit.told(|m| m.up(&id(A), Incarnation(5))).whatever();
-        for message in everything() {
-            for (from, life) in [(STRANGER, 1), (A, 4), (ME, 1)] {
-                let seen = kit.hear_life(from, life, message.clone());
-                assert!(seen.0.is_empty(), "{name}, {from}: {seen:?}");
-            }
-        }
-        assert_eq!(kit.ring.view(kit.now), view);
-    }
 }
 
 #[test]

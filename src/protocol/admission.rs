@@ -1,0 +1,71 @@
+//! Which messages reach a machine: rule 7 of the contract of its driver.
+//!
+//! Decided here, once for every driver: a machine hears other members only, and of these only
+//! incarnations that are not known to be over. So no machine asks again, and none can forget to. What
+//! a member may say is another question: a bridge asks it of each message
+//! ([`PeerMessage::needs`](super::PeerMessage::needs)), and each election of voters and observers.
+
+use super::{AgentId, Incarnation, Member, Members};
+
+/// Why a message does not reach the machine that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
+pub enum Unheard {
+    /// The sender is not another member.
+    #[error("the sender is no other member")]
+    Stranger,
+    /// The sender has ended in that incarnation. What it said may have been withdrawn since.
+    #[error("the sender's incarnation is over")]
+    Ended,
+}
+
+impl Members {
+    /// The sender of a message to `me`, if the message reaches the machine.
+    ///
+    /// # Errors
+    /// [`Unheard`] says why it does not: the driver drops it, and counts it.
+    pub fn admit(
+        &self,
+        me: &AgentId,
+        from: &AgentId,
+        incarnation: Incarnation,
+    ) -> Result<&Member, Unheard> {
+        let others = self.get(from).filter(|member| member.id != *me);
+        let sender = others.ok_or(Unheard::Stranger)?;
+        if sender.is_stale(incarnation) {
+            return Err(Unheard::Ended);
+        }
+        Ok(sender)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{
+        MemberKind,
+        fixture::{LOW, ME, id},
+    };
+
+    #[test]
+    fn a_machine_hears_other_members_in_incarnations_that_last() {
+        let mut members = Members::new(true);
+        let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(3));
+        members.join([up(ME), up(LOW)]);
+        let heard = |members: &Members, name, incarnation| {
+            let sender = members.admit(&id(ME), &id(name), Incarnation(incarnation));
+            sender.map(|sender| sender.id.as_str().to_owned())
+        };
+        assert_eq!(heard(&members, LOW, 3).as_deref(), Ok(LOW));
+        assert_eq!(heard(&members, LOW, 4).as_deref(), Ok(LOW), "it is news");
+        assert_eq!(heard(&members, LOW, 2), Err(Unheard::Ended));
+        assert_eq!(heard(&members, "nobody", 3), Err(Unheard::Stranger));
+        for incarnation in [2, 3, 4] {
+            let own = heard(&members, ME, incarnation);
+            assert_eq!(own, Err(Unheard::Stranger), "an agent does not hear itself");
+        }
+        members.down(&id(LOW), Incarnation(3));
+        assert_eq!(heard(&members, LOW, 3), Err(Unheard::Ended));
+        members.leave(&id(LOW));
+        assert_eq!(heard(&members, LOW, 4), Err(Unheard::Stranger));
+    }
+}
