@@ -77,7 +77,7 @@ const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastran
 const JOINS: &[(&str, &str)] = &[("any", "bully quorum")];
 
 /// What elections of one family speak: any of them may know these.
-const SHARED: &str = "line message numbered policy timer vote";
+const SHARED: &str = "line message numbered policy shared timer vote";
 
 /// Files that only name what others hold.
 const FRONTS: &str = "lib prelude";
