@@ -87,7 +87,7 @@ fn a_backoff_doubles_until_its_factor_is_full_and_not_beyond() {
         .backoff_base(Duration::from_nanos(1))
         .backoff_max(ms(60_000));
     assert!(policy.clone().window(needed).build().is_ok());
-    let window = needed - Duration::from_nanos(1);
+    let window = needed.saturating_sub(Duration::from_nanos(1));
     let error = PolicyError::WindowTooShort { window, needed };
     assert_eq!(policy.window(window).build(), Err(error));
 }

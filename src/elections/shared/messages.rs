@@ -1,6 +1,6 @@
 //! One way to define what the participants of an election say to each other.
 //!
-//! [`messages!`](messages) takes one line for each message: the struct, the name that counters and
+//! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and
 //! traces show, and the highest term that the message names. It makes the enum, the conversions into
 //! it, `name` and `term`. So nothing of that is written twice, and a message without a name or a term
 //! does not compile.

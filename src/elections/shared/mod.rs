@@ -5,7 +5,7 @@
 //! | [`Participant`] | who this agent is, who the other members are, and how both compare |
 //! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
-//! | [`messages!`](messages) | how the messages of an election become one type |
+//! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
 //! no machine here that others fill in. So each machine can be read alone, and what is written once
