@@ -88,13 +88,13 @@ fn reorganizations() -> Vec<Case> {
         ),
         Case::holds(
             "reorganization, n=2, D=1 T=3, 12 ticks, a crash",
-            39_177,
+            38_079,
             33,
             reorganization(2, 1.0, (1, 3), 12, |b| b.budget.crashes = 1),
         ),
         Case::holds(
             "reorganization, D=1 T=3, 12 ticks, an end",
-            159_096,
+            149_721,
             41,
             reorganization(3, 1.0, (1, 3), 12, dies),
         ),

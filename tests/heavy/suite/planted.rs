@@ -108,7 +108,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             D::EndOfAnyLife,
             "the end of any former life voids a promise (F1)",
-            180_917,
+            183_646,
             RIVAL,
             9,
         ),

@@ -29,14 +29,14 @@ pub(super) fn cases() -> Vec<Case> {
         Case::holds("D=1 T=3, n=2", 200, 12, all(2, 1, 3, |_| {})),
         Case::holds(
             "D=1 T=3, n=2, one crash",
-            9_344,
+            9_144,
             25,
             all(2, 1, 3, after_crash),
         ),
         Case::holds("D=1 T=3, n=3", 217_319, 24, all(3, 1, 3, |_| {})),
         Case::holds(
             "D=1 T=3, n=3, one wish, one crash",
-            910_766,
+            890_687,
             45,
             all(3, 1, 3, one_wish_and_crash),
         ),

@@ -74,6 +74,15 @@ impl<R: Rules> Lab<R> {
         };
         let host = Host::clone(&world.nodes[letter.to].host);
         let input = self.opened(world, &letter);
+        if let Input::Received {
+            from, incarnation, ..
+        } = &input
+        {
+            let admitted = host.known.admit(&name(letter.to), from, *incarnation);
+            if admitted.is_err() {
+                return; // rule 7 of the driver's contract
+            }
+        }
         self.step(world, letter.to, host, input, heard);
     }
 
@@ -181,6 +190,9 @@ impl<R: Rules> Lab<R> {
             let Some(machine) = &mut host.machine else {
                 break;
             };
+            if let Input::Start(members) | Input::Members(members) = &input {
+                host.known = Arc::clone(members);
+            }
             let effects = handle(machine, now, input);
             let cause = heard.take();
             self.carry_out(world, who, now, &mut host, effects, &cause, &mut inputs);

@@ -56,6 +56,8 @@ pub(super) struct Host<E: Election> {
     pub timers: Vec<Armed<E::Timer>>,
     pub disk: Option<E::Durable>,
     pub incarnation: Incarnation,
+    /// What its driver knows of the members: what the machine was told last.
+    pub known: Arc<Members>,
 }
 
 impl<E: Election + Clone> Clone for Host<E> {
@@ -65,6 +67,7 @@ impl<E: Election + Clone> Clone for Host<E> {
             timers: self.timers.clone(),
             disk: self.disk.clone(),
             incarnation: self.incarnation,
+            known: Arc::clone(&self.known),
         }
     }
 }
@@ -128,6 +131,7 @@ impl<R: Rules> World<R> {
                 timers: Vec::new(),
                 disk: None,
                 incarnation: Incarnation(0),
+                known: Arc::default(),
             }),
             clock: 0,
             digest: 0,
