@@ -81,9 +81,7 @@ impl Summary {
         }
         if let Some(digest) = report.trace.digest() {
             // A sum, so that the order in which threads end does not count.
-            self.hash = self
-                .hash
-                .wrapping_add(fnv1a(report.seed, &digest.to_le_bytes()));
+            self.hash = self.hash.wrapping_add(digest);
         }
     }
 
@@ -158,11 +156,4 @@ impl Healing {
     pub(crate) const fn percent(&self) -> u128 {
         self.share / 10_000
     }
-}
-
-/// FNV-1a, 64 bits, of a seed and what came of it.
-fn fnv1a(seed: u64, digest: &[u8]) -> u64 {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let start = seed.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
-    digest.iter().fold(start, mix)
 }

@@ -61,12 +61,63 @@ pub(super) enum Put {
 }
 
 impl Put {
+    /// Queues a letter; one that is repeated only where there is room, since a newer one follows.
+    fn queue<L>(letter: L, is_repeated: bool, to: &impl Queue<L>) -> Self {
+        if is_repeated {
+            return Self::of(&to.try_send(letter));
+        }
+        if !to.connected() {
+            return Self::Closed;
+        }
+        to.do_send(letter);
+        Self::Queued
+    }
+
     fn of<L>(tried: &Result<(), SendError<L>>) -> Self {
         match tried {
             Ok(()) => Self::Queued,
             Err(SendError::Full(_)) => Self::Full,
             Err(SendError::Closed(_)) => Self::Closed,
         }
+    }
+}
+
+/// What an address and a recipient of actix have in common.
+trait Queue<L> {
+    fn connected(&self) -> bool;
+    fn try_send(&self, letter: L) -> Result<(), SendError<L>>;
+    fn do_send(&self, letter: L);
+}
+
+impl<L, A> Queue<L> for Addr<A>
+where
+    L: Message<Result = ()> + Send + 'static,
+    A: Actor<Context = Context<A>> + Handler<L>,
+{
+    fn connected(&self) -> bool {
+        Self::connected(self)
+    }
+
+    fn try_send(&self, letter: L) -> Result<(), SendError<L>> {
+        Self::try_send(self, letter)
+    }
+
+    fn do_send(&self, letter: L) {
+        Self::do_send(self, letter);
+    }
+}
+
+impl<L: Message<Result = ()> + Send + 'static> Queue<L> for Recipient<L> {
+    fn connected(&self) -> bool {
+        Self::connected(self)
+    }
+
+    fn try_send(&self, letter: L) -> Result<(), SendError<L>> {
+        Self::try_send(self, letter)
+    }
+
+    fn do_send(&self, letter: L) {
+        Self::do_send(self, letter);
     }
 }
 
@@ -102,14 +153,8 @@ where
         + Handler<MembersChanged>,
 {
     fn put(&self, letter: Incoming<M>) -> Put {
-        if letter.message.is_repeated() {
-            Put::of(&self.addr.try_send(letter))
-        } else if self.addr.connected() {
-            self.addr.do_send(letter);
-            Put::Queued
-        } else {
-            Put::Closed
-        }
+        let is_repeated = letter.message.is_repeated();
+        Put::queue(letter, is_repeated, &self.addr)
     }
 
     fn put_from_afar(&self, letter: Incoming<M>, size: Size) -> Put {
@@ -117,15 +162,7 @@ where
         let Some(held) = Held::hold(&self.waiting, size) else {
             return Put::Full;
         };
-        let letter = FromAfar { letter, held };
-        if is_repeated {
-            Put::of(&self.addr.try_send(letter))
-        } else if self.addr.connected() {
-            self.addr.do_send(letter);
-            Put::Queued
-        } else {
-            Put::Closed
-        }
+        Put::queue(FromAfar { letter, held }, is_repeated, &self.addr)
     }
 
     fn poke(&self) {
@@ -146,14 +183,8 @@ pub(super) struct Plain<M: Send + 'static> {
 
 impl<M: PeerMessage> Mailbox<M> for Plain<M> {
     fn put(&self, letter: Incoming<M>) -> Put {
-        if letter.message.is_repeated() {
-            Put::of(&self.inbox.try_send(letter))
-        } else if self.inbox.connected() {
-            self.inbox.do_send(letter);
-            Put::Queued
-        } else {
-            Put::Closed
-        }
+        let is_repeated = letter.message.is_repeated();
+        Put::queue(letter, is_repeated, &self.inbox)
     }
 
     fn put_from_afar(&self, letter: Incoming<M>, _: Size) -> Put {

@@ -29,8 +29,9 @@ use super::{
 ///    oneself.
 /// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
 ///    old timers.
-/// 7. What came from a life that has since ended is dropped, and so is what comes from somebody
-///    who is not a member.
+/// 7. What came from an incarnation that has since ended is dropped, and so is what comes from an
+///    agent that is no other member: [`Members::admit`](super::Members::admit) decides, and no
+///    machine asks again.
 /// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
 ///    lost belief is published *before* any effect of its step, a gained one *after* all of them.
 ///

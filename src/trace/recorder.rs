@@ -114,10 +114,10 @@ impl Trace {
         }
         self.count_sent(message).sent += 1;
         let keeps = self.keeps(message);
-        let mut arrives = arrives.into_iter();
+        let arrives = arrives.into_iter();
         if let Some(digest) = &mut self.digest {
             digest.message(Step::Sent, at, from, to, message);
-            arrives.by_ref().for_each(|at| digest.arrival(at));
+            arrives.for_each(|at| digest.arrival(at));
         } else if keeps {
             let mail = mail(from, to, message);
             let arrives = arrives.collect();

@@ -11,7 +11,7 @@ use super::{
     state::{Seat, Stage},
 };
 use crate::elections::shared::{Due, Handover};
-use crate::protocol::{LostReason, Member, Score, Time};
+use crate::protocol::{LostReason, Score, Time};
 
 impl Ring {
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
@@ -64,7 +64,7 @@ impl Ring {
 
     pub(super) fn begin_drain(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         let to = to
-            .filter(|id| self.may_follow_me(id))
+            .filter(|id| self.me.can_succeed(id))
             .or_else(|| self.best_successor());
         let Seat::Mine(reign) = &mut self.seat else {
             return;
@@ -101,7 +101,7 @@ impl Ring {
     /// Ends the belief, then nominates the successor.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {
         let to = to
-            .filter(|id| self.may_follow_me(id))
+            .filter(|id| self.me.can_succeed(id))
             .or_else(|| self.best_successor());
         self.lose(LostReason::Resigned, out);
         self.cooldown
@@ -127,11 +127,6 @@ impl Ring {
         if self.pass(now, nominate.into(), out) == Way::Home {
             self.winner_is_gone(now, &election, out);
         }
-    }
-
-    fn may_follow_me(&self, id: &AgentId) -> bool {
-        let fit = |m: &Member| m.is_up() && m.is_voter() && m.score.is_some();
-        *id != self.me.id && self.me.members.get(id).is_some_and(fit)
     }
 
     fn best_successor(&self) -> Option<AgentId> {

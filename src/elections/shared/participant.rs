@@ -83,16 +83,19 @@ impl Participant {
     /// The agent to hand the leadership to: the one that was asked for if it is up and can be elected,
     /// otherwise the highest in rank that is up.
     pub(in crate::elections) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
+        wanted.filter(|id| self.can_succeed(id)).or_else(|| {
+            let mut others = self.members.standing();
+            others
+                .find(|member| member.id != self.id)
+                .map(|member| member.id.clone())
+        })
+    }
+
+    /// Whether another member is up and can be elected.
+    pub(in crate::elections) fn can_succeed(&self, id: &AgentId) -> bool {
         let can_lead =
             |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();
-        wanted
-            .filter(|id| *id != self.id && self.members.get(id).is_some_and(can_lead))
-            .or_else(|| {
-                let mut others = self.members.standing();
-                others
-                    .find(|member| member.id != self.id)
-                    .map(|member| member.id.clone())
-            })
+        *id != self.id && self.members.get(id).is_some_and(can_lead)
     }
 
     /// This agent as the leader of a term.
