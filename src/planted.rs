@@ -144,7 +144,7 @@ mod tests {
             ),
             (
                 Defect::ReplacedLinkCounts,
-                "remote::tests::books::news_of_a_replaced_link_change_nothing",
+                "remote::tests::registry::news_of_a_replaced_link_change_nothing",
                 "presence: Down, incarnation: Some(Incarnation(9))",
             ),
             (
@@ -154,7 +154,7 @@ mod tests {
             ),
             (
                 Defect::FormerIsPassed,
-                "remote::tests::inbound::letters::a_letter_of_a_former_life_is_dropped",
+                "remote::tests::inbound::messages::a_letter_of_a_former_life_is_dropped",
                 "right: Ok(Drop(FormerLife))",
             ),
             (

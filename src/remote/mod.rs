@@ -49,55 +49,27 @@ pub mod tls;
 pub mod transport;
 pub mod wire;
 
-mod accept;
 mod bridge;
-mod builder;
 mod carry;
-mod connection;
-mod counters;
-mod credential;
-mod error;
-mod event;
-mod expiry;
-mod gate;
-mod guard;
-mod handle;
-mod handshake;
-mod inbound;
 mod limits;
-mod memory;
-mod message;
+mod link;
 mod node;
-mod noise;
-mod pace;
-mod peer;
 mod reason;
-mod rights;
-mod rules;
-mod shared;
-mod status;
-mod task;
-mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use bridge::RemoteBridge;
-pub use builder::{BridgeBuilder, Peer};
-pub use counters::{Counters, Counts};
-pub use credential::{Challenge, Credential, EndDigest, Proof};
-pub use error::{BridgeError, DrainTimedOut};
-pub use event::BridgeEvent;
-pub use handle::BridgeHandle;
-pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
-pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
+pub use bridge::{
+    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counters, Counts, Crash, DrainTimedOut,
+    LinkStatus, Peer, PeerStatus, RemoteBridge, Traffic,
+};
+pub use carry::{GroupRules, MayBe, Names, Rights};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
-pub use message::Crash;
+pub use link::{
+    Acquaintance, Challenge, Credential, EndDigest, Established, Handshake, Inbound, Introduction,
+    Letter, News, Passed, Progress, Proof, Standing, TermFault, TermGuard, Verdict,
+};
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
 pub use reason::{Closed, Dropped, Farewell, SecretFault};
-pub use rights::{MayBe, Names, Rights};
-pub use rules::GroupRules;
-pub use status::{LinkStatus, PeerStatus, Traffic};
-pub use terms::{TermFault, TermGuard};
 
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -3,7 +3,7 @@
 //! Decided here: the names under which both are counted, and what the other side is told. Most
 //! breaches are answered by closing without a word: whoever sends such bytes learns nothing.
 
-use super::{terms::TermFault, wire::WireError};
+use super::{TermFault, wire::WireError};
 
 /// Why a link was closed, or never came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

@@ -4,12 +4,12 @@
     reason = "a test that overflows fails"
 )]
 
-mod books;
 mod handshake;
 mod inbound;
 mod limits;
 mod peers;
 mod proofs;
+mod registry;
 #[cfg(feature = "secret")]
 mod secret;
 

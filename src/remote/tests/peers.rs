@@ -3,7 +3,7 @@
 use crate::remote::{MayBe, Peer, Rights};
 
 const README: &str = include_str!("../../../README.md");
-const DOCS: &str = include_str!("../builder.rs");
+const DOCS: &str = include_str!("../bridge/builder.rs");
 
 /// A text as one line, without the marks of comments.
 fn flat(text: &str) -> String {

@@ -72,7 +72,7 @@ mod error;
 mod frame;
 mod frames;
 mod hello;
-mod letters;
+mod messages;
 mod payload;
 mod read;
 mod roster;
@@ -87,7 +87,7 @@ pub use error::{Bounds, WireError};
 pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, encode_ready};
 pub use frames::Frames;
 pub use hello::{Features, Hello, Versions};
-pub use letters::{
+pub use messages::{
     Letters, LettersWriter, Numbers, Position, RawLetter, Receivers, Several, Targets,
 };
 pub use payload::{Unencodable, decode_payload, encode_payload};

@@ -26,7 +26,7 @@ use crate::{
     group::{Incoming, Link},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation},
-    remote::{Limits, LinkId, RemoteMessage, pace, wire::Allowance},
+    remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
 };
 
 /// The queue towards one node.
@@ -366,9 +366,9 @@ impl Queue {
     }
 }
 
-mod line;
+mod queue;
 
-pub(crate) use line::Line;
+pub(crate) use queue::Line;
 
 /// Who waits behind a full queue, and behind what is being written, is still heard in time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {

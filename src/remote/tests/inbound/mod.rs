@@ -1,6 +1,6 @@
 //! What may be said on a link that is ready, row by row.
 
-mod letters;
+mod messages;
 mod order;
 mod rosters;
 

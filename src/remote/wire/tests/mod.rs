@@ -6,7 +6,7 @@
 
 mod frames;
 mod golden;
-mod letters;
+mod messages;
 mod numbers;
 mod payload;
 mod roster;

@@ -1,0 +1,48 @@
+//! Takes connections in, and keeps out whom there is no room for.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::{Addr, clock::sleep};
+use tokio::task::yield_now;
+use tracing::debug;
+
+use crate::remote::{
+    BridgeEvent, Closed, RemoteBridge,
+    bridge::{message::CameIn, shared::Shared},
+    transport::Arrival,
+};
+
+/// Takes connections in, for as long as somebody looks after them.
+pub(crate) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
+    let mut listening = shared.listen().await;
+    let Some(listener) = listening.get() else {
+        return;
+    };
+    let at = listener.local_addr();
+    shared.events.tell(BridgeEvent::Listening { at });
+    loop {
+        match listener.accept().await {
+            Ok(arrival) => {
+                admit(&shared, &bridge, arrival);
+                // Whoever was let in gets a turn before the next one: in a storm, one that has
+                // something to say would lose its place before it was heard.
+                yield_now().await;
+            }
+            // As when no file descriptor is left: trying again at once would not help.
+            Err(reason) => {
+                debug!(%reason, "connection not accepted");
+                sleep(AFTER_FAILURE).await;
+            }
+        }
+    }
+}
+
+fn admit(shared: &Shared, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
+    match shared.gate.enter(&arrival.from) {
+        Some(pass) => bridge.do_send(CameIn(arrival, pass)),
+        None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
+    }
+}
+
+/// So long nobody is taken in after a failure.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);

@@ -1,0 +1,450 @@
+//! The bridge as an actor: it looks after the peers, and lets connections do the rest.
+//!
+//! Decided here: how the effects of a peer's machine are carried out, and what the groups and the
+//! application hear. After a crash the machines begin anew; the books of the peers do not, so that
+//! the agents there stay members while the links are made anew.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use actix::{
+    Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, MessageResult,
+    ResponseActFuture, Supervised, WrapFuture, clock::timeout,
+};
+use tokio::sync::oneshot;
+use tracing::{debug, info};
+
+use super::expiry;
+use crate::planted::{Defect, has};
+use crate::remote::{
+    BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
+    bridge::{
+        accept::accept,
+        message::{AddPeer, CameIn, Crash, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
+        peers::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
+        shared::{Account, Shared, lock},
+        status::LinkStatus,
+        task::Task,
+    },
+    link::{Call, Connection},
+};
+
+/// Carries groups to other hosts, whose agents are members like those here.
+///
+/// ```no_run
+/// use actix_bully::{Group, agent::BullyAgent, remote::{Peer, RemoteBridge}};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # actix::System::new().block_on(async {
+/// let group = Group::new("shop")?;
+/// let bridge = RemoteBridge::builder("host-a")
+///     .listen("127.0.0.1:7400")
+///     .peer(Peer::new("host-b", "127.0.0.1:7401"))
+///     .carry(&group)
+///     .start()?;
+/// let agent = BullyAgent::builder("api-1").join(&group).start()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct RemoteBridge {
+    shared: Arc<Shared>,
+    peers: BTreeMap<NodeId, Watched>,
+    /// Closes a connection that is ready.
+    links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
+    tasks: BTreeMap<ConnId, Task>,
+    acceptor: Option<Task>,
+    /// Whoever waits until all links are closed; `None` while links are wanted.
+    drained: Option<Vec<oneshot::Sender<()>>>,
+    life: Life,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    First,
+    Restarted,
+}
+
+/// A peer that is looked after.
+struct Watched {
+    account: Arc<Account>,
+    machine: Peer,
+    /// Numbers the waits: the end of one that was replaced means nothing.
+    waits: u64,
+    was_seen: bool,
+}
+
+impl RemoteBridge {
+    /// Names this node; the name is checked when the bridge starts.
+    pub fn builder(node: &str) -> BridgeBuilder {
+        BridgeBuilder::new(node)
+    }
+
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            peers: BTreeMap::new(),
+            links: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            acceptor: None,
+            drained: None,
+            life: Life::First,
+        }
+    }
+
+    fn listen(&mut self, ctx: &mut Context<Self>) {
+        let accepting = accept(Arc::clone(&self.shared), ctx.address());
+        self.acceptor = Some(Task::spawn(accepting));
+    }
+
+    /// Begins to look after a peer.
+    fn watch(&mut self, account: Arc<Account>, ctx: &mut Context<Self>) {
+        let limits = &self.shared.limits;
+        let backoff = Backoff {
+            base: limits.dial_min(),
+            max: limits.dial_max(),
+            penance_min: limits.rate_pause_min(),
+            penance_max: limits.rate_pause_max(),
+        };
+        let latest = account.books().latest;
+        let machine = Peer::new(backoff, account.address.is_some()).resume(latest);
+        let node = account.node.clone();
+        let watched = Watched {
+            account,
+            machine,
+            waits: 0,
+            was_seen: latest.is_some(),
+        };
+        self.peers.insert(node.clone(), watched);
+        self.step(&node, Input::Start, ctx);
+        ctx.run_later(NEVER_SEEN, move |bridge, _| bridge.check_seen(&node));
+    }
+
+    fn check_seen(&self, node: &NodeId) {
+        let unseen = self.peers.get(node).filter(|watched| !watched.was_seen);
+        if let Some(watched) = unseen {
+            let address = watched.account.address.clone();
+            info!(peer = %node, addr = ?address, "peer never seen so far");
+            let node = node.clone();
+            let event = BridgeEvent::NeverSeen { node, address };
+            self.shared.events.tell(event);
+        }
+    }
+
+    /// One step of a peer's machine, and all that follows from it. Says what is to become of the
+    /// connection that the step is about, if it may not stay.
+    fn step(&mut self, node: &NodeId, input: Input, ctx: &mut Context<Self>) -> Option<Closed> {
+        let about = match input {
+            Input::Ready(link) => Some(link.conn),
+            Input::Start
+            | Input::Closed { .. }
+            | Input::DialFailed(_)
+            | Input::Rested
+            | Input::Removed => None,
+        };
+        let watched = self.peers.get_mut(node)?;
+        let effects = watched.machine.handle(input);
+        let account = Arc::clone(&watched.account);
+        *lock(&account.stage) = match watched.machine.stage() {
+            Stage::Linked(link) => LinkStatus::Linked { id: link.id },
+            Stage::Dialing => LinkStatus::Dialing,
+            Stage::Waiting => LinkStatus::Waiting,
+        };
+        let is_linked = matches!(watched.machine.stage(), Stage::Linked(_));
+        if !is_linked && account.books().unlink(self.shared.now()) {
+            // A name that an agent there had is free for whoever was refused it.
+            self.shared.retry_all();
+        }
+        let mut verdict = None;
+        for effect in effects {
+            match effect {
+                Effect::Dial => self.dial(&account, ctx),
+                Effect::Rest { min, max } => self.rest(node, min, max, ctx),
+                Effect::Report(report) => self.report(&account, report),
+                Effect::Replace(conn) if Some(conn) == about => verdict = Some(Closed::Replaced),
+                Effect::CloseStale(conn) if Some(conn) == about => verdict = Some(Closed::Stale),
+                Effect::Replace(conn) => self.close(conn, Closed::Replaced),
+                Effect::CloseStale(conn) => self.close(conn, Closed::Stale),
+                Effect::Dismiss(conn) => self.close(conn, Closed::Leaving),
+            }
+        }
+        verdict
+    }
+
+    fn dial(&mut self, account: &Arc<Account>, ctx: &mut Context<Self>) {
+        self.shared.meter.dials.fetch_add(1, Relaxed);
+        Task::spawn(expect(Arc::clone(&self.shared), Arc::clone(account))).detach();
+        self.connect(Call::Dial(Arc::clone(account)), ctx);
+    }
+
+    fn connect(&mut self, call: Call, ctx: &mut Context<Self>) {
+        let (conn, nonce) = self.shared.begin();
+        let connection = Connection {
+            shared: Arc::clone(&self.shared),
+            bridge: ctx.address(),
+            conn,
+            nonce,
+        };
+        let task = Task::spawn(connection.run(call));
+        self.tasks.insert(conn, task);
+    }
+
+    fn rest(&mut self, node: &NodeId, min: Duration, max: Duration, ctx: &mut Context<Self>) {
+        let Some(watched) = self.peers.get_mut(node) else {
+            return;
+        };
+        watched.waits = watched.waits.saturating_add(1);
+        let (wait, node) = (watched.waits, node.clone());
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let drawn = Duration::from_nanos(self.shared.draw(nanos(min), nanos(max)));
+        ctx.run_later(drawn, move |bridge, ctx| {
+            let is_current = |watched: &Watched| watched.waits == wait;
+            if bridge.peers.get(&node).is_some_and(is_current) {
+                bridge.step(&node, Input::Rested, ctx);
+            }
+        });
+    }
+
+    fn close(&mut self, conn: ConnId, why: Closed) {
+        if let Some(close) = self.links.remove(&conn) {
+            close.send(why).ok(); // if it has ended by itself, that will be reported
+        }
+    }
+
+    fn report(&mut self, account: &Account, report: Report) {
+        let node = account.node.clone();
+        match report {
+            Report::Gone | Report::Restarted => {
+                let books = account.books();
+                books.outbox.clear();
+                books.suspect();
+            }
+            Report::OutOfReach if has(Defect::SilenceIsCertain) => account.books().suspect(),
+            Report::Up | Report::Relinked | Report::OutOfReach => {}
+        }
+        let event = match report {
+            Report::Relinked => return debug!(peer = %node, "peer linked again"),
+            Report::Up => BridgeEvent::PeerUp { node },
+            Report::Gone => BridgeEvent::PeerLost { node },
+            Report::Restarted => BridgeEvent::PeerRestarted { node },
+            Report::OutOfReach => BridgeEvent::PeerUnreachable { node },
+        };
+        info!(node = %self.shared.me.node, ?event, "peer changed");
+        self.shared.events.tell(event);
+    }
+
+    /// Whoever waits for the end of all links is told when it has come.
+    fn check_drained(&mut self) {
+        let Some(waiting) = &mut self.drained else {
+            return;
+        };
+        if self.tasks.is_empty() {
+            for waiter in waiting.drain(..) {
+                waiter.send(()).ok(); // it may have given up
+            }
+        }
+    }
+}
+
+impl Actor for RemoteBridge {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        if self.life == Life::Restarted {
+            self.shared.events.tell(BridgeEvent::Restarted);
+        }
+        self.listen(ctx);
+        expiry::watch(Arc::clone(&self.shared), ctx);
+        for account in self.shared.accounts() {
+            self.watch(account, ctx);
+        }
+    }
+}
+
+impl Supervised for RemoteBridge {
+    fn restarting(&mut self, _: &mut Context<Self>) {
+        let next = Self::new(Arc::clone(&self.shared));
+        *self = Self {
+            life: Life::Restarted,
+            ..next
+        };
+    }
+}
+
+impl Handler<CameIn> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, CameIn(arrival, pass): CameIn, ctx: &mut Context<Self>) {
+        if self.drained.is_none() {
+            self.connect(Call::Accept(arrival, pass), ctx);
+        }
+    }
+}
+
+impl Handler<Opened> for RemoteBridge {
+    type Result = MessageResult<Opened>;
+
+    fn handle(&mut self, opened: Opened, ctx: &mut Context<Self>) -> Self::Result {
+        let Opened {
+            conn,
+            origin,
+            link,
+            close,
+        } = opened;
+        if self.drained.is_some() {
+            return MessageResult(Err(Closed::Leaving));
+        }
+        let node = link.peer;
+        let Some(watched) = self.peers.get_mut(&node) else {
+            return MessageResult(Err(Closed::Auth));
+        };
+        watched.was_seen = true;
+        let account = Arc::clone(&watched.account);
+        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        if account.books().latest_at(now, forget) < Some(link.incarnation) {
+            // What is known is out of date, and must not keep an earlier number out.
+            watched.machine.forget_later_than(link.incarnation);
+        }
+        let ready = Link {
+            conn,
+            incarnation: link.incarnation,
+            id: link.link,
+            origin,
+        };
+        if let Some(why) = self.step(&node, Input::Ready(ready), ctx) {
+            return MessageResult(Err(why));
+        }
+        self.shared.meter.links.fetch_add(1, Relaxed);
+        let mut books = account.books();
+        books.begin(link.incarnation, link.link);
+        self.links.insert(conn, close);
+        MessageResult(Ok(()))
+    }
+}
+
+impl Handler<Ended> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, ended: Ended, ctx: &mut Context<Self>) {
+        let Ended {
+            conn,
+            node,
+            origin,
+            outcome,
+        } = ended;
+        self.links.remove(&conn);
+        if let Some(task) = self.tasks.remove(&conn) {
+            task.detach(); // it may still be saying goodbye
+        }
+        let input = match outcome {
+            Outcome::Failed(why) if origin == Origin::Dialled => Some(Input::DialFailed(why)),
+            Outcome::Failed(_) => None,
+            Outcome::Closed { why, lasted } => {
+                let how = loss(why);
+                Some(Input::Closed { conn, how, lasted })
+            }
+        };
+        if let Some((node, input)) = node.zip(input) {
+            self.step(&node, input, ctx);
+        }
+        self.check_drained();
+    }
+}
+
+impl Handler<AddPeer> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, AddPeer(node): AddPeer, ctx: &mut Context<Self>) {
+        if let Some(account) = self.shared.account(&node) {
+            self.watch(account, ctx);
+        }
+    }
+}
+
+impl Handler<RemovePeer> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, RemovePeer(node): RemovePeer, ctx: &mut Context<Self>) {
+        self.step(&node, Input::Removed, ctx);
+        self.peers.remove(&node);
+    }
+}
+
+impl Handler<Drain> for RemoteBridge {
+    type Result = ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, Drain: Drain, ctx: &mut Context<Self>) -> Self::Result {
+        let (done, wait) = oneshot::channel();
+        self.acceptor = None;
+        self.drained.get_or_insert_default().push(done);
+        let links = &self.links;
+        self.tasks.retain(|conn, _| links.contains_key(conn));
+        let nodes: Vec<_> = self.peers.keys().cloned().collect();
+        for node in nodes {
+            self.step(&node, Input::Removed, ctx);
+        }
+        self.check_drained();
+        Box::pin(wait.into_actor(self).map(|_, _, _| ()))
+    }
+}
+
+impl Handler<Stop> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, Stop: Stop, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+impl Handler<Crash> for RemoteBridge {
+    type Result = ();
+
+    fn handle(&mut self, Crash: Crash, _: &mut Context<Self>) {
+        std::panic::resume_unwind(Box::new("injected"));
+    }
+}
+
+impl std::fmt::Debug for RemoteBridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RemoteBridge")
+            .field("node", &self.shared.me.node)
+            .field("peers", &self.peers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Tells the gate where connections of a peer come from, if that can be found out while it is
+/// dialled.
+async fn expect(shared: Arc<Shared>, account: Arc<Account>) {
+    let address = account.address.as_deref().unwrap_or_default();
+    let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
+    // The peer may have been removed meanwhile.
+    if let Ok(Ok(hosts)) = hosts.await
+        && shared.account(&account.node).is_some()
+    {
+        shared.gate.expect(&account.node, hosts);
+    }
+}
+
+/// What the end of a ready connection means for the next one.
+fn loss(why: Closed) -> Loss {
+    if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
+        Loss::Replaced
+    } else if why == Closed::Goodbye(Farewell::Leaving) {
+        Loss::Left
+    } else if matches!(
+        why,
+        Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving
+    ) {
+        Loss::Broken
+    } else {
+        Loss::Misbehaved
+    }
+}
+
+/// After so long it is told that a configured peer was never seen.
+const NEVER_SEEN: Duration = Duration::from_secs(10);

@@ -1,0 +1,429 @@
+//! Starts a bridge: checks everything first, then changes something.
+//!
+//! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure
+//! leaves nothing behind.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use actix::{Recipient, clock::Instant};
+
+use crate::{
+    group::Group,
+    protocol::Incarnation,
+    supervisor::{Guardian, RestartPolicy, Supervision},
+};
+
+use super::memory;
+use crate::remote::{
+    BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
+    NodeIncarnation, RemoteBridge, RemoteMessage, Rights,
+    bridge::shared::{Parts, Shared},
+    carry::{Carried, Carrier},
+    transport::{Listener, Security, Tcp, Transport},
+};
+
+/// A node that may connect, and be connected to.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    node: String,
+    pub(crate) address: Option<String>,
+    pub(crate) rights: Rights,
+}
+
+impl Peer {
+    /// The peer of that name, at that address: `host:port`. The name of the host is resolved anew
+    /// at each attempt. It may speak for any agent of the groups carried, as a leader, a voter or an
+    /// observer, unless [`allow`](Self::allow) says otherwise.
+    pub fn new(node: &str, address: &str) -> Self {
+        let address = Some(address.to_owned());
+        Self {
+            address,
+            ..Self::inbound(node)
+        }
+    }
+
+    /// The peer of that name, which dials this side. If its process ends, that is noticed by the
+    /// elections' own deadlines only, because nobody can ask: give it an address where you can.
+    pub fn inbound(node: &str) -> Self {
+        Self {
+            node: node.to_owned(),
+            address: None,
+            rights: Rights::all(),
+        }
+    }
+
+    /// For whom it may speak, and as what; replaces what was allowed before. What an agent says
+    /// beyond that is not heard, and ends the link.
+    #[must_use]
+    pub fn allow(mut self, rights: Rights) -> Self {
+        self.rights = rights;
+        self
+    }
+
+    /// Whether a bridge can have it; its name.
+    pub(crate) fn check(&self, shared: &Shared, may_be_read: bool) -> Result<NodeId, BridgeError> {
+        let node = node_id(&self.node)?;
+        if node == shared.me.node {
+            return Err(BridgeError::PeerIsSelf { node });
+        }
+        if let Some(address) = &self.address {
+            let is_safe = shared.security.is_some() || may_be_read;
+            check_address(&*shared.transport, address, is_safe)?;
+        }
+        Ok(node)
+    }
+}
+
+/// Settings of a bridge, made by [`RemoteBridge::builder`].
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct BridgeBuilder {
+    node: String,
+    cluster: String,
+    listen: Option<String>,
+    peers: Vec<Peer>,
+    carried: Vec<Carry>,
+    limits: Limits,
+    transport: Arc<dyn Transport>,
+    security: Option<Arc<dyn Security>>,
+    credential: Option<Arc<dyn Credential>>,
+    is_dangerous: bool,
+    incarnation: Option<NodeIncarnation>,
+    memory: Option<std::path::PathBuf>,
+    seed: Option<u64>,
+    policy: RestartPolicy,
+    parent: Option<Recipient<Supervision<NodeId>>>,
+}
+
+/// Makes a carried group as soon as the limits are known.
+type Carry = Box<dyn FnOnce(&Limits) -> Arc<dyn Carried>>;
+
+impl BridgeBuilder {
+    pub(crate) fn new(node: &str) -> Self {
+        Self {
+            node: node.to_owned(),
+            cluster: "default".to_owned(),
+            listen: None,
+            peers: Vec::new(),
+            carried: Vec::new(),
+            limits: Limits::default(),
+            transport: Arc::new(Tcp::default()),
+            security: None,
+            credential: None,
+            is_dangerous: false,
+            incarnation: None,
+            memory: None,
+            seed: None,
+            policy: RestartPolicy::default(),
+            parent: None,
+        }
+    }
+
+    /// The cluster; nodes of different ones refuse each other. Default: `default`.
+    pub fn cluster(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.cluster);
+        self
+    }
+
+    /// Where others dial this node: an address of this host, with port 0 for any that is free.
+    /// Default: nowhere; then this side has to dial.
+    pub fn listen(mut self, address: &str) -> Self {
+        self.listen = Some(address.to_owned());
+        self
+    }
+
+    /// A peer; may be called for several.
+    pub fn peer(mut self, peer: Peer) -> Self {
+        self.peers.push(peer);
+        self
+    }
+
+    /// A group to carry; may be called for several, of any elections. Start the bridge before the
+    /// group's agents: their lives are numbered from then on such that nobody takes an agent of a
+    /// restarted process for the one before.
+    ///
+    /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
+    /// the group, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) says so.
+    pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
+        let group = group.clone();
+        let carry = move |limits: &Limits| {
+            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, limits));
+            carried
+        };
+        self.carried.push(Box::new(carry));
+        self
+    }
+
+    /// How much of everything. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The network. Default: [`Tcp`].
+    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.transport = Arc::new(transport);
+        self
+    }
+
+    /// What encrypts connections, and says who is at their other end. Default: nothing, which is
+    /// accepted on loopback only.
+    pub fn security(mut self, security: impl Security + 'static) -> Self {
+        self.security = Some(Arc::new(security));
+        self
+    }
+
+    /// Mutual TLS on every connection. Keep a clone to reload the certificates.
+    #[cfg(feature = "tls")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
+    pub fn tls(self, config: crate::remote::tls::TlsConfig) -> Self {
+        self.security(config)
+    }
+
+    /// What both ends of every connection prove to each other once they have said who they are.
+    /// Default: nothing.
+    pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
+        self.credential = Some(Arc::new(credential));
+        self
+    }
+
+    /// A secret that all nodes of the cluster share: no node without it is linked. It proves who
+    /// connects, where there is no TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
+    #[cfg(feature = "secret")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
+    pub fn secret(self, secret: crate::remote::secret::Secret) -> Self {
+        self.credential(secret)
+    }
+
+    /// Lets plain text leave this host. Whoever is on that network can read it, and be any node.
+    pub fn dangerous_plaintext(mut self) -> Self {
+        self.is_dangerous = true;
+        self
+    }
+
+    /// Which life of this node it is; larger after each restart. Default: from the wall clock.
+    ///
+    /// Peers refuse an earlier one than the last they met, until they [forget](Limits::forget) it.
+    /// So a start with a clock that is ahead, or was set back, costs later starts:
+    /// [`remember`](Self::remember) costs them nothing.
+    pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
+        self.incarnation = Some(incarnation);
+        self
+    }
+
+    /// A small file where this node keeps its last incarnation: each start begins a later one,
+    /// whatever the wall clock shows. It is made at the first start; its folder must be there. One
+    /// file belongs to one node. Default: none.
+    pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
+        self.memory = Some(path.into());
+        self
+    }
+
+    /// Begins the bridge's random numbers: jitter, and its halves of the links' names. Default:
+    /// another one at each start; set it in tests only.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How the bridge is restarted after a crash. Default: [`RestartPolicy::transient`].
+    pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Who hears of crashes and restarts of the bridge. Default: nobody.
+    pub fn parent(mut self, parent: Recipient<Supervision<NodeId>>) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    /// Starts the bridge on the current arbiter.
+    ///
+    /// # Errors
+    /// [`BridgeError`], and nothing was changed.
+    ///
+    /// # Panics
+    /// Outside of the event loop, as every start of an actor does.
+    pub fn start(mut self) -> Result<BridgeHandle, BridgeError> {
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(BridgeError::NoRuntime);
+        }
+        let node = node_id(&self.node)?;
+        self.check_security(&node)?;
+        self.warn_of_strangers();
+        let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
+        let listener = self.bind()?;
+        let local = listener.as_ref().and_then(|listener| listener.local_addr());
+        let carried = self.carried.drain(..).map(|carry| carry(&self.limits));
+        let carried = check_groups(carried.collect())?;
+        let incarnation = self.begin_incarnation()?;
+        let shared = Arc::new(Shared::new(Parts {
+            me: Introduction::new(node.clone(), cluster, incarnation),
+            limits: self.limits,
+            transport: self.transport,
+            security: self.security,
+            credential: self.credential,
+            carried,
+            listener,
+            seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
+            began: Instant::now(),
+        }));
+        for peer in self.peers {
+            let node = peer.check(&shared, self.is_dangerous)?;
+            if !shared.add(&node, peer.address, peer.rights) {
+                return Err(BridgeError::PeerTaken { node });
+            }
+        }
+        open(&shared.carried, Incarnation(incarnation.0))?;
+        let ending = Ending(Arc::clone(&shared));
+        let mut guardian = Guardian::builder(node)
+            .policy(self.policy)
+            .on_exit(move |_| ending.crashed());
+        if let Some(parent) = self.parent {
+            guardian = guardian.parent(parent);
+        }
+        let first = RemoteBridge::new(Arc::clone(&shared));
+        Ok(BridgeHandle {
+            addr: guardian.start(|_| first),
+            shared,
+            local,
+            is_dangerous: self.is_dangerous,
+        })
+    }
+
+    /// Last of all that can fail without a trace: what is remembered cannot be taken back.
+    fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
+        let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
+        let Some(path) = &self.memory else {
+            return Ok(by_clock);
+        };
+        memory::begin(path, by_clock).map_err(|reason| BridgeError::Memory {
+            path: path.clone(),
+            reason,
+        })
+    }
+
+    fn check_security(&self, node: &NodeId) -> Result<(), BridgeError> {
+        let security = self.security.as_ref();
+        let found = security.and_then(|security| security.vouches_for());
+        match found.filter(|found| found != node) {
+            None => Ok(()),
+            Some(found) => {
+                let node = node.clone();
+                Err(BridgeError::OtherNode { found, node })
+            }
+        }
+    }
+
+    fn warn_of_strangers(&self) {
+        if self.security.is_none() && self.credential.is_none() {
+            tracing::warn!(
+                node = %self.node,
+                "peers prove nothing: whoever reaches this bridge, any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
+            );
+        }
+    }
+
+    fn bind(&self) -> Result<Option<Box<dyn Listener>>, BridgeError> {
+        let Some(address) = &self.listen else {
+            return Ok(None);
+        };
+        let is_safe = self.security.is_some() || self.is_dangerous;
+        check_address(&*self.transport, address, is_safe)?;
+        let listening = self.transport.listen(address);
+        let address = address.clone();
+        let failed = |reason| BridgeError::Listen { address, reason };
+        listening.map(Some).map_err(failed)
+    }
+}
+
+fn node_id(name: &str) -> Result<NodeId, BridgeError> {
+    NodeId::new(name).map_err(|reason| BridgeError::Node {
+        name: name.to_owned(),
+        reason,
+    })
+}
+
+fn check_address(
+    transport: &dyn Transport,
+    address: &str,
+    is_safe: bool,
+) -> Result<(), BridgeError> {
+    if is_safe || transport.is_loopback(address) {
+        return Ok(());
+    }
+    let address = address.to_owned();
+    Err(BridgeError::Plaintext { address })
+}
+
+fn check_groups(carried: Vec<Arc<dyn Carried>>) -> Result<Vec<Arc<dyn Carried>>, BridgeError> {
+    if carried.is_empty() {
+        return Err(BridgeError::NoGroup);
+    }
+    let mut names: Vec<_> = carried.iter().map(|carried| carried.name()).collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair.first() == pair.last());
+    if let Some([name, ..]) = twice {
+        let name = (*name).to_owned();
+        return Err(BridgeError::TwoGroups { name });
+    }
+    Ok(carried)
+}
+
+/// Opens all groups, or none.
+fn open(carried: &[Arc<dyn Carried>], floor: Incarnation) -> Result<(), BridgeError> {
+    for (at, group) in carried.iter().enumerate() {
+        if let Err(reason) = group.open(floor) {
+            carried.iter().take(at).for_each(|opened| opened.close());
+            let group = group.name().to_owned();
+            return Err(BridgeError::Open { group, reason });
+        }
+    }
+    Ok(())
+}
+
+/// Milliseconds of the wall clock, and chance for two starts in one of them. A clock that is wrong
+/// makes peers refuse this node until they forget it, unless it remembers its last incarnation.
+fn by_wall_clock() -> NodeIncarnation {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing else that every host has grows over restarts"
+    )]
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    let millis = u64::try_from(millis).unwrap_or(u64::MAX >> CHANCE);
+    NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
+}
+
+/// So many bits of chance.
+const CHANCE: u32 = 16;
+
+/// The supervisor holds it to the end.
+struct Ending(Arc<Shared>);
+
+impl Ending {
+    fn crashed(&self) {
+        tracing::debug!(node = %self.0.me.node, "bridge's life ended");
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+impl fmt::Debug for BridgeBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BridgeBuilder")
+            .field("node", &self.node)
+            .field("cluster", &self.cluster)
+            .field("listen", &self.listen)
+            .field("peers", &self.peers)
+            .finish_non_exhaustive()
+    }
+}

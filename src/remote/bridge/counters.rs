@@ -1,0 +1,92 @@
+//! How often each thing happened: a loss that nobody counts is a riddle.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::remote::{Closed, Dropped};
+
+/// One counter for each reason; shared by all links of a bridge, read at any time.
+#[derive(Debug, Default)]
+pub struct Counters {
+    closed: [AtomicU64; Closed::NAMES.len()],
+    dropped: [AtomicU64; Dropped::NAMES.len()],
+}
+
+impl Counters {
+    /// All at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts a link that was closed.
+    pub fn closed(&self, why: Closed) {
+        count(self.closed.get(why.index()));
+    }
+
+    /// Counts a letter that was dropped.
+    pub fn dropped(&self, why: Dropped) {
+        count(self.dropped.get(why.index()));
+    }
+
+    /// The numbers as they are now.
+    #[must_use]
+    pub fn read(&self) -> Counts {
+        Counts {
+            closed: self.closed.each_ref().map(|n| n.load(Relaxed)),
+            dropped: self.dropped.each_ref().map(|n| n.load(Relaxed)),
+        }
+    }
+}
+
+fn count(counter: Option<&AtomicU64>) {
+    if let Some(counter) = counter {
+        counter.fetch_add(1, Relaxed);
+    }
+}
+
+/// What was counted so far, by the names of [`Closed`] and [`Dropped`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    closed: [u64; Closed::NAMES.len()],
+    dropped: [u64; Dropped::NAMES.len()],
+}
+
+impl Counts {
+    /// How many links were closed for that reason, whatever its details.
+    #[must_use]
+    pub fn closed(&self, why: Closed) -> u64 {
+        self.closed.get(why.index()).copied().unwrap_or_default()
+    }
+
+    /// How many letters were dropped for that reason.
+    #[must_use]
+    pub fn dropped(&self, why: Dropped) -> u64 {
+        self.dropped.get(why.index()).copied().unwrap_or_default()
+    }
+
+    /// Every name with its number: links closed first, then letters dropped.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let closed = Closed::NAMES.iter().zip(&self.closed);
+        let dropped = Dropped::NAMES.iter().zip(&self.dropped);
+        closed.chain(dropped).map(|(name, n)| (*name, *n))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::wire::WireError;
+
+    #[test]
+    fn each_reason_is_counted_under_its_name() {
+        let counters = Counters::new();
+        counters.closed(Closed::Malformed(WireError::Truncated));
+        counters.closed(Closed::Malformed(WireError::Trailing));
+        counters.dropped(Dropped::FormerLife);
+        let counts = counters.read();
+        assert_eq!(counts.closed(WireError::Depth.into()), 2);
+        assert_eq!(counts.dropped(Dropped::FormerLife), 1);
+        let counted: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
+        assert_eq!(counted, [("malformed", 2), ("former_life", 1)]);
+    }
+}

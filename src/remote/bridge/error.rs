@@ -1,0 +1,106 @@
+//! Why a bridge does not start, and why a peer is not added.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use crate::{group::OpenError, protocol::IdError};
+
+use crate::remote::{NodeId, NodeIdError};
+
+/// Why a bridge does not start, or a peer is not added. Nothing was changed, but for the
+/// incarnation that a node [remembers](crate::remote::BridgeBuilder::remember): the next start begins a later
+/// one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// A node's name is none.
+    #[error("the name of node {name:?} is refused")]
+    Node {
+        /// The name.
+        name: String,
+        /// Why.
+        #[source]
+        reason: NodeIdError,
+    },
+    /// The cluster's name is none.
+    #[error("the cluster's name is refused; it follows the rules of an agent's name")]
+    Cluster(#[source] IdError),
+    /// No group to carry.
+    #[error("the bridge carries no group: call .carry(&group)")]
+    NoGroup,
+    /// Two groups of one name.
+    #[error("two groups are called {name}: letters name a group, so give each its own name")]
+    TwoGroups {
+        /// The name.
+        name: String,
+    },
+    /// A peer of that name is there already.
+    #[error("{node} is a peer already: remove it first")]
+    PeerTaken {
+        /// The name.
+        node: NodeId,
+    },
+    /// A peer has this bridge's own name.
+    #[error("{node} is this bridge itself: list the others as peers")]
+    PeerIsSelf {
+        /// The name.
+        node: NodeId,
+    },
+    /// What this side shows of itself is another node's.
+    #[error(
+        "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
+    )]
+    OtherNode {
+        /// Whom the certificate names.
+        found: NodeId,
+        /// The bridge.
+        node: NodeId,
+    },
+    /// Letters would cross a network that others can read.
+    #[error(
+        "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if nobody else is on that network"
+    )]
+    Plaintext {
+        /// Where.
+        address: String,
+    },
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        #[source]
+        reason: io::Error,
+    },
+    /// The node's last incarnation cannot be read, or the next one cannot be kept.
+    #[error("cannot remember this node's incarnation in {}", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        reason: io::Error,
+    },
+    /// A group cannot be opened to other hosts.
+    #[error("group {group} cannot be carried")]
+    Open {
+        /// Its name.
+        group: String,
+        /// Why.
+        #[source]
+        reason: OpenError,
+    },
+    /// No runtime.
+    #[error("a bridge starts on an arbiter: call .start() inside of a running System")]
+    NoRuntime,
+}
+
+/// A bridge was stopped before everybody had been told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not every peer took its last letters within {limit:?}; the bridge has stopped all the same"
+)]
+pub struct DrainTimedOut {
+    /// The time given.
+    pub limit: Duration,
+}

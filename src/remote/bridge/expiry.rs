@@ -1,0 +1,25 @@
+//! Warns of the end of what this side shows of itself, while there is time to renew it.
+//!
+//! Decided here: how often it is asked for. How long before the end that begins is for
+//! [`Security`](crate::remote::transport::Security) to say.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::{AsyncContext, Context};
+use tracing::warn;
+
+use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::Shared};
+
+/// Warns now and, for as long as it is true, each hour.
+pub(crate) fn watch(shared: Arc<Shared>, ctx: &mut Context<RemoteBridge>) {
+    let Some(security) = &shared.security else {
+        return;
+    };
+    if let Some(at) = security.expires_soon() {
+        warn!(node = %shared.me.node, "own certificate expires soon: renew and reload it");
+        shared.events.tell(BridgeEvent::Expires { at });
+    }
+    ctx.run_later(HOUR, |_, ctx| watch(shared, ctx));
+}
+
+const HOUR: Duration = Duration::from_secs(60 * 60);

@@ -1,0 +1,155 @@
+//! When strangers may have it checked who they are: one after the other, at a pace.
+//!
+//! Decided here: that the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) is
+//! begun for one stranger at a time, at most once in [`PACE`], and that after each piece of it all
+//! others have [`TIMES`] as long. Connections that begin a handshake and go cost them next to
+//! nothing; without a pace they kept this thread busy, and a restarted cluster took five times as
+//! long to agree. Who comes from the address of a peer waits for no turn.
+
+use std::{
+    collections::BTreeSet,
+    future::{Future, poll_fn},
+    pin::pin,
+    time::Duration,
+};
+
+use actix::clock::{Instant, sleep_until};
+
+use crate::remote::bridge::shared::lock;
+
+use super::{Address, Pass};
+
+/// Who waits, and when the next one may begin.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    waiting: BTreeSet<u64>,
+    next: Option<Instant>,
+}
+
+impl Turns {
+    /// Whether that one may begin now, or when to ask again.
+    fn ask(&mut self, number: u64, now: Instant) -> Result<(), Instant> {
+        self.waiting.insert(number);
+        if let Some(next) = self.next.filter(|next| *next > now) {
+            return Err(next);
+        }
+        // The newest first: where too many come, the oldest are about to give way, and a turn
+        // would be lost with each of them.
+        if self.waiting.last() != Some(&number) {
+            return Err(after(now, PACE));
+        }
+        self.waiting.remove(&number);
+        self.next = Some(after(now, PACE));
+        Ok(())
+    }
+
+    /// So much work was done for a stranger.
+    fn worked(&mut self, took: Duration, now: Instant) {
+        let rest = took.saturating_mul(TIMES).min(MOST);
+        self.next = self.next.max(Some(after(now, rest)));
+    }
+}
+
+impl Pass {
+    /// Has it checked who is there: in its turn, if the other end is a stranger.
+    pub(crate) async fn in_turn<T>(&self, check: impl Future<Output = T>) -> T {
+        let mut check = pin!(check);
+        let is_strange = {
+            let _waiting = Waiting(self);
+            loop {
+                match self.ask() {
+                    Ok(is_strange) => break is_strange,
+                    Err(next) => sleep_until(next).await,
+                }
+            }
+        };
+        if !is_strange {
+            return check.await;
+        }
+        poll_fn(|task| {
+            let began = Instant::now();
+            let polled = check.as_mut().poll(task);
+            let now = Instant::now();
+            let mut book = lock(&self.gate.book);
+            book.turns.worked(now.duration_since(began), now);
+            polled
+        })
+        .await
+    }
+
+    /// Whether it is a stranger, if it may begin now.
+    fn ask(&self) -> Result<bool, Instant> {
+        let mut book = lock(&self.gate.book);
+        let address = book.addresses.get(&self.from);
+        if !address.is_none_or(Address::is_strange) {
+            return Ok(false);
+        }
+        book.turns.ask(self.number, Instant::now())?;
+        Ok(true)
+    }
+}
+
+/// Who does not wait any more, since it lost its place, leaves no gap.
+struct Waiting<'a>(&'a Pass);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut book = lock(&self.0.gate.book);
+        book.turns.waiting.remove(&self.0.number);
+    }
+}
+
+/// No more than 1,000 of them in a second.
+const PACE: Duration = Duration::from_millis(1);
+/// Strangers have a fifth of the time of this thread.
+const TIMES: u32 = 4;
+/// However long a piece took: what was measured may be another process that was given the CPU.
+const MOST: Duration = Duration::from_millis(20);
+
+/// An instant too far off to be counted cannot come of spans this short.
+fn after(now: Instant, span: Duration) -> Instant {
+    now.checked_add(span).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn the_newest_goes_first_and_one_at_a_time() {
+        let mut turns = Turns::default();
+        let now = Instant::now();
+        assert_eq!(turns.ask(1, now), Ok(()), "nobody waits");
+        for number in [2, 3, 4] {
+            assert_eq!(turns.ask(number, now), Err(now + PACE));
+        }
+        let now = now + PACE;
+        assert_eq!(turns.ask(2, now), Err(now + PACE), "there are newer ones");
+        assert_eq!(turns.ask(4, now), Ok(()));
+        assert_eq!(turns.ask(3, now), Err(now + PACE));
+        turns.waiting.remove(&3); // it lost its place
+        assert_eq!(turns.ask(2, now + PACE), Ok(()));
+        assert!(turns.waiting.is_empty());
+    }
+
+    #[test]
+    fn strangers_have_a_share_of_the_time_and_no_more() {
+        let mut turns = Turns::default();
+        let now = Instant::now();
+        assert_eq!(turns.ask(1, now), Ok(()));
+        turns.worked(MS(3), now + MS(3));
+        assert_eq!(turns.ask(2, now + MS(14)), Err(now + MS(15)));
+        assert_eq!(turns.ask(2, now + MS(15)), Ok(()));
+        turns.worked(MS(0), now + MS(15));
+        let next = now + MS(15) + PACE;
+        assert_eq!(
+            turns.ask(3, now + MS(15)),
+            Err(next),
+            "the pace all the same"
+        );
+        turns.worked(MS(900), now + MS(915));
+        assert_eq!(turns.ask(3, now + MS(915)), Err(now + MS(915) + MOST));
+    }
+}

@@ -1,0 +1,140 @@
+//! What an application holds of a bridge: answers without asking it, and wishes.
+
+use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
+
+use actix::{Addr, clock::timeout};
+use futures::Stream;
+
+use crate::remote::{
+    BridgeError, BridgeEvent, Counts, NodeId, NodeIncarnation, Peer, PeerStatus, RemoteBridge,
+    Traffic,
+    bridge::{
+        error::DrainTimedOut,
+        message::{AddPeer, Drain, RemovePeer, Stop},
+        shared::{Shared, lock},
+    },
+};
+
+/// An application's side of a bridge. Clones are the same bridge.
+///
+/// The bridge lives until it is stopped or drained, or its System ends; dropping handles does not
+/// end it.
+#[derive(Clone)]
+pub struct BridgeHandle {
+    pub(crate) addr: Addr<RemoteBridge>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) local: Option<SocketAddr>,
+    /// Plain text may leave the host.
+    pub(crate) is_dangerous: bool,
+}
+
+impl BridgeHandle {
+    /// The bridge's address, the same through all its lives.
+    pub fn addr(&self) -> &Addr<RemoteBridge> {
+        &self.addr
+    }
+
+    /// The name of this node.
+    pub fn node(&self) -> &NodeId {
+        &self.shared.me.node
+    }
+
+    /// This life of the node.
+    pub fn incarnation(&self) -> NodeIncarnation {
+        self.shared.me.incarnation
+    }
+
+    /// Where the bridge listens: the port is known even if 0 was asked for. `None` if it does not
+    /// listen, or on a network without addresses.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.local
+    }
+
+    /// Adds a peer while the bridge runs.
+    ///
+    /// # Errors
+    /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node),
+    /// [`PeerTaken`](BridgeError::PeerTaken), [`PeerIsSelf`](BridgeError::PeerIsSelf),
+    /// [`Plaintext`](BridgeError::Plaintext).
+    pub fn add_peer(&self, peer: Peer) -> Result<(), BridgeError> {
+        let node = peer.check(&self.shared, self.is_dangerous)?;
+        if !self.shared.add(&node, peer.address, peer.rights) {
+            return Err(BridgeError::PeerTaken { node });
+        }
+        self.addr.do_send(AddPeer(node));
+        Ok(())
+    }
+
+    /// Removes a peer while the bridge runs: its link is closed, and its agents are no members any
+    /// more. Says whether there was one.
+    pub fn remove_peer(&self, node: &NodeId) -> bool {
+        let is_known = self.shared.account(node).is_some();
+        self.shared.remove(node);
+        self.addr.do_send(RemovePeer(node.clone()));
+        is_known
+    }
+
+    /// How things stand with each peer, ordered by name.
+    pub fn peers(&self) -> Vec<PeerStatus> {
+        let status = |account: Arc<crate::remote::bridge::shared::Account>| {
+            let link = *lock(&account.stage);
+            let books = account.books();
+            PeerStatus {
+                node: account.node.clone(),
+                address: account.address.clone(),
+                link,
+                incarnation: books.latest,
+                agents: books.agents(),
+                lost: books.outbox.lost(),
+            }
+        };
+        self.shared.accounts().into_iter().map(status).collect()
+    }
+
+    /// Why links were closed and letters were dropped, so far.
+    pub fn counters(&self) -> Counts {
+        self.shared.counters.read()
+    }
+
+    /// What crossed so far.
+    pub fn traffic(&self) -> Traffic {
+        self.shared.meter.read()
+    }
+
+    /// What happens from now on; ends with the last handle and the bridge.
+    ///
+    /// A slow reader never holds the bridge up: it misses events, and is told how many.
+    pub fn events(&self) -> impl Stream<Item = BridgeEvent> + Unpin + Send + use<> {
+        self.shared.events.stream()
+    }
+
+    /// Ends the bridge politely: nobody is taken in any more, what waits is sent, every peer is
+    /// told goodbye and suspects the agents here at once. Let agents
+    /// [leave](crate::agent::ElectionHandle::leave) before, and their peers know that they have.
+    ///
+    /// # Errors
+    /// [`DrainTimedOut`] when that took longer than `limit`. The bridge has stopped all the same.
+    pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
+        let drained = timeout(limit, self.addr.send(Drain)).await;
+        self.stop();
+        self.shared.finish();
+        match drained {
+            Ok(_) => Ok(()), // closed already: there is nobody to tell
+            Err(_) => Err(DrainTimedOut { limit }),
+        }
+    }
+
+    /// Ends the bridge: all links are closed, and nobody elsewhere is a member here any more.
+    pub fn stop(&self) {
+        self.addr.do_send(Stop);
+    }
+}
+
+impl fmt::Debug for BridgeHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BridgeHandle")
+            .field("node", self.node())
+            .field("local_addr", &self.local)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! What the parts of a bridge say to its actor.
+
+use std::time::Duration;
+
+use actix::Message;
+use tokio::sync::oneshot;
+
+use super::gate::Pass;
+use crate::remote::{
+    Closed, Established, NodeId,
+    bridge::peers::{ConnId, DialError, Origin},
+    transport::Arrival,
+};
+
+/// A connection has been accepted by both sides. The answer says whether it stays.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), Closed>")]
+pub(crate) struct Opened {
+    pub(crate) conn: ConnId,
+    pub(crate) origin: Origin,
+    pub(crate) link: Established,
+    /// Closes the connection, after what waits has been sent.
+    pub(crate) close: oneshot::Sender<Closed>,
+}
+
+/// A connection is over, or never came to be. Said once of each, whatever happens.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Ended {
+    pub(crate) conn: ConnId,
+    /// Who was dialled, or who it was.
+    pub(crate) node: Option<NodeId>,
+    pub(crate) origin: Origin,
+    pub(crate) outcome: Outcome,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Before it was ready.
+    Failed(DialError),
+    /// After it was ready for that long.
+    Closed { why: Closed, lasted: Duration },
+}
+
+/// A connection came in.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(crate) struct CameIn(pub(crate) Arrival, pub(crate) Pass);
+
+/// The application has added a peer.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct AddPeer(pub(crate) NodeId);
+
+/// The application has removed a peer.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct RemovePeer(pub(crate) NodeId);
+
+/// The bridge says goodbye to everybody and takes nobody in; the answer comes when all links are
+/// closed.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Drain;
+
+/// The bridge ends.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Stop;
+
+/// Makes the bridge's actor panic, for tests of what that costs: links are made anew, and nobody is
+/// reported as gone.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Crash;

@@ -1,0 +1,31 @@
+//! The bridge of a process: the actor that looks after the peers, and what its parts share.
+//!
+//! [`RemoteBridge`] decides nothing about a peer by itself: it carries out what the pure machine in
+//! `peers` answers. `gate` decides which strangers may take up room, `events` and `counters` tell the
+//! application what happened, `shared` outlasts a crash of the actor.
+
+mod accept;
+mod actor;
+mod builder;
+mod counters;
+mod error;
+mod events;
+mod expiry;
+pub(crate) mod gate;
+mod handle;
+mod memory;
+pub(crate) mod message;
+mod noise;
+pub(crate) mod peers;
+pub(crate) mod shared;
+pub(crate) mod status;
+pub(crate) mod task;
+
+pub use actor::RemoteBridge;
+pub use builder::{BridgeBuilder, Peer};
+pub use counters::{Counters, Counts};
+pub use error::{BridgeError, DrainTimedOut};
+pub use events::BridgeEvent;
+pub use handle::BridgeHandle;
+pub use message::Crash;
+pub use status::{LinkStatus, PeerStatus, Traffic};

@@ -1,0 +1,399 @@
+//! What all parts of one bridge share, through all its lives.
+//!
+//! Decided here: what outlasts a crash of the actor: who this side is, the books of every peer, and
+//! all counters. Links do not; they are made anew.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use actix::clock::Instant;
+use fastrand::Rng;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+use tracing::{debug, warn};
+
+use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
+
+use crate::remote::{
+    Closed, Counters, Credential, GroupRules, Introduction, Limits, NodeId, Nonce, Rights,
+    Standing,
+    bridge::{
+        events::{BridgeEvent, Events},
+        gate::Gate,
+        noise::Noise,
+        peers::ConnId,
+        status::{LinkStatus, Meter},
+    },
+    carry::{Books, Carried, Lost, Route},
+    link::Guard,
+    transport::{Listener, Security, Transport},
+    wire::Opening,
+};
+
+/// The constant part of a bridge, and its books.
+pub(crate) struct Shared {
+    pub(crate) me: Introduction,
+    pub(crate) limits: Limits,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) credential: Option<Arc<dyn Credential>>,
+    pub(crate) carried: Vec<Arc<dyn Carried>>,
+    /// Parallel to the groups.
+    guards: Vec<Guard>,
+    /// Locked by the one who listens; `None` if nobody shall.
+    listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
+    is_over: AtomicBool,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) counters: Counters,
+    pub(crate) meter: Meter,
+    pub(crate) events: Events,
+    peers: Mutex<BTreeMap<NodeId, Arc<Account>>>,
+    rng: Mutex<Rng>,
+    /// What was told of those who were refused.
+    noise: Mutex<Noise>,
+    /// Groups of which it was said that two leaders are possible.
+    warned: Mutex<BTreeSet<usize>>,
+    serial: AtomicU64,
+    began: Instant,
+}
+
+/// What is kept of one peer.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) node: NodeId,
+    pub(crate) address: Option<String>,
+    pub(crate) rights: Rights,
+    pub(crate) books: Mutex<Books>,
+    /// Its routes into the groups, in the order of the bridge.
+    pub(crate) routes: Vec<Arc<dyn Route>>,
+    /// Whether the books have refused a name.
+    refusals: Arc<AtomicBool>,
+    pub(crate) stage: Mutex<LinkStatus>,
+}
+
+/// What a bridge is made of.
+pub(crate) struct Parts {
+    pub(crate) me: Introduction,
+    pub(crate) limits: Limits,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) security: Option<Arc<dyn Security>>,
+    pub(crate) credential: Option<Arc<dyn Credential>>,
+    pub(crate) carried: Vec<Arc<dyn Carried>>,
+    pub(crate) listener: Option<Box<dyn Listener>>,
+    pub(crate) seed: u64,
+    pub(crate) began: Instant,
+}
+
+impl Shared {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let guards = parts.carried.iter().map(|_| Guard::default()).collect();
+        Self {
+            gate: Arc::new(Gate::new(&parts.limits)),
+            me: parts.me,
+            limits: parts.limits,
+            transport: parts.transport,
+            security: parts.security,
+            credential: parts.credential,
+            carried: parts.carried,
+            guards,
+            listener: Arc::new(AsyncMutex::new(parts.listener)),
+            is_over: AtomicBool::new(false),
+            counters: Counters::new(),
+            meter: Meter::default(),
+            events: Events::default(),
+            peers: Mutex::default(),
+            rng: Mutex::new(Rng::with_seed(parts.seed)),
+            noise: Mutex::default(),
+            warned: Mutex::default(),
+            serial: AtomicU64::new(0),
+            began: parts.began,
+        }
+    }
+
+    /// A reading of the bridge's own clock.
+    pub(crate) fn now(&self) -> Time {
+        Time::ZERO.after(self.began.elapsed())
+    }
+
+    /// When the bridge's own clock shows this.
+    pub(crate) fn instant(&self, at: Time) -> Instant {
+        let far = std::time::Duration::from_secs(FAR);
+        let span = at.since(Time::ZERO).min(far);
+        self.began.checked_add(span).unwrap_or(self.began)
+    }
+
+    /// Begins a connection: its number, and this side's half of the link's name.
+    ///
+    /// The half begins with the number, so that of two links of the same two lives the one that
+    /// was begun later, as one of the two sees it, has the later name.
+    pub(crate) fn begin(&self) -> (ConnId, Nonce) {
+        let serial = self.serial.fetch_add(1, Relaxed);
+        let count = u32::try_from(serial).unwrap_or(u32::MAX);
+        let chance = lock(&self.rng).u32(..);
+        let half = u64::from(count) << 32 | u64::from(chance);
+        (ConnId(serial), Nonce(half.to_be_bytes()))
+    }
+
+    /// A point in a range of nanoseconds.
+    pub(crate) fn draw(&self, min: u64, max: u64) -> u64 {
+        lock(&self.rng).u64(min..=max.max(min))
+    }
+
+    pub(crate) fn account(&self, node: &NodeId) -> Option<Arc<Account>> {
+        lock(&self.peers).get(node).cloned()
+    }
+
+    pub(crate) fn accounts(&self) -> Vec<Arc<Account>> {
+        lock(&self.peers).values().cloned().collect()
+    }
+
+    /// Adds a peer; says whether it was new.
+    pub(crate) fn add(&self, node: &NodeId, address: Option<String>, rights: Rights) -> bool {
+        let mut peers = lock(&self.peers);
+        if peers.contains_key(node) {
+            return false;
+        }
+        let lost = |group| self.lost(node, group);
+        let books = Books::new(node.as_str(), &self.carried, &self.limits, lost);
+        let account = Account {
+            routes: books.routes(),
+            node: node.clone(),
+            address,
+            rights,
+            refusals: Arc::clone(books.refusals()),
+            books: Mutex::new(books),
+            stage: Mutex::new(LinkStatus::Waiting),
+        };
+        peers.insert(node.clone(), Arc::new(account));
+        true
+    }
+
+    /// Removes a peer, and its agents from all groups.
+    pub(crate) fn remove(&self, node: &NodeId) {
+        let account = lock(&self.peers).remove(node);
+        if let Some(account) = account {
+            self.gate.forget(node);
+            account.books().close();
+            (0..self.carried.len()).for_each(|group| account.books().remove(group));
+            self.retry_all();
+        }
+    }
+
+    /// A name became free in a group: whoever was refused it may have it.
+    pub(crate) fn retry(&self, group: usize) {
+        for account in self.accounts() {
+            if account.refusals.load(Relaxed) {
+                account.books().retry(group);
+            }
+        }
+    }
+
+    /// The same in all groups.
+    pub(crate) fn retry_all(&self) {
+        (0..self.carried.len()).for_each(|group| self.retry(group));
+    }
+
+    /// Tells of names that agents of a node lose in a group.
+    fn lost(&self, node: &NodeId, group: usize) -> Lost {
+        let (events, node) = (self.events.clone(), node.clone());
+        let group = self.carried.get(group).map(|carried| carried.name());
+        let group = group.and_then(|name| AgentId::new(name).ok());
+        Box::new(move |agent, by| {
+            warn!(peer = %node, group = ?group, %agent, %by, "name taken over from a peer");
+            if let Some(group) = group.clone() {
+                let (node, agent, by) = (node.clone(), agent.clone(), by.clone());
+                events.tell(BridgeEvent::NameTakenOver {
+                    node,
+                    group,
+                    agent,
+                    by,
+                });
+            }
+        })
+    }
+
+    /// Whether this side carries a group that a peer opens, by the same rules.
+    pub(crate) fn standing(&self, opening: &Opening<'_>) -> Standing {
+        let at = self.carried.iter().position(|c| c.name() == opening.name);
+        let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
+            return Standing::Unknown;
+        };
+        match carried.requirements() {
+            Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => Standing::Mismatch,
+            Some(_) => Standing::Carried(at),
+            None => {
+                if let Some(guard) = self.guards.get(at) {
+                    guard.count_from(opening.rules, opening.epoch);
+                }
+                Standing::Carried(at)
+            }
+        }
+    }
+
+    /// Counts, and tells, why a link ended or never came to be.
+    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
+        self.counters.closed(why);
+        let is_ordinary = matches!(
+            why,
+            Closed::Lost | Closed::Leaving | Closed::Replaced | Closed::Silent
+        );
+        // A peer that was dialled and says nothing is out of reach, which is told otherwise.
+        let is_mute = why == Closed::HandshakeTimeout && node.is_some();
+        if is_ordinary || is_mute {
+            return debug!(peer = ?node, addr = from, reason = %why, "link ended");
+        }
+        let Some(left_out) = self.may_tell(from) else {
+            return;
+        };
+        warn!(peer = ?node, addr = from, reason = %why, left_out, "link refused");
+        let (node, from) = (node.cloned(), from.to_owned());
+        let event = if let Closed::Goodbye(why) = why {
+            BridgeEvent::RefusedBy { node, from, why }
+        } else {
+            BridgeEvent::Refused { node, from, why }
+        };
+        self.events.tell(event);
+    }
+
+    /// Whether it may be told now that somebody was refused. If so, it is told how much was left
+    /// out before.
+    fn may_tell(&self, from: &str) -> Option<u64> {
+        let left_out = lock(&self.noise).may_tell(self.now(), from)?;
+        if left_out > 0 {
+            self.events.tell(BridgeEvent::LeftOut { events: left_out });
+        }
+        Some(left_out)
+    }
+
+    /// The agents of a group here follow these rules from now on.
+    pub(crate) fn follow(&self, group: usize, requirements: &Requirements) {
+        self.warn_of_two_leaders(group, requirements.leaders);
+        if let Some(guard) = self.guards.get(group) {
+            guard.follow(requirements);
+        }
+    }
+
+    /// Whether a peer may name this term in a group.
+    pub(crate) fn admit(&self, group: usize, term: Term) -> Result<(), Closed> {
+        let guard = self.guards.get(group);
+        guard.map_or(Ok(()), |guard| Ok(guard.admit(term)?))
+    }
+
+    /// Says once of each group whether hosts that lose each other may have two leaders: within a
+    /// process nothing comes between the agents, so that a user may never have met that before.
+    fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
+        if leaders == Leaders::PerTerm || !lock(&self.warned).insert(group) {
+            return;
+        }
+        let group = self.carried.get(group).map(|carried| carried.name());
+        match leaders {
+            Leaders::PerTerm => {}
+            Leaders::PerSide => warn!(
+                group,
+                "group reaches other hosts, and each side of a partition elects a leader: use the quorum election (.quorum(..)) where that must not be"
+            ),
+            Leaders::Unpromised => warn!(
+                group,
+                "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..)) where that must not be"
+            ),
+        }
+    }
+
+    /// The bridge has ended for good: nobody elsewhere is a member here.
+    pub(crate) fn finish(&self) {
+        if self.is_over.swap(true, Relaxed) {
+            return;
+        }
+        // Whoever listens drops it in the end.
+        if let Ok(mut listener) = self.listener.try_lock() {
+            drop(listener.take());
+        }
+        for account in self.accounts() {
+            self.remove(&account.node);
+        }
+        self.events.tell(BridgeEvent::Ended);
+    }
+
+    /// Takes the listener as soon as a former life of the actor has let go of it.
+    pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
+        Listening {
+            listener: Arc::clone(&self.listener).lock_owned().await,
+            shared: Arc::clone(self),
+        }
+    }
+
+    /// Tells of a proof that was not accepted; that its connection ended is told besides.
+    pub(crate) fn unproven(
+        &self,
+        node: Option<&NodeId>,
+        from: &str,
+        detail: &'static str,
+        names: &[String],
+    ) {
+        let Some(left_out) = self.may_tell(from) else {
+            return;
+        };
+        debug!(peer = ?node, addr = from, reason = detail, ?names, left_out, "proof not accepted");
+        self.events.tell(BridgeEvent::Unproven {
+            node: node.cloned(),
+            from: from.to_owned(),
+            reason: detail,
+            names: names.to_vec(),
+        });
+    }
+
+    /// Tells of a name that a peer may not have.
+    pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
+        let group = self.carried.get(group).map(|carried| carried.name());
+        if let Some(Ok(group)) = group.map(AgentId::new) {
+            let node = node.clone();
+            self.events
+                .tell(BridgeEvent::NameTaken { node, group, agent });
+        }
+    }
+}
+
+/// The listener, in use.
+pub(crate) struct Listening {
+    listener: OwnedMutexGuard<Option<Box<dyn Listener>>>,
+    shared: Arc<Shared>,
+}
+
+impl Listening {
+    pub(crate) fn get(&mut self) -> Option<&mut Box<dyn Listener>> {
+        self.listener.as_mut()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if self.shared.is_over.load(Relaxed) {
+            drop(self.listener.take());
+        }
+    }
+}
+
+impl Account {
+    pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("me", &self.me)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Later than any deadline, in seconds.
+const FAR: u64 = 1 << 31;

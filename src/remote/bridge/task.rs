@@ -1,0 +1,25 @@
+//! A task that ends with whoever holds it.
+
+use actix_rt::task::JoinHandle;
+
+/// A task that ends with whoever holds it.
+pub(crate) struct Task(Option<JoinHandle<()>>);
+
+impl Task {
+    pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) -> Self {
+        Self(Some(actix_rt::spawn(task)))
+    }
+
+    /// From now on it ends by itself.
+    pub(crate) fn detach(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A stream that notices its first byte.
+//!
+//! Whatever secures the stream reads it first, so it is noticed below that: a dialler that begins a
+//! TLS handshake has said something as well as one that says hello. What it said is kept until it is
+//! worth an answer.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+
+use crate::remote::{bridge::gate::Ear, transport::Stream};
+
+pub(super) struct FirstByte {
+    stream: Box<dyn Stream>,
+    ear: Option<Ear>,
+    /// What was read ahead.
+    said: BytesMut,
+}
+
+impl FirstByte {
+    pub(super) fn new(stream: Box<dyn Stream>, ear: Ear) -> Self {
+        Self {
+            stream,
+            ear: Some(ear),
+            said: BytesMut::new(),
+        }
+    }
+
+    /// Waits until the other end has said something, or has ended.
+    pub(super) async fn first(&mut self) -> io::Result<()> {
+        let mut said = BytesMut::with_capacity(AHEAD);
+        self.read_buf(&mut said).await?;
+        self.said = said;
+        Ok(())
+    }
+}
+
+impl AsyncRead for FirstByte {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.said.is_empty() {
+            let len = self.said.len().min(buf.remaining());
+            buf.put_slice(&self.said.split_to(len));
+            return Poll::Ready(Ok(()));
+        }
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
+        if buf.filled().len() > before
+            && let Some(ear) = self.ear.take()
+        {
+            ear.heard();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for FirstByte {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(task, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        task: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(task, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(task)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(task)
+    }
+}
+
+/// A TLS client's first record is about 240 bytes.
+const AHEAD: usize = 512;

@@ -1,0 +1,313 @@
+//! Until both sides are ready: make the connection, secure it, shake hands.
+
+use std::{io, pin::pin, sync::Arc};
+
+use actix::clock::timeout;
+use bytes::BytesMut;
+use futures::future::{Either, select};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tracing::warn;
+
+use crate::{
+    protocol::Time,
+    remote::{
+        Acquaintance, Closed, Established, Farewell, Handshake, NodeId, Progress,
+        bridge::{gate::Pass, peers::DialError, shared::Account},
+        transport::{Stream, Unsecured},
+        wire::{Frames, Hello},
+    },
+};
+
+use super::{Call, Connection, first_byte::FirstByte, goodbye};
+
+/// A connection that both sides accept.
+pub(super) struct Greeted {
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) frames: Frames,
+    pub(super) link: Established,
+    pub(super) account: Arc<Account>,
+    /// The other end, for logs and events.
+    pub(super) from: String,
+    /// Held for as long as the connection lives.
+    pub(super) pass: Option<Pass>,
+}
+
+/// A connection that came to nothing.
+pub(super) struct Failed {
+    /// Why, if somebody was there.
+    pub(super) why: Option<Closed>,
+    pub(super) from: Option<String>,
+    is_refused: bool,
+    /// What is still to be said, and over which stream.
+    pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
+    /// Who it showed to be, if that is what it failed by.
+    pub(super) unproven: Option<Box<Unproven>>,
+}
+
+/// A proof that was not accepted.
+pub(super) struct Unproven {
+    pub(super) detail: &'static str,
+    pub(super) names: Vec<String>,
+}
+
+impl From<Unsecured> for Failed {
+    fn from(unsecured: Unsecured) -> Self {
+        let Unsecured {
+            why,
+            detail,
+            names,
+            parting,
+        } = unsecured;
+        let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
+        Self {
+            parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
+            unproven: (why == Closed::Auth).then(|| Box::new(Unproven { detail, names })),
+            ..why.into()
+        }
+    }
+}
+
+impl From<Closed> for Failed {
+    fn from(why: Closed) -> Self {
+        let unproven = if let Closed::Secret(fault) = why {
+            Some(Box::new(Unproven {
+                detail: fault.detail(),
+                names: Vec::new(),
+            }))
+        } else {
+            None
+        };
+        Self {
+            why: Some(why),
+            from: None,
+            is_refused: false,
+            parting: None,
+            unproven,
+        }
+    }
+}
+
+impl Failed {
+    fn dial(reason: &io::Error) -> Self {
+        let dropped = [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+        ];
+        Self {
+            why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
+            from: None,
+            is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
+            parting: None,
+            unproven: None,
+        }
+    }
+
+    /// What it means to whoever dialled.
+    pub(super) fn dial_error(&self) -> DialError {
+        match self.why {
+            None if self.is_refused => DialError::Refused,
+            Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
+            Some(Closed::Lost) => DialError::Dropped,
+            None
+            | Some(
+                Closed::HandshakeTimeout | Closed::Leaving | Closed::Goodbye(Farewell::Leaving),
+            ) => DialError::NoAnswer,
+            Some(_) => DialError::Rejected,
+        }
+    }
+}
+
+/// Who made the connection.
+enum Caller {
+    /// This side, to that node.
+    Me(Box<dyn Stream>, NodeId),
+    Other(FirstByte),
+}
+
+impl Connection {
+    /// Until both sides are ready, within the limit for all of it.
+    pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
+        let limit = self.shared.limits.handshake();
+        let (caller, from, pass) = match call {
+            Call::Accept(arrival, pass) => {
+                let stream = FirstByte::new(arrival.stream, pass.ear());
+                (Caller::Other(stream), arrival.from, Some(pass))
+            }
+            Call::Dial(account) => {
+                let address = account.address.clone().unwrap_or_default();
+                let dialling = timeout(limit, self.shared.transport.dial(&address));
+                let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
+                let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
+                (Caller::Me(stream, account.node.clone()), address, None)
+            }
+        };
+        let failed = |failed: Failed| Failed {
+            from: Some(from.clone()),
+            ..failed
+        };
+        let rest = limit.saturating_sub(self.shared.now().since(since));
+        let met = {
+            let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
+            match &pass {
+                None => meeting.await,
+                Some(pass) => match select(meeting, pin!(pass.lost())).await {
+                    Either::Left((met, _)) => met,
+                    Either::Right((why, _)) => Ok(Err(why.into())),
+                },
+            }
+        };
+        let met = met.unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
+        let (stream, frames, link) = met.map_err(failed)?;
+        // It may have been removed meanwhile.
+        let account = self.shared.account(&link.peer);
+        let account = account.ok_or_else(|| failed(Closed::Auth.into()))?;
+        let mut pass = pass;
+        if let Some(pass) = &mut pass {
+            if !pass.ready() {
+                return Err(failed(Closed::TooManyConnections.into()));
+            }
+            self.shared.gate.met(&link.peer, &from);
+        }
+        Ok(Greeted {
+            stream,
+            frames,
+            link,
+            account,
+            from,
+            pass,
+        })
+    }
+
+    async fn meet(
+        &self,
+        caller: Caller,
+        pass: Option<&Pass>,
+        since: Time,
+    ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
+        let (dialled, secured) = match caller {
+            Caller::Me(stream, node) => {
+                let secured = self.secure(stream, Some(&node)).await;
+                (Some(node), secured)
+            }
+            Caller::Other(mut stream) => {
+                if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
+                    // Who dialled speaks first, and makes work for this side by that. Who says
+                    // nothing takes nobody's turn.
+                    stream.first().await.map_err(|_| Closed::Lost)?;
+                    let checked = self.secure(Box::new(stream), None);
+                    (None, pass.in_turn(checked).await)
+                } else {
+                    (None, self.secure(Box::new(stream), None).await)
+                }
+            }
+        };
+        let (stream, vouched) = secured?;
+        self.shake(stream, dialled, vouched, since).await
+    }
+
+    /// Secures the stream, if the bridge has anything to secure it by; says who is there.
+    async fn secure(
+        &self,
+        stream: Box<dyn Stream>,
+        dialled: Option<&NodeId>,
+    ) -> Result<(Box<dyn Stream>, Option<NodeId>), Failed> {
+        let Some(security) = &self.shared.security else {
+            return Ok((stream, None));
+        };
+        let is_peer = |node: &NodeId| self.shared.account(node).is_some();
+        let secured = match dialled {
+            Some(node) => security.outbound(stream, node).await,
+            None => security.inbound(stream, &is_peer).await,
+        }?;
+        Ok((secured.stream, Some(secured.node)))
+    }
+
+    async fn shake(
+        &self,
+        mut stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
+        vouched: Option<NodeId>,
+        since: Time,
+    ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
+        let shared = &self.shared;
+        let mut out = BytesMut::new();
+        let (me, limits) = (shared.me.clone(), &shared.limits);
+        let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
+        if let Some(credential) = &shared.credential {
+            let challenge = credential.challenge().map_err(|reason| {
+                warn!(%reason, "no randomness for a challenge");
+                Closed::Lost
+            })?;
+            hands = hands.asking(Arc::clone(credential), challenge);
+        }
+        let mut frames = Frames::new(limits);
+        let who = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
+        loop {
+            say(&mut stream, &mut out).await?;
+            let now = shared.now();
+            let received = match frames.next(now) {
+                Ok(Some(body)) => hands.receive(now, body, who, &mut out),
+                Ok(None) => {
+                    let read = stream.read_buf(frames.room()).await;
+                    match read {
+                        Ok(0) => Err(Closed::Lost),
+                        Ok(_) => continue,
+                        Err(reason) => Err(broken(&reason)),
+                    }
+                }
+                Err(why) => Err(why),
+            };
+            match received {
+                Ok(Progress::Waiting) => {}
+                Ok(Progress::Ready(link)) => {
+                    // The side that accepted the connection proves last.
+                    say(&mut stream, &mut out).await?;
+                    frames.raise(limits);
+                    return Ok((stream, frames, *link));
+                }
+                Err(why) => {
+                    let parting = (!out.is_empty()).then(|| (stream, out.to_vec()));
+                    return Err(Failed {
+                        parting,
+                        ..why.into()
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether a node that says hello may connect. What its certificate says counts, if it has one.
+    fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
+        if vouched.is_some_and(|node| *node != hello.node) {
+            return None;
+        }
+        let account = self.shared.account(&hello.node)?;
+        let (now, forget) = (self.shared.now(), self.shared.limits.forget());
+        let latest = account.books().latest_at(now, forget);
+        Some(Acquaintance {
+            rights: account.rights.clone(),
+            latest,
+        })
+    }
+}
+
+/// Sends what there is to send.
+async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Closed> {
+    if !out.is_empty() {
+        stream.write_all(out).await.map_err(|_| Closed::Lost)?;
+        stream.flush().await.map_err(|_| Closed::Lost)?;
+        out.clear();
+    }
+    Ok(())
+}
+
+const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
+
+/// A refusal may come late: by TLS 1.3, who dialled is judged after its own side is done.
+fn broken(reason: &io::Error) -> Closed {
+    if reason.kind() == io::ErrorKind::InvalidData {
+        Closed::Tls
+    } else {
+        Closed::Lost
+    }
+}

@@ -1,0 +1,387 @@
+//! The first frames of a connection: who is it, and which link is this?
+//!
+//! ```text
+//!    this side                                   the other side
+//!      begin ──────────── HELLO ───────────┐
+//!            ┌─────────── HELLO ───────────┼──── begin         both at once
+//!            ▼                             ▼
+//!      1 one of our versions?         (the same checks)
+//!      2 our cluster?
+//!      3 not ourselves?
+//!      4 all required features?
+//!      5 whom we dialled, in the table, vouched for by the certificate?
+//!      6 its newest incarnation?
+//!            │ no: GOODBYE(why), close
+//!            ├─────── CONDITIONS ──────────┐
+//!            ┌─────── CONDITIONS ──────────┤                     both at once
+//!            ▼                             ▼
+//!      7 both ask for a proof, or neither does?
+//!            │ no: GOODBYE(secret), close
+//!            ├── READY(link, proofs) ─────▶│
+//!            │                             8 is one of the proofs right?
+//!            │                             9 the same link? ready
+//!            │◀──── READY(link, proofs) ───┘
+//!      8, 9 the same: ready
+//! ```
+//!
+//! Without a secret both say READY at once. With one, the side that accepted the connection says it
+//! after the other's proof was right: whoever can dial a port is given no proof to guess at.
+//!
+//! Decided here: the order of the checks, and what each refusal is called. Not here: the peer
+//! table, the certificate, how a proof is made, which of two links to a peer stays.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+
+use crate::protocol::Time;
+use crate::remote::{
+    Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
+    Nonce, Proof, Rights, SecretFault,
+    link::credential::{Part, Said},
+    wire::{self, Allowance, Bounds, Conditions, Features, Frame, Hello, Versions},
+};
+
+/// Who this side is: the same for all its connections.
+#[derive(Clone, Debug)]
+pub struct Introduction {
+    /// Its name.
+    pub node: NodeId,
+    /// Its cluster.
+    pub cluster: ClusterId,
+    /// Its life.
+    pub incarnation: NodeIncarnation,
+    /// What it speaks; [`Versions::OURS`].
+    pub versions: Versions,
+    /// What it can do; [`Features::OURS`].
+    pub features: Features,
+    /// What the other side must be able to do.
+    pub required: Features,
+    /// By which others will know that this incarnation has ended for good; none yet.
+    pub end: Option<EndDigest>,
+}
+
+impl Introduction {
+    /// With the versions and features of this release.
+    #[must_use]
+    pub fn new(node: NodeId, cluster: ClusterId, incarnation: NodeIncarnation) -> Self {
+        Self {
+            node,
+            cluster,
+            incarnation,
+            versions: Versions::OURS,
+            features: Features::OURS,
+            required: Features::default(),
+            end: None,
+        }
+    }
+}
+
+/// What is known here of a node that says HELLO, and that may connect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acquaintance {
+    /// What it may announce.
+    pub rights: Rights,
+    /// The latest life of it that was ever met, if any.
+    pub latest: Option<NodeIncarnation>,
+}
+
+/// One side of the handshake of one connection.
+///
+/// # How a driver uses it
+/// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then
+///    [`asking`](Self::asking) where there is a secret; send what it wrote.
+/// 2. Give each frame's body to [`receive`](Self::receive); send what it wrote, *also* when the
+///    link is ready by it, and before closing when it failed. On [`Progress::Ready`] call
+///    [`Frames::raise`](crate::remote::wire::Frames::raise) and go on with an
+///    [`Inbound`](crate::remote::Inbound).
+/// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
+#[derive(Debug)]
+pub struct Handshake {
+    me: Introduction,
+    nonce: Nonce,
+    dialled: Option<NodeId>,
+    bounds: Bounds,
+    allowance: Allowance,
+    deadline: Time,
+    /// What proves and checks, and this side's challenge, if it asks for a proof.
+    asking: Option<(Arc<dyn Credential>, Challenge)>,
+    said: Said,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// HELLO was sent.
+    Greeting,
+    /// CONDITIONS were sent: the other side says that it is this one.
+    Agreeing(Box<Established>),
+    /// Both conditions are known. READY was sent, or waits until the other side has proved.
+    Accepting(Box<Established>),
+    /// It ended, one way or the other.
+    Over,
+}
+
+/// How far a handshake is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More frames are needed.
+    Waiting,
+    /// The link is ready.
+    Ready(Box<Established>),
+}
+
+/// A link that both sides accept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Established {
+    /// The other side.
+    pub peer: NodeId,
+    /// Its life.
+    pub incarnation: NodeIncarnation,
+    /// The link.
+    pub link: LinkId,
+    /// The version both speak.
+    pub version: u16,
+    /// What both can do.
+    pub features: Features,
+    /// The longest frame that the other side takes, in bytes.
+    pub frame: usize,
+    /// How much it takes before it closes the link for it.
+    pub allowance: Allowance,
+    /// By which its end will be known, if it said.
+    pub end: Option<EndDigest>,
+    /// What the other side may announce.
+    pub rights: Rights,
+}
+
+impl Handshake {
+    /// Begins: writes HELLO to `out`.
+    ///
+    /// `dialled` is who should answer, if this side made the connection. `since` is when the
+    /// connection was made: TLS counts towards the limit.
+    pub fn begin(
+        me: Introduction,
+        nonce: Nonce,
+        dialled: Option<NodeId>,
+        limits: &Limits,
+        since: Time,
+        out: &mut BytesMut,
+    ) -> Self {
+        let mut hello = BytesMut::new();
+        Hello {
+            versions: me.versions,
+            cluster: me.cluster.clone(),
+            node: me.node.clone(),
+            incarnation: me.incarnation,
+            nonce,
+            frame: u32::try_from(limits.frame()).unwrap_or(u32::MAX),
+            features: me.features,
+            required: me.required,
+        }
+        .encode(&mut hello);
+        out.extend_from_slice(&hello);
+        Self {
+            me,
+            nonce,
+            dialled,
+            bounds: limits.bounds(),
+            allowance: Allowance::of(limits),
+            deadline: since.after(limits.handshake()),
+            asking: None,
+            said: Said {
+                here: hello.to_vec(),
+                there: Vec::new(),
+            },
+            state: State::Greeting,
+        }
+    }
+
+    /// Gives the other side a proof and asks it for one; a peer that does not is refused. Which
+    /// side dialled is part of both.
+    ///
+    /// Call it before [`receive`](Self::receive), with a challenge drawn for this connection alone.
+    #[must_use]
+    pub fn asking(mut self, credential: Arc<dyn Credential>, challenge: Challenge) -> Self {
+        self.asking = Some((credential, challenge));
+        self
+    }
+
+    /// When to give up.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Takes the body of a frame; what is to be sent is appended to `out`.
+    ///
+    /// `who` is asked once, for a node that passed all other checks: `None` if it is not in the
+    /// table, or is not whom the connection's certificate names.
+    ///
+    /// # Errors
+    /// Why to close the connection; `out` may hold a GOODBYE to be sent before. Nothing more is
+    /// taken afterwards.
+    pub fn receive(
+        &mut self,
+        now: Time,
+        body: &[u8],
+        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+        out: &mut BytesMut,
+    ) -> Result<Progress, Closed> {
+        let state = std::mem::replace(&mut self.state, State::Over);
+        let next = self.step(now, state, body, who, out);
+        match next {
+            Ok((state, progress)) => {
+                self.state = state;
+                Ok(progress)
+            }
+            Err(why) => {
+                if let Some(farewell) = why.farewell() {
+                    wire::encode_goodbye(farewell, out);
+                }
+                Err(why)
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        now: Time,
+        state: State,
+        body: &[u8],
+        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+        out: &mut BytesMut,
+    ) -> Result<(State, Progress), Closed> {
+        if now >= self.deadline {
+            return Err(Closed::HandshakeTimeout);
+        }
+        match (state, Frame::decode(body, self.bounds)?) {
+            (State::Greeting, Frame::Hello(hello)) => {
+                let established = self.judge(&hello, who)?;
+                self.said.hear(body);
+                self.state_conditions(out);
+                Ok((State::Agreeing(Box::new(established)), Progress::Waiting))
+            }
+            (State::Agreeing(mut established), Frame::Conditions(conditions)) => {
+                self.agree(&conditions)?;
+                self.said.hear(body);
+                established.allowance = conditions.allowance;
+                established.end = conditions.end;
+                if !self.proves_last() {
+                    self.accept(established.link, out);
+                }
+                Ok((State::Accepting(established), Progress::Waiting))
+            }
+            (State::Accepting(established), Frame::Ready { link, proofs }) => {
+                self.believe(&proofs)?;
+                if link != established.link {
+                    return Err(Closed::WrongLink);
+                }
+                if self.proves_last() {
+                    self.accept(link, out);
+                }
+                Ok((State::Over, Progress::Ready(established)))
+            }
+            (
+                State::Greeting | State::Agreeing(_) | State::Accepting(_),
+                Frame::Goodbye { why },
+            ) => Err(Closed::Goodbye(why)),
+            _ => Err(Closed::Protocol),
+        }
+    }
+
+    fn state_conditions(&mut self, out: &mut BytesMut) {
+        let mut conditions = BytesMut::new();
+        Conditions {
+            challenge: self.asking.as_ref().map(|(_, challenge)| *challenge),
+            allowance: self.allowance,
+            end: self.me.end,
+        }
+        .encode(&mut conditions);
+        self.said.here.extend_from_slice(&conditions);
+        out.extend_from_slice(&conditions);
+    }
+
+    /// A peer that asks for no proof gives none: taking it would make the secret optional.
+    fn agree(&self, conditions: &Conditions) -> Result<(), Closed> {
+        match (&self.asking, conditions.challenge) {
+            (Some(_), Some(_)) | (None, None) => Ok(()),
+            (Some(_), None) => Err(Closed::Secret(SecretFault::NotThere)),
+            (None, Some(_)) => Err(Closed::Secret(SecretFault::NotHere)),
+        }
+    }
+
+    /// Says READY, with proofs if the sides ask for them.
+    fn accept(&self, link: LinkId, out: &mut BytesMut) {
+        let proofs = self.asking.as_ref().map(|(credential, _)| {
+            let part = self.part();
+            credential.prove(&self.said.statement(part, part))
+        });
+        wire::encode_proof(link, &proofs.unwrap_or_default(), out);
+    }
+
+    fn believe(&self, proofs: &[Proof]) -> Result<(), Closed> {
+        let Some((credential, _)) = &self.asking else {
+            // A proof that was not asked for has no place.
+            return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
+        };
+        let part = self.part();
+        let statement = self.said.statement(part, part.other());
+        if credential.accepts(&statement, proofs) {
+            Ok(())
+        } else {
+            Err(Closed::Secret(SecretFault::Unproved))
+        }
+    }
+
+    const fn part(&self) -> Part {
+        if self.dialled.is_some() {
+            Part::Dialler
+        } else {
+            Part::Acceptor
+        }
+    }
+
+    fn proves_last(&self) -> bool {
+        self.asking.is_some() && self.part() == Part::Acceptor
+    }
+
+    fn judge(
+        &self,
+        hello: &Hello,
+        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+    ) -> Result<Established, Closed> {
+        let me = &self.me;
+        let version = me.versions.common(hello.versions).ok_or(Closed::Version)?;
+        if hello.cluster != me.cluster {
+            return Err(Closed::Cluster);
+        }
+        if hello.node == me.node {
+            return Err(Closed::IsSelf);
+        }
+        if !me.features.has(hello.required) || !hello.features.has(me.required) {
+            return Err(Closed::Feature);
+        }
+        if self
+            .dialled
+            .as_ref()
+            .is_some_and(|node| *node != hello.node)
+        {
+            return Err(Closed::Auth);
+        }
+        let Acquaintance { rights, latest } = who(hello).ok_or(Closed::Auth)?;
+        if latest.is_some_and(|latest| latest > hello.incarnation) {
+            return Err(Closed::Stale);
+        }
+        Ok(Established {
+            peer: hello.node.clone(),
+            incarnation: hello.incarnation,
+            link: LinkId::between((&me.node, self.nonce), (&hello.node, hello.nonce)),
+            version,
+            features: me.features.and(hello.features),
+            frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
+            allowance: self.allowance,
+            end: None,
+            rights,
+        })
+    }
+}

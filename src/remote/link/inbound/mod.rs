@@ -1,0 +1,340 @@
+//! Judges what comes over a link that is ready.
+//!
+//! Decided here: the order of the frames, the rights of the peer, what is dropped and what ends
+//! the link. Not here: what a letter says; only who knows the group's messages can decode it, and
+//! asks the group's [`TermGuard`](crate::remote::TermGuard) then.
+
+mod budget;
+mod directory;
+
+use crate::{
+    planted::{Defect, has},
+    protocol::{AgentId, Incarnation, Leader, Member, Time},
+    remote::{
+        Closed, Dropped, Established, Limits, MayBe, Rights,
+        wire::{Bounds, Frame, Letters, Opening, RawLetter, Roster, RosterContent, WireError},
+    },
+};
+
+pub(crate) use budget::Bucket;
+
+use budget::Forgiveness;
+use directory::{Agent, Directory};
+
+/// Judges the frames of one link, one side.
+///
+/// # How a driver uses it
+/// 1. [`took`](Self::took) after every read, with the number of bytes.
+/// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It gives
+///    a [`Verdict`]: news of a group, letters, or a question to answer.
+/// 3. For each of the letters [`letter`](Self::letter), which says to which group of this side it
+///    goes, and from whom. Then decode its payload, ask the group's guard about its
+///    [`term`](crate::protocol::PeerMessage::term), and deliver it. Where a number in
+///    [`RawLetter::to`] stands for nobody, call [`unknown_agent`](Self::unknown_agent).
+/// 4. News: add or change the members, ask the guard about the leader's term. If a name belongs to
+///    another node's agent, call [`refuse`](Self::refuse): the link stays.
+///
+/// Every `Err` ends the link. Every [`Dropped`] is to be counted.
+///
+/// # What a sender owes
+/// The numbers of a group's agents begin at 0 and leave none out; those of agents that left may
+/// be given again. A group is opened before anything else is said of it, an agent is announced
+/// before its first letter. A letter may run ahead of the roster that announces its sender's new
+/// life, but no further.
+#[derive(Debug)]
+pub struct Inbound {
+    bounds: Bounds,
+    limits: Limits,
+    rights: Rights,
+    /// The number of the last frame.
+    last: u64,
+    bytes: Bucket,
+    unknown: Forgiveness,
+    /// Groups that began anew.
+    openings: Forgiveness,
+    directory: Directory,
+}
+
+/// Whether this side has a group that a peer announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is carried here, under this number of this side.
+    Carried(usize),
+    /// It is not carried here.
+    Unknown,
+    /// It is carried here, but follows other rules or another list of voters.
+    Mismatch,
+}
+
+/// What a frame is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict<'a> {
+    /// Something changed among the peer's agents of one group.
+    News(News),
+    /// Letters, to be judged one by one.
+    Letters(Letters<'a>),
+    /// Answer with a PONG and this token.
+    Answer(u64),
+    /// The peer answered the PING with this token.
+    Answered(u64),
+    /// Nothing to do but to count.
+    Drop(Dropped),
+}
+
+/// What changed among a peer's agents of one group. All of it is within the peer's rights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    /// The group, by this side's number.
+    pub group: usize,
+    /// Agents of this peer that are not named here are gone: the group begins anew.
+    pub is_opening: bool,
+    /// Who left the group, with the peer's numbers. They come before `members`.
+    pub left: Vec<(u32, AgentId)>,
+    /// Who is new or changed, with the peer's numbers: letters *to* them use these.
+    pub members: Vec<(u32, Member)>,
+    /// Who of the peer's agents leads, as the peer knows.
+    pub leader: Option<Leader>,
+}
+
+/// What becomes of one letter.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Letter<'a> {
+    /// Decode and deliver it.
+    Pass(Passed<'a>),
+    /// Drop it.
+    Drop(Dropped),
+}
+
+/// A letter's sender, as announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed<'a> {
+    /// The group, by this side's number.
+    pub group: usize,
+    /// Who.
+    pub from: &'a AgentId,
+    /// In which life.
+    pub incarnation: Incarnation,
+    /// What it may be.
+    pub may_be: MayBe,
+}
+
+impl Inbound {
+    /// Begins with the frame after READY.
+    #[must_use]
+    pub fn new(link: &Established, limits: &Limits, now: Time) -> Self {
+        Self {
+            bounds: limits.bounds(),
+            limits: *limits,
+            rights: link.rights.clone(),
+            last: 0,
+            bytes: Bucket::new(limits, now),
+            unknown: Forgiveness::new(limits.unknown(), limits.unknown_window()),
+            openings: Forgiveness::new(limits.unknown(), limits.unknown_window()),
+            directory: Directory::default(),
+        }
+    }
+
+    /// Notes that bytes were read.
+    ///
+    /// # Errors
+    /// [`Closed::Rate`].
+    pub fn took(&mut self, now: Time, bytes: usize) -> Result<(), Closed> {
+        if self.bytes.take(now, bytes) {
+            Ok(())
+        } else {
+            Err(Closed::Rate)
+        }
+    }
+
+    /// Judges the body of a frame. `standing` is asked when the peer opens a group.
+    ///
+    /// # Errors
+    /// Why to close the link.
+    pub fn frame<'a>(
+        &mut self,
+        now: Time,
+        body: &'a [u8],
+        standing: impl FnOnce(&Opening<'_>) -> Standing,
+    ) -> Result<Verdict<'a>, Closed> {
+        let frame = Frame::decode(body, self.bounds)?;
+        if let Some(seq) = frame.seq() {
+            self.follow(seq)?;
+        }
+        match frame {
+            Frame::Roster(roster) => self.roster(now, &roster, standing),
+            Frame::Letters(letters) => Ok(Verdict::Letters(letters)),
+            Frame::Ping { token, .. } => Ok(Verdict::Answer(token)),
+            Frame::Pong { token, .. } => Ok(Verdict::Answered(token)),
+            Frame::Goodbye { why } => Err(Closed::Goodbye(why)),
+            Frame::Hello(_) | Frame::Ready { .. } | Frame::Conditions(_) => Err(Closed::Protocol),
+        }
+    }
+
+    /// Judges a letter of a frame that was judged before.
+    ///
+    /// # Errors
+    /// Why to close the link.
+    pub fn letter(&mut self, now: Time, letter: &RawLetter<'_>) -> Result<Letter<'_>, Closed> {
+        let standing = self.directory.group(letter.group).map(|g| g.standing);
+        let slot = match standing.unwrap_or(Standing::Unknown) {
+            Standing::Carried(slot) => slot,
+            Standing::Mismatch => return Ok(Letter::Drop(Dropped::Mismatch)),
+            Standing::Unknown => {
+                return self.forgive(now, Dropped::UnknownGroup).map(Letter::Drop);
+            }
+        };
+        let group = self.directory.group_mut(letter.group);
+        let from = group.and_then(|group| group.agent_mut(letter.from));
+        let agent = from.ok_or(Closed::FromNotAllowed)?;
+        if agent.is_refused {
+            return Ok(Letter::Drop(Dropped::RefusedName));
+        }
+        let life = Some(letter.incarnation);
+        let is_former = life < agent.incarnation || life <= agent.ended;
+        if is_former && !has(Defect::FormerIsPassed) {
+            return Ok(Letter::Drop(Dropped::FormerLife));
+        }
+        agent.incarnation = life;
+        Ok(Letter::Pass(Passed {
+            group: slot,
+            from: &agent.id,
+            incarnation: letter.incarnation,
+            may_be: agent.may_be,
+        }))
+    }
+
+    /// Notes that a letter was for an agent that is not here.
+    ///
+    /// # Errors
+    /// [`Closed::UnknownTargets`] when there were too many.
+    pub fn unknown_agent(&mut self, now: Time) -> Result<Dropped, Closed> {
+        self.forgive(now, Dropped::UnknownAgent)
+    }
+
+    /// From now on drops the letters of one of the peer's agents: another node has the name.
+    pub fn refuse(&mut self, group: usize, id: &AgentId) {
+        if let Some(agent) = self.directory.carried(group).and_then(|g| g.named(id)) {
+            agent.is_refused = true;
+        }
+    }
+
+    fn follow(&mut self, found: u64) -> Result<(), Closed> {
+        let last = self.last;
+        if last.checked_add(1) != Some(found) {
+            return Err(Closed::Sequence { found, last });
+        }
+        self.last = found;
+        Ok(())
+    }
+
+    fn forgive(&mut self, now: Time, dropped: Dropped) -> Result<Dropped, Closed> {
+        if self.unknown.forgives(now) {
+            Ok(dropped)
+        } else {
+            Err(Closed::UnknownTargets)
+        }
+    }
+
+    fn roster(
+        &mut self,
+        now: Time,
+        roster: &Roster<'_>,
+        standing: impl FnOnce(&Opening<'_>) -> Standing,
+    ) -> Result<Verdict<'static>, Closed> {
+        let content = roster.content()?;
+        if let Some(opening) = &roster.opening {
+            self.open(now, roster.group, opening, standing(opening))?;
+        }
+        let group = self.directory.group(roster.group);
+        match group.map_or(Standing::Unknown, |group| group.standing) {
+            Standing::Carried(slot) => {
+                let is_opening = roster.opening.is_some();
+                self.news(slot, roster.group, is_opening, content)
+                    .map(Verdict::News)
+            }
+            Standing::Mismatch => Ok(Verdict::Drop(Dropped::Mismatch)),
+            // A peer may carry many groups that are not here: it says so once for each.
+            Standing::Unknown if roster.opening.is_some() => {
+                Ok(Verdict::Drop(Dropped::UnknownGroup))
+            }
+            Standing::Unknown => self.forgive(now, Dropped::UnknownGroup).map(Verdict::Drop),
+        }
+    }
+
+    fn open(
+        &mut self,
+        now: Time,
+        number: u32,
+        opening: &Opening<'_>,
+        standing: Standing,
+    ) -> Result<(), Closed> {
+        if usize::try_from(number).map_or(true, |n| n >= self.limits.groups()) {
+            return Err(Closed::TooManyAgents);
+        }
+        let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
+        if self.directory.has_other(number, &name) {
+            return Err(Closed::Protocol);
+        }
+        // Once, and again when its agents have all ended and others follow other rules.
+        let is_anew = self.directory.group(number).is_some() && standing != Standing::Unknown;
+        if is_anew && !self.openings.forgives(now) {
+            return Err(Closed::Openings);
+        }
+        self.directory.open(number, name, standing);
+        Ok(())
+    }
+
+    fn news(
+        &mut self,
+        slot: usize,
+        number: u32,
+        is_opening: bool,
+        content: RosterContent,
+    ) -> Result<News, Closed> {
+        let mut left = Vec::with_capacity(content.left.len());
+        for number_left in content.left {
+            let agent = self.directory.remove(number, number_left);
+            left.push((number_left, agent.ok_or(Closed::Protocol)?.id));
+        }
+        for (agent, member) in &content.members {
+            self.announce(number, *agent, member)?;
+        }
+        let leader = match content.leader {
+            None => None,
+            Some(hint) => {
+                let group = self.directory.group(number);
+                let agent = group.and_then(|group| group.agent(hint.agent));
+                let agent = agent.filter(|agent| agent.may_be == MayBe::Leader);
+                Some(hint.named(agent.ok_or(Closed::FromNotAllowed)?.id.clone()))
+            }
+        };
+        Ok(News {
+            group: slot,
+            is_opening,
+            left,
+            members: content.members,
+            leader,
+        })
+    }
+
+    fn announce(&mut self, group: u32, number: u32, member: &Member) -> Result<(), Closed> {
+        let name = self.directory.group(group).map(|group| &group.name);
+        let name = name.ok_or(Closed::Protocol)?;
+        let needed = MayBe::needed_by(member.kind, member.score.is_some());
+        let may_be = self.rights.of(name.as_str(), member.id.as_str());
+        let may_be = may_be.filter(|may_be| *may_be >= needed);
+        let agent = Agent {
+            id: member.id.clone(),
+            incarnation: member.incarnation,
+            ended: member.ended,
+            may_be: may_be.ok_or(Closed::FromNotAllowed)?,
+            is_refused: false,
+        };
+        let known = self.directory.set(group, number, agent);
+        known.ok_or(Closed::Protocol)?;
+        if self.directory.places > self.limits.agents() {
+            return Err(Closed::TooManyAgents);
+        }
+        Ok(())
+    }
+}

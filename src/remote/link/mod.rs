@@ -1,0 +1,208 @@
+//! One connection, from its first byte to its last: plain tasks on the bridge's own thread.
+//!
+//! ```text
+//!   dial or accept ─▶ security ─▶ HELLO, READY ─▶ may it stay? ─▶ reader │ writer ─▶ goodbye
+//!   └────────────── one deadline ────────────┘    (the actor)     whoever ends first
+//! ```
+//!
+//! Decided here: that order, and that the end of a connection is reported once whatever happens, a
+//! panic included. Not here: which connections there are ([`peer`](crate::remote::bridge::peers)).
+
+mod credential;
+mod deliver;
+mod first_byte;
+mod greet;
+mod guard;
+mod handshake;
+mod inbound;
+mod numbers;
+pub(crate) mod pace;
+mod read;
+mod ready;
+mod terms;
+mod write;
+
+use std::{io, sync::Arc, time::Duration};
+
+use actix::{Addr, clock::timeout};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::oneshot,
+};
+use tracing::debug;
+
+use crate::protocol::Time;
+
+use crate::remote::{
+    Closed, Farewell, Nonce, RemoteBridge,
+    bridge::{
+        gate::Pass,
+        message::{Ended, Opened, Outcome},
+        peers::{ConnId, DialError, Origin},
+        shared::{Account, Shared},
+    },
+    transport::{Arrival, Stream},
+    wire::encode_goodbye,
+};
+
+pub use credential::{Challenge, Credential, EndDigest, Proof};
+pub(crate) use guard::Guard;
+pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
+pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
+pub use terms::{TermFault, TermGuard};
+
+use greet::{Failed, Greeted, Unproven};
+
+/// How a connection comes about.
+pub(crate) enum Call {
+    /// This side dials a peer that has an address.
+    Dial(Arc<Account>),
+    /// Somebody came.
+    Accept(Arrival, Pass),
+}
+
+/// One connection.
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) bridge: Addr<RemoteBridge>,
+    pub(crate) conn: ConnId,
+    pub(crate) nonce: Nonce,
+}
+
+impl Connection {
+    /// The whole life of a connection.
+    pub(crate) async fn run(self, call: Call) {
+        let origin = match &call {
+            Call::Dial(_) => Origin::Dialled,
+            Call::Accept(..) => Origin::Accepted,
+        };
+        let node = match &call {
+            Call::Dial(account) => Some(account.node.clone()),
+            Call::Accept(..) => None,
+        };
+        let mut report = Report {
+            bridge: self.bridge.clone(),
+            ended: Some(Ended {
+                conn: self.conn,
+                node,
+                origin,
+                // What holds if this task panics.
+                outcome: Outcome::Failed(DialError::NoAnswer),
+            }),
+        };
+        let since = self.shared.now();
+        match self.greet(call, since).await {
+            Err(failed) => self.refuse(failed, &mut report).await,
+            Ok(greeted) => self.live(greeted, origin, &mut report).await,
+        }
+    }
+
+    /// It came to nothing: whoever is there is told why, if there is anything to tell.
+    async fn refuse(&self, failed: Failed, report: &mut Report) {
+        let from = failed.from.as_deref().unwrap_or_default();
+        let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
+        if let Some(unproven) = &failed.unproven {
+            let Unproven { detail, names } = &**unproven;
+            self.shared.unproven(node.as_ref(), from, detail, names);
+        }
+        if let Some(why) = failed.why {
+            self.shared.ended(node.as_ref(), from, why);
+        }
+        report.outcome(Outcome::Failed(failed.dial_error()));
+        if let Some((stream, farewell)) = failed.parting {
+            part(stream, &farewell).await;
+        }
+    }
+
+    /// Both sides have accepted it.
+    async fn live(&self, greeted: Greeted, origin: Origin, report: &mut Report) {
+        let began = self.shared.now();
+        let peer = greeted.link.peer.clone();
+        if let Some(ended) = &mut report.ended {
+            ended.node = Some(peer.clone());
+            ended.outcome = closed(Closed::Lost, Duration::ZERO);
+        }
+        let (close, wish) = oneshot::channel();
+        let opened = Opened {
+            conn: self.conn,
+            origin,
+            link: greeted.link.clone(),
+            close,
+        };
+        let from = greeted.from.clone();
+        let admitted = self.bridge.send(opened).await;
+        let (why, stream) = match admitted.unwrap_or(Err(Closed::Leaving)) {
+            Ok(()) => self.link(greeted, wish).await,
+            Err(why) => (why, Some(greeted.stream)),
+        };
+        debug!(peer = %peer, reason = %why, "link closed");
+        self.shared.ended(Some(&peer), &from, why);
+        let outcome = closed(why, self.lasted(began));
+        if why != Closed::Leaving {
+            report.outcome(outcome); // a redial does not wait for politeness
+        }
+        if let (Some(stream), Some(farewell)) = (stream, why.farewell()) {
+            part(stream, &goodbye(farewell)).await;
+        }
+        report.outcome(outcome);
+    }
+
+    fn lasted(&self, began: Time) -> Duration {
+        self.shared.now().since(began)
+    }
+}
+
+fn closed(why: Closed, lasted: Duration) -> Outcome {
+    Outcome::Closed { why, lasted }
+}
+
+fn goodbye(why: Farewell) -> Vec<u8> {
+    let mut out = bytes::BytesMut::new();
+    encode_goodbye(why, &mut out);
+    out.to_vec()
+}
+
+/// Says a last word. What the other side has sent meanwhile is read and thrown away: closing over
+/// unread bytes would take the word back.
+async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
+    let goodbye = async {
+        stream.write_all(word).await?;
+        stream.shutdown().await?;
+        let mut rest = [0; 4096];
+        for _ in 0..MOST_READS {
+            if stream.read(&mut rest).await? == 0 {
+                break;
+            }
+        }
+        io::Result::Ok(())
+    };
+    // Whether it arrives or not: the connection ends.
+    drop(timeout(LINGER, goodbye).await);
+}
+
+/// Says that a connection has ended, also when its task is dropped or panics.
+struct Report {
+    bridge: Addr<RemoteBridge>,
+    ended: Option<Ended>,
+}
+
+impl Report {
+    /// Reports now: what follows is only politeness.
+    fn outcome(&mut self, outcome: Outcome) {
+        if let Some(ended) = self.ended.take() {
+            self.bridge.do_send(Ended { outcome, ..ended });
+        }
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if let Some(ended) = self.ended.take() {
+            self.bridge.do_send(ended);
+        }
+    }
+}
+
+/// For so long the other side may take to close, after a goodbye.
+const LINGER: Duration = Duration::from_millis(500);
+const MOST_READS: usize = 64;

@@ -1,0 +1,102 @@
+//! Letters by the numbers that the two sides of a link gave their agents.
+//!
+//! Decided here: that of two letters in a row with the same sender or receiver, the names are looked
+//! up once. Good for one frame: between two, agents may come and go.
+
+use bytes::BytesMut;
+
+use crate::{
+    protocol::AgentId,
+    remote::{
+        carry::{Queued, Receivers},
+        wire::{LettersWriter, Targets},
+    },
+};
+
+use super::ready::{Common, Side};
+
+/// Writes the letters of one frame.
+pub(super) struct Numbers<'a, 'b> {
+    common: &'a Common,
+    /// Room for the receivers of one letter.
+    several: &'a mut Vec<u32>,
+    from: Memo<'b>,
+    to: Memo<'b>,
+}
+
+/// Who was looked up last, in which group, and the number.
+type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
+
+impl<'a, 'b> Numbers<'a, 'b> {
+    pub(super) const fn new(common: &'a Common, several: &'a mut Vec<u32>) -> Self {
+        Self {
+            common,
+            several,
+            from: None,
+            to: None,
+        }
+    }
+
+    /// Appends one letter; `false` if its sender or all of its receivers are unknown to the other
+    /// side, or it cannot be written.
+    pub(super) fn put(
+        &mut self,
+        writer: &mut LettersWriter<'_>,
+        letter: &'b Queued,
+        payload: &[u8],
+    ) -> bool {
+        let group = usize::try_from(letter.group).unwrap_or(usize::MAX);
+        let Some(side) = self.common.groups.get(group) else {
+            return false;
+        };
+        let look = |id: &AgentId| side.told.borrow().number(id);
+        let Some(from) = known(&mut self.from, letter.group, &letter.from, look) else {
+            return false;
+        };
+        let one;
+        let to = match &letter.to {
+            Receivers::All => Targets::All,
+            Receivers::One(id) => {
+                let look = |id: &AgentId| side.theirs.borrow().get(id).copied();
+                one = known(&mut self.to, letter.group, id, look);
+                Targets::Some(one.as_slice())
+            }
+            Receivers::Several(several) => self.several(side, several),
+        };
+        if to == Targets::Some(&[]) {
+            return false;
+        }
+        let payload = |out: &mut BytesMut| {
+            out.extend_from_slice(payload);
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let written = writer.push(letter.group, from, letter.incarnation, to, payload);
+        written.is_ok()
+    }
+
+    fn several(&mut self, side: &Side, several: &[AgentId]) -> Targets<'_> {
+        let theirs = side.theirs.borrow();
+        self.several.clear();
+        self.several
+            .extend(several.iter().filter_map(|id| theirs.get(id)));
+        self.several.sort_unstable();
+        Targets::Some(self.several)
+    }
+}
+
+fn known<'b>(
+    memo: &mut Memo<'b>,
+    group: u32,
+    id: &'b AgentId,
+    look: impl FnOnce(&AgentId) -> Option<u32>,
+) -> Option<u32> {
+    if let Some((same, known, number)) = *memo
+        && same == group
+        && known == id
+    {
+        return Some(number);
+    }
+    let number = look(id)?;
+    *memo = Some((group, id, number));
+    Some(number)
+}

@@ -1,0 +1,149 @@
+//! How fast this side writes, so that no peer has to close a link for it.
+//!
+//! Decided here: that a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst)
+//! that the peer said it takes, and below those that this side takes itself.
+//!
+//! Below by how much: an eighth of the rate, so that two clocks need not agree; half of the burst,
+//! so that what was held up on its way for a second may arrive at once.
+
+use std::time::Duration;
+
+use crate::protocol::Time;
+
+use crate::remote::{Limits, wire::Allowance};
+
+/// When the next bytes may be written, on one link.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Bytes per second.
+    rate: u64,
+    /// How far it may be ahead of that rate.
+    ahead: Duration,
+    /// When everything so far would have been written, at that rate.
+    due: Time,
+}
+
+impl Pace {
+    /// Towards a peer that takes this much.
+    pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
+        let Allowance { rate, burst } = Allowance::of(limits).and(theirs);
+        let (rate, burst) = (below(rate), burst.checked_div(2).unwrap_or_default());
+        Self {
+            rate,
+            ahead: span(usize::try_from(burst).unwrap_or(usize::MAX), rate),
+            due: now,
+        }
+    }
+
+    /// Notes that so many bytes are to be written; says how long to wait before they are.
+    pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
+        self.due = self.due.max(now).after(span(bytes, self.rate));
+        self.due.since(now).saturating_sub(self.ahead)
+    }
+}
+
+/// How many bytes are written within a span, towards a peer that takes this much.
+pub(crate) fn within(limits: &Limits, theirs: Allowance, span: Duration) -> usize {
+    let rate = below(Allowance::of(limits).and(theirs).rate);
+    let bytes = u128::from(rate).saturating_mul(span.as_nanos());
+    let bytes = bytes.checked_div(BILLION).unwrap_or_default();
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// An eighth less, in bytes per second.
+fn below(rate: u64) -> u64 {
+    rate.saturating_sub(rate.checked_div(8).unwrap_or_default())
+}
+
+/// How long so many bytes take, rounded up.
+fn span(bytes: usize, rate: u64) -> Duration {
+    let bytes = u128::try_from(bytes).unwrap_or(u128::MAX);
+    let nanos = bytes
+        .saturating_mul(BILLION)
+        .div_ceil(u128::from(rate.max(1)));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+const BILLION: u128 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+    use crate::remote::link::inbound::Bucket;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// Whoever asks for too much waits for as long as the bytes take, and for no longer.
+    #[test]
+    fn a_burst_is_free_and_then_every_byte_takes_its_time() {
+        let limits = Limits::default();
+        let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
+        assert_eq!(pace.take(Time::ZERO, limits.burst() / 2), Duration::ZERO);
+        let rate = limits.rate() / 8 * 7;
+        assert_eq!(pace.take(Time::ZERO, rate), ms(1_000));
+        assert_eq!(pace.take(Time::from_millis(1_000), rate / 2), ms(500));
+        let later = Time::from_millis(3_600_000);
+        assert_eq!(pace.take(later, limits.burst() / 2), Duration::ZERO);
+        assert!(
+            pace.take(later, 1_000) > Duration::ZERO,
+            "no more than that"
+        );
+        assert_eq!(within(&limits, Allowance::of(&limits), ms(500)), rate / 2);
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        let most = Limits::builder().rate(1 << 30).burst(1 << 30);
+        for limits in [Limits::default(), most.build().unwrap()] {
+            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::MAX);
+            assert_eq!(pace.take(Time::MAX, usize::MAX), Duration::ZERO);
+            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
+            assert!(pace.take(Time::ZERO, usize::MAX) > Duration::from_secs(1_000));
+            assert!(within(&limits, Allowance::of(&limits), Duration::MAX) > limits.rate());
+        }
+    }
+
+    /// What a peer counts, whatever is said, and although the network holds bytes up to a second.
+    #[test]
+    fn a_peer_with_the_same_limits_never_closes_a_link_for_it() {
+        let small = Limits::builder()
+            .rate(64 << 10)
+            .burst(128 << 10)
+            .frame(4 << 10);
+        let wide = Limits::builder().rate(1 << 20).burst(64 << 20);
+        for (seed, limits) in [
+            Limits::default(),
+            small.build().unwrap(),
+            wide.build().unwrap(),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let mut rng = Rng::with_seed(seed.try_into().unwrap());
+            let mut pace = Pace::new(limits, Allowance::of(limits), Time::ZERO);
+            let mut bucket = Bucket::new(limits, Time::ZERO);
+            let (mut now, mut arrival) = (Time::ZERO, Time::ZERO);
+            let mut said = 0;
+            for _ in 0..20_000 {
+                now = now.after(Duration::from_micros(rng.u64(0..=2_000)));
+                let bytes = rng.usize(1..=64 << 10);
+                said += bytes;
+                now = now.after(pace.take(now, bytes));
+                // In order; now and then nothing arrives for a second.
+                let held = if rng.u8(..) == 0 {
+                    1_000
+                } else {
+                    rng.u64(0..5)
+                };
+                arrival = arrival.max(now.after(ms(held)));
+                assert!(bucket.take(arrival, bytes), "{limits:?} at {now}");
+            }
+            let held_up = span(said - limits.burst() / 2, below(Allowance::of(limits).rate));
+            assert!(now.since(Time::ZERO) >= held_up, "{limits:?}: {now}");
+        }
+    }
+}

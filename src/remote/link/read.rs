@@ -1,0 +1,324 @@
+//! Reads a link: bytes in, members and letters of groups out.
+//!
+//! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
+//! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
+//! theirs: a peer within its rates can make much work, but nobody wait for all of it.
+
+use std::{pin::pin, rc::Rc};
+
+use actix::clock::{Instant, sleep_until};
+use futures::future::{Either, select};
+use tokio::{
+    io::{AsyncReadExt, ReadHalf},
+    task::yield_now,
+};
+
+use tracing::warn;
+
+use crate::{
+    protocol::{AgentId, Member, Presence, Time},
+    remote::{
+        BridgeEvent, Closed, GroupRules, Inbound, News, Standing, Verdict,
+        bridge::status::Meter,
+        transport::Stream,
+        wire::{self, Frames},
+    },
+};
+
+use super::{deliver::Letters, ready::Common};
+
+pub(super) struct Reader {
+    common: Rc<Common>,
+    stream: ReadHalf<Box<dyn Stream>>,
+    frames: Frames,
+    inbound: Inbound,
+}
+
+impl Reader {
+    pub(super) fn new(
+        common: Rc<Common>,
+        stream: ReadHalf<Box<dyn Stream>>,
+        frames: Frames,
+    ) -> Self {
+        let now = common.shared.now();
+        let inbound = Inbound::new(&common.link, &common.shared.limits, now);
+        Self {
+            common,
+            stream,
+            frames,
+            inbound,
+        }
+    }
+
+    pub(super) fn into_inner(self) -> ReadHalf<Box<dyn Stream>> {
+        self.stream
+    }
+
+    /// Reads until the link ends; says why.
+    pub(super) async fn run(&mut self) -> Closed {
+        loop {
+            if let Err(why) = self.judge_all().await {
+                return why;
+            }
+            if let Err(why) = self.read().await {
+                return why;
+            }
+        }
+    }
+
+    /// Waits for bytes, for as long as the other side may take.
+    async fn read(&mut self) -> Result<(), Closed> {
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let silent = common.heard.get().after(shared.limits.silence());
+        let (until, late) = match self.frames.deadline() {
+            Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
+            Some(_) | None => (silent, Closed::Silent),
+        };
+        let until: Instant = shared.instant(until);
+        let reading = pin!(self.stream.read_buf(self.frames.room()));
+        let read = match select(reading, pin!(sleep_until(until))).await {
+            Either::Left((read, _)) => read,
+            Either::Right(_) => return Err(late),
+        };
+        let Ok(bytes @ 1..) = read else {
+            return Err(Closed::Lost);
+        };
+        let now = shared.now();
+        common.heard.set(now);
+        Meter::add(&shared.meter.bytes_in, bytes);
+        self.inbound.took(now, bytes)
+    }
+
+    /// Handles all frames that are whole. Whoever is to receive letters has a turn afterwards.
+    async fn judge_all(&mut self) -> Result<(), Closed> {
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let mut turn = Turn::default();
+        loop {
+            let now = shared.now();
+            let Some(body) = self.frames.next(now)? else {
+                turn.end().await;
+                return Ok(());
+            };
+            turn.took(1).await;
+            Meter::add(&shared.meter.frames_in, 1);
+            let mut opened = None;
+            let verdict = self.inbound.frame(now, body, |opening| {
+                let standing = shared.standing(opening);
+                opened = Some((standing, opening.name.to_owned(), opening.into()));
+                standing
+            })?;
+            if let Some((standing, name, theirs)) = opened {
+                common.opened(standing, &name, theirs);
+            }
+            match verdict {
+                Verdict::News(news) => {
+                    let changed = news.members.len().saturating_add(news.left.len());
+                    let changed = changed.saturating_add(NEWS);
+                    common.news(news)?;
+                    turn.took(changed).await;
+                }
+                Verdict::Drop(why) => {
+                    shared.counters.dropped(why);
+                }
+                Verdict::Letters(more) => {
+                    common.all_told();
+                    Self::letters(&common, &mut self.inbound, now, more, &mut turn).await?;
+                }
+                Verdict::Answer(token) => {
+                    common.all_told();
+                    common.answer(token);
+                }
+                Verdict::Answered(token) => {
+                    common.all_told();
+                    common.answered(token);
+                }
+            }
+        }
+    }
+
+    async fn letters(
+        common: &Common,
+        inbound: &mut Inbound,
+        now: Time,
+        mut letters: wire::Letters<'_>,
+        turn: &mut Turn,
+    ) -> Result<(), Closed> {
+        let mut count: usize = 0;
+        let mut taken = Letters::new(common);
+        while let Some(letter) = letters.read_next()? {
+            count = count.saturating_add(1);
+            turn.work = turn.work.saturating_add(taken.take(inbound, now, &letter)?);
+            turn.is_due = true;
+            if turn.is_over() {
+                // Members may come and go meanwhile.
+                drop(taken);
+                turn.end().await;
+                taken = Letters::new(common);
+            }
+        }
+        Meter::add(&common.shared.meter.letters_in, count);
+        Ok(())
+    }
+}
+
+/// What was done since everybody else had a turn.
+#[derive(Debug, Default)]
+struct Turn {
+    work: usize,
+    /// Somebody waits for it.
+    is_due: bool,
+}
+
+impl Turn {
+    async fn took(&mut self, work: usize) {
+        self.work = self.work.saturating_add(work);
+        if self.is_over() {
+            self.is_due = true;
+            self.end().await;
+        }
+    }
+
+    const fn is_over(&self) -> bool {
+        self.work >= TURN
+    }
+
+    async fn end(&mut self) {
+        if self.is_due {
+            yield_now().await;
+        }
+        *self = Self::default();
+    }
+}
+
+impl Common {
+    /// The other side begins a group anew.
+    fn opened(&self, standing: Standing, name: &str, theirs: GroupRules) {
+        let shared = &self.shared;
+        let at = shared.carried.iter().position(|c| c.name() == name);
+        let Some(group) = at else {
+            return;
+        };
+        self.has_opened.set(true);
+        if let Some(side) = self.groups.get(group) {
+            side.theirs.borrow_mut().clear();
+            let is_carried = matches!(standing, Standing::Carried(_));
+            *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
+        }
+        let mine = shared.carried.get(group).and_then(|c| c.requirements());
+        if let (Standing::Mismatch, Some(mine)) = (standing, mine) {
+            self.account.books().remove(group);
+            let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
+            warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
+            if let Ok(group) = AgentId::new(name) {
+                shared.events.tell(BridgeEvent::Mismatch {
+                    node,
+                    group,
+                    theirs,
+                    mine,
+                });
+            }
+        }
+    }
+
+    /// Something changed among the agents there.
+    fn news(&self, news: News) -> Result<(), Closed> {
+        let shared = &self.shared;
+        let group = news.group;
+        if let Some(leader) = &news.leader {
+            shared.admit(group, leader.term)?;
+        }
+        if let Some(side) = self.groups.get(group) {
+            let mut theirs = side.theirs.borrow_mut();
+            for (_, id) in &news.left {
+                theirs.remove(id);
+            }
+            let named = news.members.iter();
+            theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
+        }
+        let has_ended = |(_, member): &(u32, Member)| member.presence == Presence::Down;
+        let is_name_free = !news.left.is_empty() || news.members.iter().any(has_ended);
+        let refused = self.account.books().apply(self.link.link, news);
+        for agent in refused {
+            shared.name_taken(&self.link.peer, group, agent);
+        }
+        if is_name_free {
+            shared.retry(group);
+        }
+        Ok(())
+    }
+
+    /// After its rosters comes something else: now the other side has told everything.
+    fn all_told(&self) {
+        if self.has_opened.replace(false) {
+            self.account.books().sweep(self.link.link);
+            self.shared.retry_all();
+        }
+        if !self.is_told.replace(true) {
+            self.outbox.ring();
+        }
+    }
+
+    fn answer(&self, token: u64) {
+        let mut answers = self.answers.borrow_mut();
+        if answers.len() >= MOST_ANSWERS {
+            answers.pop_front(); // whoever asks that often needs no answer to each
+        }
+        answers.push_back(token);
+        self.outbox.ring();
+    }
+
+    fn answered(&self, token: u64) {
+        let asked = self.asked.get();
+        if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
+            self.asked.set(None);
+            let took = self.shared.now().since(since).as_nanos();
+            let took = u64::try_from(took).unwrap_or(u64::MAX);
+            let longest = &self.shared.meter.echo_nanos;
+            longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+}
+
+/// So many frames, letters, receivers of letters and changes of members are handled in one turn:
+/// less than a millisecond.
+const TURN: usize = 256;
+/// What a roster counts beside: the group is told, and whoever looks next has all of it merged.
+const NEWS: usize = 256;
+/// So many answers to PINGs wait at most.
+const MOST_ANSWERS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use actix::System;
+
+    use super::*;
+    use crate::remote::bridge::task::Task;
+
+    #[test]
+    fn others_have_a_turn_after_so_much_work_and_no_sooner() {
+        System::new().block_on(async {
+            let turns = Rc::new(Cell::new(0));
+            let count = Rc::clone(&turns);
+            let _other = Task::spawn(async move {
+                loop {
+                    count.set(count.get() + 1_u32);
+                    yield_now().await;
+                }
+            });
+            let mut turn = Turn::default();
+            turn.took(TURN - 1).await;
+            turn.end().await;
+            assert_eq!(turns.get(), 0, "nobody waits for what was done");
+            for _ in 0..10 {
+                turn.took(TURN / 2).await;
+            }
+            assert_eq!(turns.get(), 5);
+            turn.took(1_000 * TURN).await;
+            assert_eq!(turns.get(), 6);
+        });
+    }
+}

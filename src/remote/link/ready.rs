@@ -1,0 +1,126 @@
+//! A link that is ready: its reader and its writer, and what they know in common.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, VecDeque},
+    pin::pin,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use futures::future::{Either, select};
+use tokio::{io::split, sync::oneshot};
+
+use crate::{
+    protocol::{AgentId, Time},
+    remote::{
+        Closed, Established, GroupRules,
+        bridge::shared::{Account, Shared},
+        carry::{Announcer, Lookout, Outbox},
+        transport::Stream,
+    },
+};
+
+use super::{Connection, greet::Greeted, read::Reader, write::Writer};
+
+/// What reader and writer of one link share.
+pub(super) struct Common {
+    pub(super) shared: Arc<Shared>,
+    pub(super) account: Arc<Account>,
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) link: Established,
+    /// Groups of this side, in the order of the bridge.
+    pub(super) groups: Vec<Side>,
+    /// The other side has told who lives there: letters can name them.
+    pub(super) is_told: Cell<bool>,
+    /// A group has begun anew there since it was last known who is gone.
+    pub(super) has_opened: Cell<bool>,
+    /// When something last arrived.
+    pub(super) heard: Cell<Time>,
+    /// PINGs to be answered.
+    pub(super) answers: RefCell<VecDeque<u64>>,
+    /// The PING that waits for its answer, and since when.
+    pub(super) asked: Cell<Option<(u64, Time)>>,
+}
+
+/// One group, as the two sides know it.
+pub(super) struct Side {
+    /// Who lives here, as the other side was told.
+    pub(super) told: RefCell<Announcer>,
+    pub(super) lookout: RefCell<Box<dyn Lookout>>,
+    /// Somebody here has changed since.
+    pub(super) is_dirty: Arc<AtomicBool>,
+    /// Who lives there, by the numbers of the other side.
+    pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
+    /// The rules that the other side follows, if they were not found to be others.
+    pub(super) rules: RefCell<Option<GroupRules>>,
+}
+
+impl Connection {
+    /// Runs a link until it ends. The stream comes back if a last word can be said over it.
+    pub(super) async fn link(
+        &self,
+        greeted: Greeted,
+        wish: oneshot::Receiver<Closed>,
+    ) -> (Closed, Option<Box<dyn Stream>>) {
+        let Greeted {
+            stream,
+            frames,
+            link,
+            account,
+            pass,
+            ..
+        } = greeted;
+        let outbox = Arc::clone(&account.books().outbox);
+        let groups = self.sides(&outbox);
+        let common = Rc::new(Common {
+            shared: Arc::clone(&self.shared),
+            outbox,
+            heard: Cell::new(self.shared.now()),
+            account,
+            link,
+            groups,
+            is_told: Cell::new(false),
+            has_opened: Cell::new(true),
+            answers: RefCell::default(),
+            asked: Cell::new(None),
+        });
+        let (from_peer, to_peer) = split(stream);
+        let mut reader = Reader::new(Rc::clone(&common), from_peer, frames);
+        let mut writer = Writer::new(Rc::clone(&common), to_peer, wish);
+        let why = {
+            let reading = pin!(reader.run());
+            let writing = pin!(writer.run());
+            match select(reading, writing).await {
+                Either::Left((why, _)) | Either::Right((why, _)) => why,
+            }
+        };
+        common.outbox.unlink(common.link.link);
+        drop(pass);
+        let is_whole = writer.is_at_boundary();
+        let stream = reader.into_inner().unsplit(writer.into_inner());
+        (why, is_whole.then_some(stream))
+    }
+
+    fn sides(&self, outbox: &Arc<Outbox>) -> Vec<Side> {
+        let side = |carried: &Arc<dyn crate::remote::carry::Carried>| {
+            let is_dirty = Arc::new(AtomicBool::new(true));
+            let (dirty, outbox) = (Arc::clone(&is_dirty), Arc::clone(outbox));
+            let lookout = carried.watch(Box::new(move || {
+                dirty.store(true, Relaxed);
+                outbox.ring();
+            }));
+            Side {
+                told: RefCell::default(),
+                lookout: RefCell::new(lookout),
+                is_dirty,
+                theirs: RefCell::default(),
+                rules: RefCell::default(),
+            }
+        };
+        self.shared.carried.iter().map(side).collect()
+    }
+}

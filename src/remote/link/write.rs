@@ -1,0 +1,370 @@
+//! Writes a link: everything that waits in one turn, in one write.
+//!
+//! Decided here: the order within a turn: who came, then the letters that waited, then who went;
+//! and what the other side may take time for. It never writes faster than the other side allows
+//! ([`Pace`]). Letters wait until the other side has told who lives
+//! there, because they name agents by its numbers.
+
+use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
+
+use actix::clock::{sleep, sleep_until, timeout};
+use bytes::BytesMut;
+use futures::{
+    FutureExt,
+    future::{Either, select},
+};
+use tokio::{
+    io::{AsyncWriteExt, WriteHalf},
+    sync::oneshot,
+};
+
+use crate::protocol::Requirements;
+use crate::remote::{
+    Closed,
+    bridge::status::Meter,
+    carry::{Line, News, Queued},
+    link::pace::Pace,
+    transport::Stream,
+    wire::{LettersWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
+};
+
+use super::{numbers::Numbers, ready::Common};
+
+pub(super) struct Writer {
+    common: Rc<Common>,
+    stream: WriteHalf<Box<dyn Stream>>,
+    wish: Option<oneshot::Receiver<Closed>>,
+    /// The number of the last frame.
+    seq: u64,
+    out: BytesMut,
+    pace: Pace,
+    /// Frames and letters in `out`.
+    frames: usize,
+    letters: usize,
+    is_writing: bool,
+    tokens: u64,
+    numbers: Vec<u32>,
+    /// An empty line for the letters that come while others are written.
+    spare: Line,
+}
+
+impl Writer {
+    pub(super) fn new(
+        common: Rc<Common>,
+        stream: WriteHalf<Box<dyn Stream>>,
+        wish: oneshot::Receiver<Closed>,
+    ) -> Self {
+        let shared = &common.shared;
+        let pace = Pace::new(&shared.limits, common.link.allowance, shared.now());
+        Self {
+            common,
+            stream,
+            wish: Some(wish),
+            seq: 0,
+            out: BytesMut::with_capacity(CHUNK),
+            pace,
+            frames: 0,
+            letters: 0,
+            is_writing: false,
+            tokens: 0,
+            numbers: Vec::new(),
+            spare: Line::default(),
+        }
+    }
+
+    pub(super) fn into_inner(self) -> WriteHalf<Box<dyn Stream>> {
+        self.stream
+    }
+
+    /// Whether the other side has been sent whole frames only.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        !self.is_writing
+    }
+
+    /// Writes until the link ends; says why.
+    pub(super) async fn run(&mut self) -> Closed {
+        match self.try_run().await {
+            Ok(why) | Err(why) => why,
+        }
+    }
+
+    async fn try_run(&mut self) -> Result<Closed, Closed> {
+        let (common, link) = (&self.common, &self.common.link);
+        common.outbox.keep_to(&common.shared.limits, link.allowance);
+        common.outbox.link(link.link);
+        self.turn().await?;
+        self.ping(); // says that all rosters have been sent
+        self.flush().await?;
+        loop {
+            match self.wait().await {
+                Wake::Rung => {
+                    // Whoever has much to say must ask as well: the other side may have nothing.
+                    if self.is_quiet() {
+                        self.ping();
+                    }
+                    self.turn().await?;
+                }
+                Wake::Quiet => {
+                    self.ping();
+                    self.flush().await?;
+                }
+                Wake::Asked(why) => {
+                    self.turn().await?;
+                    return Ok(why);
+                }
+            }
+        }
+    }
+
+    /// Waits for something to do.
+    async fn wait(&mut self) -> Wake {
+        let common = Rc::clone(&self.common);
+        loop {
+            let quiet = common.shared.instant(self.quiet_at());
+            let rung = pin!(common.outbox.rung());
+            let sleep = pin!(sleep_until(quiet));
+            let idle = select(rung, sleep);
+            let woken = match &mut self.wish {
+                Some(wish) => match select(wish, idle).await {
+                    Either::Left((Ok(why), _)) => return Wake::Asked(why),
+                    Either::Left((Err(_), idle)) => {
+                        self.wish = None; // nobody is left who could ask
+                        idle.await
+                    }
+                    Either::Right((woken, _)) => woken,
+                },
+                None => idle.await,
+            };
+            match woken {
+                Either::Left(_) => return Wake::Rung,
+                Either::Right(_) if self.is_quiet() => return Wake::Quiet,
+                Either::Right(_) => {} // it has spoken meanwhile
+            }
+        }
+    }
+
+    /// When to ask for a sign of life, unless one comes before.
+    fn quiet_at(&self) -> crate::protocol::Time {
+        let common = &self.common;
+        let heard = common.heard.get();
+        let asked = common.asked.get().map(|(_, since)| since);
+        let last = heard.max(asked.unwrap_or(heard));
+        last.after(common.shared.limits.ping_after())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.common.shared.now() >= self.quiet_at()
+    }
+
+    /// One turn: everything that waits.
+    async fn turn(&mut self) -> Result<(), Closed> {
+        let common = Rc::clone(&self.common);
+        // Letters first, members second: whoever sent one of these letters has been a member.
+        let outbox = &common.outbox;
+        let spare = mem::take(&mut self.spare);
+        let letters = if common.is_told.get() {
+            outbox.take(common.link.link, spare)
+        } else {
+            outbox.check().map(|()| spare)
+        };
+        let mut letters = letters.map_err(|_| Closed::SlowPeer)?;
+        let after = self.announce()?;
+        {
+            let mut rest = letters.iter().peekable();
+            while rest.peek().is_some() {
+                self.letters(&mut rest);
+                if self.out.len() >= CHUNK {
+                    self.flush().await?;
+                }
+            }
+        }
+        letters.clear();
+        self.spare = letters;
+        for (group, content) in after {
+            self.roster(group, None, &content);
+            if let Some(side) = common.groups.get(group) {
+                side.told.borrow_mut().forget_left();
+            }
+        }
+        // Last: whatever is no roster says that all rosters have been sent.
+        for token in common.answers.borrow_mut().drain(..) {
+            self.seq = self.seq.saturating_add(1);
+            encode_pong(self.seq, token, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
+        }
+        self.flush().await
+    }
+
+    /// Writes who came; says who went.
+    ///
+    /// # Errors
+    /// When it turns out only now that the other side follows other rules: over the next link
+    /// nothing will cross for that group.
+    fn announce(&mut self) -> Result<Vec<(usize, RosterContent)>, Closed> {
+        let common = Rc::clone(&self.common);
+        let mut after = Vec::new();
+        for (group, side) in common.groups.iter().enumerate() {
+            if !side.is_dirty.swap(false, Relaxed) {
+                continue;
+            }
+            let home = side.lookout.borrow_mut().look();
+            let News {
+                opens,
+                before,
+                after: went,
+            } = side.told.borrow_mut().update(home);
+            if let Some(mine) = &opens {
+                let theirs = side.rules.borrow();
+                if theirs
+                    .as_ref()
+                    .is_some_and(|theirs| !theirs.are(&mine.into()))
+                {
+                    return Err(Closed::Lost);
+                }
+                common.shared.follow(group, mine);
+            }
+            self.roster(group, opens, &before);
+            if !went.left.is_empty() {
+                common.shared.retry(group);
+            }
+            after.push((group, went));
+        }
+        Ok(after)
+    }
+
+    fn roster(&mut self, group: usize, opens: Option<Requirements>, content: &RosterContent) {
+        let common = Rc::clone(&self.common);
+        let Some(carried) = common.shared.carried.get(group) else {
+            return;
+        };
+        let Ok(number) = u32::try_from(group) else {
+            return;
+        };
+        let room = self.frame().saturating_sub(Roster::MAX_REST);
+        let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
+        let mut opening = opens.map(|mine| Opening {
+            name: carried.name(),
+            rules: mine.rules.name(),
+            epoch: mine.epoch,
+            voters: mine.voters,
+        });
+        let mut pieces = News::pieces(
+            content,
+            most.min(Roster::MAX_MEMBERS)
+                .min(common.shared.limits.items()),
+        );
+        if pieces.is_empty() && opening.is_some() {
+            pieces.push(RosterContent::default());
+        }
+        for piece in pieces {
+            self.seq = self.seq.saturating_add(1);
+            Roster::encode(self.seq, number, opening.take(), &piece, &mut self.out);
+            self.frames = self.frames.saturating_add(1);
+        }
+    }
+
+    /// Writes one frame of letters: as many as fit.
+    fn letters<'a>(
+        &mut self,
+        letters: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
+    ) {
+        let (frame, most) = (self.frame(), self.common.shared.limits.letters());
+        let outbox = &self.common.outbox;
+        let seq = self.seq.saturating_add(1);
+        let mut writer = LettersWriter::begin(seq, &mut self.out);
+        let mut numbers = Numbers::new(&self.common, &mut self.numbers);
+        while let Some((letter, payload)) = letters.peek() {
+            let before = writer.position();
+            if !numbers.put(&mut writer, letter, payload) {
+                outbox.count_lost(1);
+            } else if writer.len() > frame || writer.count() > most {
+                writer.take_back(before);
+                if !writer.is_empty() {
+                    break; // the first of the next frame
+                }
+                outbox.count_lost(1); // longer than any frame
+            }
+            letters.next();
+        }
+        let count = writer.count();
+        if writer.end() {
+            self.seq = seq;
+            self.frames = self.frames.saturating_add(1);
+            self.letters = self.letters.saturating_add(count);
+        }
+    }
+
+    /// The longest frame: as long as both sides allow.
+    fn frame(&self) -> usize {
+        self.common
+            .link
+            .frame
+            .min(self.common.shared.limits.frame())
+    }
+
+    fn ping(&mut self) {
+        self.seq = self.seq.saturating_add(1);
+        self.tokens = self.tokens.wrapping_add(1);
+        let now = self.common.shared.now();
+        self.common.asked.set(Some((self.tokens, now)));
+        encode_ping(self.seq, self.tokens, &mut self.out);
+        self.frames = self.frames.saturating_add(1);
+    }
+
+    /// Writes what there is, at its pace, and within the time that a write may take.
+    async fn flush(&mut self) -> Result<(), Closed> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let wait = self.pace.take(shared.now(), self.out.len());
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
+        self.is_writing = true;
+        let limit = shared.limits.write_time();
+        let writing = async {
+            self.stream.write_all(&self.out).await?;
+            self.stream.flush().await
+        };
+        let mut writing = pin!(timeout(limit, writing));
+        let written = if let Some(written) = writing.as_mut().now_or_never() {
+            written
+        } else {
+            common.outbox.stall();
+            match select(writing, pin!(common.outbox.overrun())).await {
+                Either::Left((written, _)) => {
+                    common.outbox.go_on();
+                    written
+                }
+                Either::Right(_) => return Err(Closed::SlowPeer),
+            }
+        };
+        match written {
+            Ok(Ok(())) => self.is_writing = false,
+            Ok(Err(_)) => return Err(Closed::Lost),
+            Err(_) => return Err(Closed::SlowPeer),
+        }
+        Meter::add(&shared.meter.bytes_out, self.out.len());
+        Meter::add(&shared.meter.frames_out, self.frames);
+        Meter::add(&shared.meter.letters_out, self.letters);
+        Meter::add(&shared.meter.writes, 1);
+        (self.frames, self.letters) = (0, 0);
+        self.out.clear();
+        Ok(())
+    }
+}
+
+/// Why the writer woke up.
+enum Wake {
+    /// Something waits.
+    Rung,
+    /// Nothing was heard for a while.
+    Quiet,
+    /// The link is to be closed.
+    Asked(Closed),
+}
+
+/// So many bytes are written at once, about.
+const CHUNK: usize = 64 * 1024;
