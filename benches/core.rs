@@ -10,7 +10,7 @@ use actix_bully::{
         quorum::{QuorumBully, QuorumConfig},
     },
     protocol::{AgentId, Effect, Effects, Election, Incarnation, Input, Term, Time, Timings},
-    sim::{Participant, World},
+    testkit::sim::{Participant, World},
 };
 use actix_bully_benches::{group, name, started};
 use criterion::{Criterion, criterion_group, criterion_main};

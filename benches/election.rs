@@ -17,8 +17,9 @@ use std::{
 use actix::{Actor, Addr, Context, Handler, Message, Supervised};
 use actix_bully::testkit::virtual_system;
 use actix_bully::{
-    agent::{BullyHandle, Inject},
+    agent::BullyHandle,
     supervisor::{Guardian, RestartPolicy},
+    testkit::Inject,
 };
 use actix_bully_benches::{Peers, begin, elect, name, settled, system};
 use tokio::task::yield_now;

@@ -11,9 +11,11 @@ use actix_bully::{
         bully::{Bully, BullyConfig},
         quorum::{QuorumBully, QuorumConfig},
     },
-    faults::Conditions,
     protocol::{Election, Time, Timings},
-    sim::{Detection, Participant, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+    },
 };
 use actix_bully_benches::name;
 

@@ -11,10 +11,12 @@ use std::{
 
 use actix_bully::{
     elections::bully::BullyConfig,
-    faults::SplitMix64,
-    sim::{
-        BullyScenario, QuorumScenario,
-        chaos::{ChaosOptions, Report, chaos},
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            BullyScenario, QuorumScenario,
+            chaos::{ChaosOptions, Report, chaos},
+        },
     },
 };
 

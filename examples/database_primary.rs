@@ -15,8 +15,8 @@
 use std::{error::Error, time::Duration};
 
 use actix_bully::{
-    cluster::{Cluster, Condition},
     protocol::Score,
+    testkit::cluster::{Cluster, Condition},
 };
 
 /// Who lags this much may not be the primary..

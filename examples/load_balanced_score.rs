@@ -13,7 +13,7 @@
 
 use std::error::Error;
 
-use actix_bully::{cluster::Cluster, elections::bully::BullyConfig, protocol::Score};
+use actix_bully::{elections::bully::BullyConfig, protocol::Score, testkit::cluster::Cluster};
 
 /// A challenger must have so much less load, in per cent.
 const MARGIN: i32 = 20;

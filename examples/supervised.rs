@@ -21,9 +21,10 @@ use actix::{
 };
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Inject, Notice},
+    agent::{BullyAgent, BullyHandle, Notice},
     protocol::{AgentId, Event},
     supervisor::{RestartPolicy, Supervision},
+    testkit::Inject,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

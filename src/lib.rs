@@ -6,19 +6,18 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
-//! │ cluster    many agents in one process: crash, restart, partition, heal              │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
 //! │ group      who takes part in one election, and where the messages of each go        │
 //! │ supervisor restarts an agent after a panic: same Addr, fresh state, next life       │
 //! │ clock, store   clocks that a belief may trust; what must survive a crash            │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
-//! │ sim        the pure machines in a seeded world: virtual time, invariants            │
-//! │ faults, trace  what a network does to messages; recorded runs                       │
 //! │ elections  the machines, a folder each                                              │
 //! │ protocol   the door they share: inputs, effects, view; ids, ranks, terms, timings   │
 //! │            (everything below the line is pure: no actor, no clock, no randomness)   │
 //! └─────────────────────────────────────────────────────────────────────────────────────┘
+//!   feature testkit, for tests: many agents in one process, commanded (cluster); the machines
+//!   alone in a seeded world (sim); faults on purpose; recorded runs (trace); virtual time
 //! ```
 //!
 //! # Words
@@ -43,8 +42,8 @@
 //!
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
-//! [`agent`] how an actor carries them; [`cluster`] how to break it on purpose; [`remote`] how it
-//! reaches other hosts.
+//! [`agent`] how an actor carries them; [`remote`] how it reaches other hosts; `testkit` how to
+//! break it on purpose.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
@@ -52,21 +51,17 @@
 
 pub mod agent;
 pub mod clock;
-pub mod cluster;
 pub mod elections;
-pub mod faults;
 pub mod group;
 #[doc(hidden)]
 pub mod planted;
 pub mod prelude;
 pub mod protocol;
 pub mod remote;
-pub mod sim;
 pub mod store;
 pub mod supervisor;
 #[cfg(feature = "testkit")]
 pub mod testkit;
-pub mod trace;
 
 /// The participants of one election; without a parameter, of a bully's.
 pub type Group<M = elections::bully::BullyMessage> = group::Group<M>;

@@ -19,11 +19,12 @@ use std::{
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{BullyAgent, Inject},
+    agent::BullyAgent,
     remote::{
         Peer,
         wire::{LettersWriter, Targets, encode_payload},
     },
+    testkit::Inject,
 };
 use bytes::BytesMut;
 

@@ -9,10 +9,12 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::{After, AgentId, Detector, Time},
-    sim::{Detection, Participant, World},
-    trace::{Checkpoint, Entry, Trace, What},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::{Checkpoint, Entry, Trace, What},
+    },
 };
 
 const D: Duration = Duration::from_millis(7);

@@ -11,10 +11,12 @@ use actix_bully::{
         invitation::{InvitationConfig, InvitationElection},
         reorganization::{Reorganization, ReorganizationConfig},
     },
-    faults::Conditions,
     protocol::{AgentId, Election, Timings},
-    sim::{Detection, Participant, World},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::Trace,
+    },
 };
 use notes::{Noted, Status};
 

@@ -5,17 +5,20 @@ use std::{sync::Arc, time::Duration};
 
 use actix::clock::{sleep, timeout};
 use actix_bully::{
-    agent::{Agent, AgentBuilder, ElectionHandle, Inject, StartError},
-    cluster::{Cluster, Script},
+    agent::{Agent, AgentBuilder, ElectionHandle, StartError},
     elections::{
         invitation::{InvitationConfig, InvitationElection},
         reorganization::{Count, Reorganization, ReorganizationConfig, ReorganizationMessage},
     },
-    faults::Conditions,
     group::Group,
     protocol::{AgentId, Election, LostReason, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
+    testkit::{
+        Inject,
+        cluster::{Cluster, Script},
+        faults::Conditions,
+    },
 };
 use common::virtual_system;
 

@@ -17,7 +17,7 @@ use std::fmt::Debug;
 use actix_bully::{
     elections::{ballot, bully, invitation, reorganization, ring},
     planted::Defect as Planted,
-    sim::{
+    testkit::sim::{
         BallotScenario, BullyScenario, InvitationScenario, ReorganizationScenario, RingScenario,
         chaos::{ChaosOptions, Fault, Scenario, chaos},
     },

@@ -17,9 +17,8 @@ use actix::{
 };
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Inject, StartError},
-    clock::{RuntimeClock, VirtualClock},
-    cluster::Cluster,
+    agent::{BullyAgent, BullyHandle, StartError},
+    clock::RuntimeClock,
     elections::{
         message::BullyMessage,
         policy::Preemption,
@@ -27,7 +26,8 @@ use actix_bully::{
     },
     group::{Incoming, JoinError, Wire},
     protocol::{AgentId, MembershipError, Term, Timings},
-    store::{FaultyStore, MemoryStore},
+    store::MemoryStore,
+    testkit::{FaultyStore, Inject, VirtualClock, cluster::Cluster},
 };
 use common::virtual_system;
 

@@ -16,10 +16,12 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    faults::Conditions,
     protocol::{AgentId, Election, Score, Timings},
-    sim::{Detection, Participant, World},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::Trace,
+    },
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -13,17 +13,19 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
-    cluster::{Cluster, Command, Script},
     elections::{
         any::{AnyBully, AnyConfig},
         bully::BullyConfig,
         policy::Preemption,
         quorum::QuorumConfig,
     },
-    faults::Conditions,
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},
-    sim::{Detection, Participant, World},
-    trace::What,
+    testkit::{
+        cluster::{Cluster, Command, Script},
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::What,
+    },
 };
 
 #[path = "common/mod.rs"]

@@ -6,9 +6,10 @@ use std::time::Duration;
 use actix::{Actor, AsyncContext, Context, Handler, clock::sleep};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, DrainingToken, Inject, Notice, Status},
+    agent::{BullyAgent, BullyHandle, DrainingToken, Notice, Status},
     protocol::{Event, Timings},
     supervisor::RestartPolicy,
+    testkit::Inject,
 };
 use common::virtual_system;
 

@@ -10,11 +10,13 @@ use std::time::Duration;
 use actix_bully::{
     elections::bully::{BullyConfig, Preemption},
     protocol::Timings,
-    sim::{
-        BullyScenario, RingScenario,
-        chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
+    testkit::{
+        sim::{
+            BullyScenario, RingScenario,
+            chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
+        },
+        trace::Trace,
     },
-    trace::Trace,
 };
 use clap::Parser;
 

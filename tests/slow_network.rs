@@ -7,9 +7,11 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::{AgentId, Timings},
-    sim::{Detection, Participant, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+    },
 };
 
 fn world(delay: Duration, detection: Detection) -> World<Bully> {

@@ -16,12 +16,12 @@ use std::{
 };
 
 use actix_bully::{
-    faults::SplitMix64,
     protocol::{
         AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
         Leaders, LostReason, MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements,
         Role, Rules, Term, Time, View,
     },
+    testkit::faults::SplitMix64,
 };
 use protobuf::Message as _;
 use raft::{

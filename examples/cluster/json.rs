@@ -1,6 +1,6 @@
 //! What there is to see, as JSON: an object per line, its `type` says which; times in microseconds.
 
-use actix_bully::cluster::{AgentStatus, ClusterStatus, Side};
+use actix_bully::testkit::cluster::{AgentStatus, ClusterStatus, Side};
 use serde_json::{Value, json};
 
 use crate::{args::Args, screen::Election};

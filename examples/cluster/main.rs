@@ -34,7 +34,7 @@ mod story;
 use std::{io, process::ExitCode};
 
 use actix::{System, SystemRunner};
-use actix_bully::{cluster::ClusterBuilder, protocol::Election};
+use actix_bully::{protocol::Election, testkit::cluster::ClusterBuilder};
 use args::Args;
 use clap::Parser;
 use session::{Session, Wrong};

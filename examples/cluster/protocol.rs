@@ -3,7 +3,6 @@
 use std::{fmt, sync::Arc};
 
 use actix_bully::{
-    cluster::Cluster,
     elections::{
         ballot::{Ballot, BallotConfig},
         invitation::{InvitationConfig, InvitationElection},
@@ -11,6 +10,7 @@ use actix_bully::{
         ring::{Ring, RingConfig},
     },
     protocol::{AgentId, Election},
+    testkit::cluster::Cluster,
 };
 use clap::ValueEnum;
 

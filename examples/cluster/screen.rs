@@ -8,8 +8,8 @@ use std::{
 };
 
 use actix_bully::{
-    cluster::{AgentStatus, ClusterStatus, Settled},
     protocol::{AgentId, Time},
+    testkit::cluster::{AgentStatus, ClusterStatus, Settled},
 };
 
 use crate::{args::Args, json};

@@ -10,9 +10,11 @@ use std::{
 };
 
 use actix_bully::{
-    cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Script},
-    faults::Conditions,
     protocol,
+    testkit::{
+        cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Script},
+        faults::Conditions,
+    },
 };
 use futures::{StreamExt, channel::mpsc};
 

@@ -1,6 +1,6 @@
 //! The story: what happens to the agents, in which order.
 
-use actix_bully::{cluster::Command, protocol::Election};
+use actix_bully::{protocol::Election, testkit::cluster::Command};
 
 use crate::session::{Session, Wrong};
 

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use actix_bully::{
-    faults::{Conditions, SplitMix64},
     protocol::{AgentId, Election},
-    sim::World,
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::World,
+    },
 };
 
 /// One thing that can happen to five agents, of which e is the most important.

@@ -19,7 +19,7 @@ use actix_bully::{
         AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MemberKind,
         MembershipError, MinimumRole, PeerMessage, Requirements, Time, To, View,
     },
-    trace::Mail,
+    testkit::trace::Mail,
 };
 
 /// What all machines of one world share.

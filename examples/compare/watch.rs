@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use actix_bully::{
-    faults::{Conditions, SplitMix64},
     protocol::{After, AgentId, Election, Event, Score, Time},
-    sim::{Detection, Participant, TermOrder, World},
-    trace::{Trace, What},
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, TermOrder, World},
+        trace::{Trace, What},
+    },
 };
 
 use crate::{

@@ -2,7 +2,10 @@
 
 use std::{io::stdin, thread};
 
-use actix_bully::agent::{BullyHandle, CommandError, Inject};
+use actix_bully::{
+    agent::{BullyHandle, CommandError},
+    testkit::Inject,
+};
 use futures::{
     StreamExt,
     channel::mpsc::{UnboundedReceiver, unbounded},

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, path::PathBuf, str::FromStr};
 
-use actix_bully::sim::{
+use actix_bully::testkit::sim::{
     BullyScenario,
     chaos::{Fault, UnknownFault},
 };

@@ -5,12 +5,14 @@ use std::{error::Error, fmt, time::Duration};
 use actix_bully::{
     elections::bully::BullyConfig,
     protocol::Timings,
-    sim::{
-        BallotScenario, BullyScenario, InvitationScenario, QuorumScenario, ReorganizationScenario,
-        RingScenario, Situation,
-        chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
+    testkit::{
+        sim::{
+            BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
+            ReorganizationScenario, RingScenario, Situation,
+            chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
+        },
+        trace::Trace,
     },
-    trace::Trace,
 };
 use clap::ValueEnum;
 

@@ -28,7 +28,7 @@ mod summary;
 
 use std::{error::Error, fs, path::Path, process::ExitCode};
 
-use actix_bully::trace::Trace;
+use actix_bully::testkit::trace::Trace;
 use args::Args;
 use clap::Parser;
 

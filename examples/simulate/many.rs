@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::trace::Trace;
+use actix_bully::testkit::trace::Trace;
 
 use crate::{args::Args, summary::Summary};
 

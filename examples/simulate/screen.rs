@@ -3,7 +3,7 @@
 
 use std::{error::Error, fmt, ops::Range};
 
-use actix_bully::sim::{
+use actix_bully::testkit::sim::{
     Situation,
     chaos::{Coverage, Fault},
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use actix_bully::{
+use actix_bully::testkit::{
     faults::Tally,
     sim::{
         Situation,

@@ -6,8 +6,7 @@
 use std::{fmt, panic::resume_unwind, sync::Arc};
 
 use actix::{
-    Actor, ActorFutureExt, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised,
-    WrapFuture, clock::Instant,
+    Actor, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised, clock::Instant,
 };
 use fastrand::Rng;
 use tracing::{debug, error};
@@ -26,7 +25,7 @@ use super::{
     audience::{Number, Part, Workers},
     belief::Belief,
     drive::{Drain, Progress, Stay},
-    message::{Command, Drained, DrainingToken, Inject, Notice, Subscribe, SubscribeDraining},
+    message::{Command, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining},
     timers::{Timers, generator},
 };
 
@@ -342,18 +341,6 @@ impl<E: Election> Handler<SubscribeDraining> for Agent<E> {
         let number = self.belief.audience().number();
         self.welcome(number, &to, Part::Works);
         MessageResult(DrainingToken::new(ctx.address().recipient(), number))
-    }
-}
-
-impl<E: Election> Handler<Inject> for Agent<E> {
-    type Result = ();
-
-    fn handle(&mut self, fault: Inject, ctx: &mut Context<Self>) {
-        match fault {
-            Inject::Crash => resume_unwind(Box::new("injected")),
-            Inject::Stop => self.stop(ctx),
-            Inject::Hang(until) => ctx.wait(until.into_actor(self).map(|(), _, _| ())),
-        }
     }
 }
 

@@ -213,7 +213,7 @@ impl<E: Election> Agent<E> {
     }
 
     /// Ends this life; nothing of it leaves any more.
-    pub(super) fn stop(&mut self, ctx: &mut Context<Self>) {
+    pub(crate) fn stop(&mut self, ctx: &mut Context<Self>) {
         self.progress = Progress::Stopped;
         ctx.stop();
     }

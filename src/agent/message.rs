@@ -1,9 +1,7 @@
-//! What applications and tests say to an agent, and what it says to them.
+//! What applications say to an agent, and what it says to them.
 //!
 //! Letters from other agents are [`Incoming`](crate::group::Incoming); the wishes that go through
 //! a handle are private to this layer.
-
-use std::{fmt, future::Future, pin::Pin};
 
 use actix::{Message, Recipient};
 
@@ -89,36 +87,6 @@ impl DrainingToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct BullyElection;
-
-/// A fault to be had on purpose, for tests and demonstrations.
-#[derive(Message)]
-#[rtype(result = "()")]
-#[non_exhaustive]
-pub enum Inject {
-    /// The agent panics, without the noise of a panic.
-    Crash,
-    /// The agent stops as it stands, without handing over.
-    Stop,
-    /// The agent handles nothing, neither mail nor timers, until this has ended.
-    Hang(Pin<Box<dyn Future<Output = ()> + Send>>),
-}
-
-impl Inject {
-    /// See [`Inject::Hang`].
-    pub fn hang(until: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self::Hang(Box::pin(until))
-    }
-}
-
-impl fmt::Debug for Inject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Crash => "Crash",
-            Self::Stop => "Stop",
-            Self::Hang(_) => "Hang(..)",
-        })
-    }
-}
 
 /// What a handle, or the end of a lead future, asks of the agent.
 #[derive(Debug, Message)]

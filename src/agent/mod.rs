@@ -64,7 +64,5 @@ pub use error::{CommandError, LeadError, LeaveError, StartError, WaitError};
 pub use guard::{Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;
 pub use lead::OnPanic;
-pub use message::{
-    BullyElection, Drained, DrainingToken, Inject, Notice, Subscribe, SubscribeDraining,
-};
+pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining};
 pub use status::{Life, Status};

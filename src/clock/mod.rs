@@ -7,14 +7,13 @@
 //! |---|---|---|---|
 //! | [`RuntimeClock`] | no | yes | the default; one process, tests |
 //! | [`BootClock`] | yes | no | leases that reach across hosts |
-//! | [`VirtualClock`] | as if | yes | tests: time passes only where a test lets it |
+//! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
 //!
 //! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
 //! says so.
 
 mod boot;
 mod runtime;
-mod simulated;
 
 use std::fmt::Debug;
 
@@ -22,7 +21,6 @@ use crate::protocol::Time;
 
 pub use boot::{BootClock, ClockError};
 pub use runtime::RuntimeClock;
-pub use simulated::VirtualClock;
 
 /// A monotonic clock; readings of different clocks have nothing in common.
 pub trait Clock: Debug + Send + Sync {

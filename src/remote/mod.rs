@@ -59,7 +59,7 @@ mod reason;
 mod tests;
 
 pub use bridge::{
-    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counters, Counts, Crash, DrainTimedOut,
+    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counters, Counts, DrainTimedOut,
     LinkStatus, Peer, PeerStatus, RemoteBridge, Traffic,
 };
 pub use carry::{GroupRules, MayBe, Names, Rights};

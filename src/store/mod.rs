@@ -15,7 +15,6 @@
 
 mod disk;
 mod error;
-mod faulty;
 mod file;
 mod files;
 mod format;
@@ -30,7 +29,6 @@ mod tests;
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
 pub use error::{Damage, StoreError};
-pub use faulty::FaultyStore;
 pub use file::FileStore;
 pub use generation::{Generation, Generations};
 pub use identity::StoreIdentity;

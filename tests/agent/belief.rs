@@ -2,8 +2,9 @@
 
 use actix::clock;
 use actix_bully::{
-    agent::{Inject, Life, WaitError},
+    agent::{Life, WaitError},
     protocol::{Role, Term},
+    testkit::Inject,
 };
 use futures::StreamExt;
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyElection, BullyHandle, Inject, Life},
+    agent::{BullyAgent, BullyElection, BullyHandle, Life},
     elections::bully::Preemption,
     protocol::{Incarnation, Term, Timings},
     supervisor::RestartPolicy,
+    testkit::Inject,
 };
 
 use crate::stage::{MS, id, play};

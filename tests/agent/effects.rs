@@ -2,9 +2,9 @@
 
 use actix::clock;
 use actix_bully::{
-    agent::Inject,
     group::Incoming,
     protocol::{AgentId, Incarnation},
+    testkit::Inject,
 };
 
 use crate::{

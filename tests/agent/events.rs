@@ -1,7 +1,7 @@
 //! What subscribers hear: `Acquired` and `Lost` alternate, whenever they came and whatever happens.
 
 use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture, clock};
-use actix_bully::agent::{Inject, Notice};
+use actix_bully::{agent::Notice, testkit::Inject};
 
 use crate::{
     stage::{Log, MS, Scribe, Stage, play, settle},

@@ -9,8 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
-    agent::{Agent, AgentBuilder, ElectionHandle, Inject},
-    clock::VirtualClock,
+    agent::{Agent, AgentBuilder, ElectionHandle},
     elections::{
         any::{AnyBully, AnyConfig},
         ballot::{Ballot, BallotConfig},
@@ -23,6 +22,7 @@ use actix_bully::{
     group::Group,
     protocol::{Election, Timings},
     store::MemoryStore,
+    testkit::{Inject, VirtualClock},
 };
 
 use crate::stage::{MS, id, play};

@@ -8,9 +8,10 @@ use std::{cell::RefCell, future::pending, rc::Rc};
 
 use actix::clock;
 use actix_bully::{
-    agent::{ElectionHandle, Inject},
+    agent::ElectionHandle,
     protocol::{Incarnation, Presence, Term},
     supervisor::Supervision,
+    testkit::Inject,
 };
 
 use crate::{

@@ -16,9 +16,10 @@ use std::{
 
 use actix::clock;
 use actix_bully::{
-    agent::{ElectionHandle, Inject, LeaderGuard},
+    agent::{ElectionHandle, LeaderGuard},
     clock::{Clock, RuntimeClock},
     protocol::{Term, Time},
+    testkit::Inject,
 };
 use futures::StreamExt;
 

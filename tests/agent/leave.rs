@@ -4,10 +4,11 @@ use std::{future::pending, sync::Arc};
 
 use actix::{Actor, clock};
 use actix_bully::{
-    agent::{Inject, LeaveError, Life},
+    agent::{LeaveError, Life},
     protocol::{Incarnation, Presence},
-    store::{FaultyStore, MemoryStore},
+    store::MemoryStore,
     supervisor::RestartPolicy,
+    testkit::{FaultyStore, Inject},
 };
 
 use crate::{

@@ -2,9 +2,10 @@
 
 use actix::clock;
 use actix_bully::{
-    agent::{Inject, Life},
+    agent::Life,
     protocol::{Incarnation, Presence, Score},
     supervisor::RestartPolicy,
+    testkit::Inject,
 };
 
 use crate::{

@@ -10,9 +10,10 @@ use std::{
 
 use actix::clock;
 use actix_bully::{
-    agent::{Inject, Life, StartError},
-    store::{FaultyStore, Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
+    agent::{Life, StartError},
+    store::{Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
+    testkit::{FaultyStore, Inject},
 };
 
 use crate::{

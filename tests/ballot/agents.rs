@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use actix::clock::{sleep, timeout};
 use actix_bully::{
-    agent::{Agent, ElectionHandle, Inject, StartError},
-    cluster::Cluster,
+    agent::{Agent, ElectionHandle, StartError},
     elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotNumber, BallotRecord, Resign},
     group::Group,
     protocol::{MembershipError, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
+    testkit::{Inject, cluster::Cluster},
 };
 
 use crate::{
@@ -150,7 +150,8 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
         let builder = Cluster::<Ballot>::with_config(Arc::new(config.unwrap()));
         let builder = builder.agents(5).observer("eye").needs_voters(3);
         let mut cluster = builder.start().unwrap();
-        let leader = |settled: actix_bully::cluster::Settled| settled.leader().unwrap().to_string();
+        let leader =
+            |settled: actix_bully::testkit::cluster::Settled| settled.leader().unwrap().to_string();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
         cluster.crash("5").await.unwrap();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-4");

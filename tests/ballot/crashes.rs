@@ -2,7 +2,7 @@
 
 use actix_bully::{
     protocol::{Event, Term},
-    sim::{Detection, Reaction, Trap},
+    testkit::sim::{Detection, Reaction, Trap},
 };
 use std::time::Duration;
 

@@ -2,10 +2,12 @@
 
 use actix_bully::{
     elections::ballot::Ballot,
-    faults::{Conditions, ConditionsBuilder},
     protocol::{Event, LostReason},
-    sim::World,
-    trace::Trace,
+    testkit::{
+        faults::{Conditions, ConditionsBuilder},
+        sim::World,
+        trace::Trace,
+    },
 };
 
 use crate::{

@@ -5,9 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
-    faults::{Conditions, ConditionsBuilder},
     protocol::{AgentId, Event, Score, Timings},
-    sim::{BallotScenario, Detection, Participant, World, WorldBuilder, chaos::Scenario},
+    testkit::{
+        faults::{Conditions, ConditionsBuilder},
+        sim::{BallotScenario, Detection, Participant, World, WorldBuilder, chaos::Scenario},
+    },
 };
 
 /// d, Δ and the cap, in milliseconds.

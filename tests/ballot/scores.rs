@@ -2,7 +2,7 @@
 
 use actix_bully::{
     protocol::{Event, LostReason},
-    sim::World,
+    testkit::sim::World,
 };
 
 use crate::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};

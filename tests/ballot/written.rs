@@ -4,12 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ballot::{Ballot, BallotNumber, BallotTimer, HeartbeatReply, Standing},
-    faults::Conditions,
     protocol::{
         Birth, Effects, Election, Identity, Incarnation, Input, InputOf, Member, MemberKind,
         Members, Round, Score, Time,
     },
-    sim::{Detection, Participant, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+    },
 };
 
 use crate::{

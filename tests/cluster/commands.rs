@@ -1,8 +1,8 @@
 //! The same as text, and what there is to read.
 
 use actix_bully::{
-    cluster::{Answer, Cluster, Command, Script},
     protocol::Role,
+    testkit::cluster::{Answer, Cluster, Command, Script},
 };
 
 use super::{MS, five, settled, test};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_bully::{
+use actix_bully::testkit::{
     cluster::{ClusterError, Names, NotSettled, Obstacle},
     faults::Conditions,
     trace::{Trace, What},

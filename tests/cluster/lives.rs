@@ -1,9 +1,9 @@
 //! Crashes, stops, hangs, restarts and supervision.
 
 use actix_bully::{
-    cluster::{Cluster, ClusterError, Condition},
     elections::bully::Preemption,
     supervisor::RestartPolicy,
+    testkit::cluster::{Cluster, ClusterError, Condition},
 };
 
 use super::{MS, five, leaders, refusal, settled, test, who_leads};

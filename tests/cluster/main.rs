@@ -18,9 +18,11 @@ mod wishes;
 use std::{future::Future, time::Duration};
 
 use actix_bully::{
-    cluster::{Cluster, ClusterBuilder, ClusterError, Settled},
-    faults::Conditions,
     protocol::{AgentId, Election},
+    testkit::{
+        cluster::{Cluster, ClusterBuilder, ClusterError, Settled},
+        faults::Conditions,
+    },
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

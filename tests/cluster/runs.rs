@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use actix_bully::{
-    cluster::{Cluster, ClusterBuilder, Script},
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::{Election, Timings},
     supervisor::RestartPolicy,
-    trace::Trace,
+    testkit::{
+        cluster::{Cluster, ClusterBuilder, Script},
+        faults::Conditions,
+        trace::Trace,
+    },
 };
 
 use super::{MS, common, five, settled, test, who_leads};

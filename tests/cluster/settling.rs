@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_bully::cluster::Cluster;
+use actix_bully::testkit::cluster::Cluster;
 
 use super::{MS, five, settled, test};
 

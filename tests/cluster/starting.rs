@@ -1,8 +1,8 @@
 //! How a cluster starts, and who leads at first.
 
 use actix_bully::{
-    cluster::{Cluster, ClusterError},
     protocol::Term,
+    testkit::cluster::{Cluster, ClusterError},
 };
 
 use super::{MS, five, leaders, refusal, settled, test, who_leads};

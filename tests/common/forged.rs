@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use actix_bully::{
-    cluster::Cluster,
     protocol::{AgentId, Election, Incarnation, To},
+    testkit::cluster::Cluster,
 };
 
 pub(crate) fn id(number: u32) -> AgentId {

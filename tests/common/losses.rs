@@ -11,10 +11,12 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use actix_bully::{
-    faults::Conditions,
     protocol::{AgentId, Election},
-    sim::World,
-    trace::{Mail, What},
+    testkit::{
+        faults::Conditions,
+        sim::World,
+        trace::{Mail, What},
+    },
 };
 
 /// How many messages of each kind were lost.

@@ -9,10 +9,12 @@ use actix_bully::{
     elections::invitation::{
         ElectionId, InvitationConfig, InvitationElection, Standing, Status, Task,
     },
-    faults::{Conditions, SplitMix64},
     protocol::{AgentId, Event, Timings},
-    sim::{Detection, Participant, World},
-    trace::{Checkpoint, Trace, What},
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, World},
+        trace::{Checkpoint, Trace, What},
+    },
 };
 
 use crate::{MS, all_same, crash_and_recover, name};
@@ -312,7 +314,7 @@ fn everybody_says_where_it_stands() {
     *world.trace_mut() = Trace::new().with_repeated();
     world.settle(MS(1_000)).unwrap();
     let free = Standing::Free.to_string();
-    let said = |entry: &actix_bully::trace::Entry| matches!(&entry.what, What::Sent { mail, .. } if mail.text.starts_with(&free));
+    let said = |entry: &actix_bully::testkit::trace::Entry| matches!(&entry.what, What::Sent { mail, .. } if mail.text.starts_with(&free));
     assert!(
         world.trace().entries().any(said),
         "{}",

@@ -13,9 +13,8 @@ mod reorganization;
 use std::time::Duration;
 
 use actix_bully::{
-    faults::SplitMix64,
     protocol::{AgentId, Election},
-    sim::World,
+    testkit::{faults::SplitMix64, sim::World},
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -8,13 +8,15 @@ use actix_bully::{
         Count, ElectionId, Halt, Reorganization, ReorganizationConfig, ReorganizationMessage,
         Status, Task, Zeal,
     },
-    faults::{Conditions, SplitMix64},
     protocol::{
         After, AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, Member,
         MemberKind, Members, PeerMessage, Score, Term, Time, Timings,
     },
-    sim::{Detection, Participant, Reaction, Trap, World},
-    trace::{Checkpoint, Trace},
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, Reaction, Trap, World},
+        trace::{Checkpoint, Trace},
+    },
 };
 
 use crate::{MS, all_same, crash_and_recover, name};

@@ -12,10 +12,12 @@ use actix_bully::{
         bully::{Bully, BullyConfig},
         quorum::{QuorumBully, QuorumConfig},
     },
-    faults::Conditions,
     protocol::{AgentId, Election, Event, LostReason, Score},
-    sim::{Participant, World},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Participant, World},
+        trace::Trace,
+    },
 };
 
 use crate::kit::{DELAY, MS, SECONDS, SILENT, assert_sound};

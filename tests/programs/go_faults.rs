@@ -7,9 +7,11 @@
 use std::time::Duration;
 
 use actix_bully::{
-    faults::Conditions,
     protocol::{Election, Event, Score, Term},
-    sim::{Reaction, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Reaction, World},
+    },
 };
 
 use crate::{

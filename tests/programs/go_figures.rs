@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use actix_bully::{
     protocol::{Election, Event},
-    sim::World,
+    testkit::sim::World,
 };
 
 use crate::kit::{

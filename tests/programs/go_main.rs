@@ -8,7 +8,7 @@
 
 use actix_bully::{
     protocol::{Election, Time},
-    sim::World,
+    testkit::sim::World,
 };
 
 use crate::{

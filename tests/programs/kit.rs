@@ -4,10 +4,12 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::{After, AgentId, Election, Leader, Term},
-    sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
+        trace::Trace,
+    },
 };
 
 use crate::go::{Node, NodeState, Optimizations};

@@ -8,9 +8,11 @@ use actix_bully::{
         bully::BullyConfig,
         quorum::QuorumConfig,
     },
-    faults::{Conditions, SplitMix64},
     protocol::{AgentId, Score, Timings},
-    sim::{Detection, Participant, World},
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, World},
+    },
 };
 
 /// A column of the table.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use actix_bully::{
     elections::any::AnyBully,
     protocol::{AgentId, Term},
-    sim::{
+    testkit::sim::{
         BullyScenario, QuorumScenario, Violation, World,
         chaos::{ChaosOptions, Contested, Fault, Report, chaos},
     },

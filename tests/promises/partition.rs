@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::any::AnyBully, protocol::AgentId, sim::World};
+use actix_bully::{elections::any::AnyBully, protocol::AgentId, testkit::sim::World};
 
 use crate::{
     kit::{Mode, believers, follow, sides, size},

@@ -1,9 +1,9 @@
 //! Seeded histories: all faults at once, every invariant after every step, agreement afterwards.
 
-use actix_bully::trace::Trace;
+use actix_bully::testkit::trace::Trace;
 use actix_bully::{
     elections::quorum::QuorumError,
-    sim::{
+    testkit::sim::{
         QuorumScenario,
         chaos::{ChaosOptions, Coverage, Fault, chaos},
     },

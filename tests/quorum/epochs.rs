@@ -2,9 +2,11 @@
 //! gives one leader after another. The books are the same for all epochs.
 
 use actix_bully::{
-    faults::Conditions,
     protocol::Term,
-    sim::{Participant, QuorumScenario, Watch, chaos::Scenario},
+    testkit::{
+        faults::Conditions,
+        sim::{Participant, QuorumScenario, Watch, chaos::Scenario},
+    },
 };
 
 use crate::kit::{D, Group, Net, P, id, ms, voters_of};
@@ -27,7 +29,7 @@ fn epoch(scenario: &QuorumScenario, names: &[&str], number: u64) -> Watch {
     scenario.watch().epoch(voters_of(names, number))
 }
 
-fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::sim::Watched> {
+fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::testkit::sim::Watched> {
     Participant::voter(id(name), Some(score.into()), watch.clone())
 }
 

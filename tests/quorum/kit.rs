@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::{policy::Preemption, quorum::QuorumConfig},
-    faults::Conditions,
     protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
-    sim::{
-        Detection, Participant, QuorumScenario, Watch, Watched, World, WorldBuilder,
-        chaos::Scenario,
+    testkit::{
+        faults::Conditions,
+        sim::{
+            Detection, Participant, QuorumScenario, Watch, Watched, World, WorldBuilder,
+            chaos::Scenario,
+        },
     },
 };
 

@@ -2,9 +2,11 @@
 
 use actix_bully::{
     elections::policy::Preemption,
-    faults::Conditions,
     protocol::{Event, LostReason, Term},
-    sim::{Detection, Participant},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant},
+    },
 };
 
 use crate::kit::{AFTER, D, Group, Net, P, id, ms};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use actix_bully::{
     elections::quorum::{Defect, QuorumError},
-    sim::{QuorumScenario, Watched, World, chaos::chaos},
+    testkit::sim::{QuorumScenario, Watched, World, chaos::chaos},
 };
 
 use crate::{

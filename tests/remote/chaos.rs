@@ -5,8 +5,8 @@ use std::{fmt::Write, path::Path};
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::Inject,
-    remote::{Crash, NodeIncarnation, transport::Pipes},
+    remote::{NodeIncarnation, transport::Pipes},
+    testkit::{CrashBridge, Inject},
 };
 use fastrand::Rng;
 
@@ -64,7 +64,7 @@ impl World<'_> {
             5 => {
                 self.note(&format!("crash the bridge of {one}"));
                 if let Some(host) = &self.hosts[k] {
-                    host.bridge.addr().do_send(Crash);
+                    host.bridge.addr().do_send(CrashBridge);
                 }
             }
             6 => {

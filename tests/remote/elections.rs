@@ -10,7 +10,7 @@ use std::{
 
 use actix::{Recipient, clock::sleep};
 use actix_bully::{
-    agent::{Agent, AgentBuilder, ElectionHandle, Inject},
+    agent::{Agent, AgentBuilder, ElectionHandle},
     elections::{
         ballot::{Ballot, BallotConfig},
         invitation::{InvitationConfig, InvitationElection},
@@ -21,6 +21,7 @@ use actix_bully::{
     protocol::{AgentId, Election, PeerMessage, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
+    testkit::Inject,
 };
 
 use serde::{Serialize, de::DeserializeOwned};

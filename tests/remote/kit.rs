@@ -5,8 +5,7 @@ use std::{future::Future, path::Path, sync::Arc, time::Duration};
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Inject},
-    clock::VirtualClock,
+    agent::{BullyAgent, BullyHandle},
     elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     remote::{
@@ -15,6 +14,7 @@ use actix_bully::{
     },
     store::{FileStore, StoreIdentity},
     supervisor::RestartPolicy,
+    testkit::{Inject, VirtualClock},
 };
 use futures::{FutureExt, StreamExt};
 

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, Inject, StartError},
+    agent::{BullyAgent, BullyHandle, StartError},
     elections::{policy::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
     remote::{BridgeEvent, Dropped, NodeIncarnation, transport::Pipes},
+    testkit::Inject,
 };
 
 use super::kit::{Host, MS, builder, id, node, play, told, until};

@@ -2,9 +2,9 @@
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::Inject,
     protocol::Presence,
-    remote::{BridgeEvent, Closed, Crash, NodeIncarnation, transport::Pipes},
+    remote::{BridgeEvent, Closed, NodeIncarnation, transport::Pipes},
+    testkit::{CrashBridge, Inject},
 };
 
 use super::kit::{Host, MS, builder, id, node, play, told, until};
@@ -225,7 +225,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         let pipes = Pipes::new();
         let [a, b] = two(&pipes).await;
         let mut events = [a.bridge.events(), b.bridge.events()];
-        a.bridge.addr().do_send(Crash);
+        a.bridge.addr().do_send(CrashBridge);
         sleep(MS(50)).await;
         until("linked", || a.is_linked("b") && b.is_linked("a")).await;
         sleep(MS(2_000)).await;
@@ -398,7 +398,7 @@ fn a_bridge_that_crashes_too_often_is_given_up() {
         b.agent("b1", 2);
         until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
         let mut events = a.bridge.events();
-        a.bridge.addr().do_send(Crash);
+        a.bridge.addr().do_send(CrashBridge);
         until("a1 leads alone", || a.follows("a1")).await;
         assert_eq!(told(&mut events), [BridgeEvent::Ended]);
         assert_eq!(presence(&a, "b1"), None);

@@ -272,7 +272,7 @@ fn a_vote_that_is_kept_in_memory_is_not_for_other_hosts() {
         let group = group();
         let voter = || {
             let voter = BullyAgent::builder("a1").quorum(["a1", "b1", "c1"]);
-            let clock = actix_bully::clock::VirtualClock::new();
+            let clock = actix_bully::testkit::VirtualClock::new();
             voter.clock(clock).store(MemoryStore::new()).join(&group)
         };
         // The agent first: the bridge is refused.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::{BullyHandle, Inject},
+    agent::BullyHandle,
     elections::{
         policy::Preemption,
         quorum::{QuorumConfig, QuorumConfigBuilder},
@@ -13,6 +13,7 @@ use actix_bully::{
     remote::{
         BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
     },
+    testkit::Inject,
 };
 
 use super::kit::{Host, MS, builder, id, play, told, until};

@@ -5,13 +5,16 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{Agent, ElectionHandle, Inject, Life},
-    cluster::{Cluster, Script},
+    agent::{Agent, ElectionHandle, Life},
     elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
-    faults::Conditions,
     protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
-    sim::World,
-    trace::What,
+    testkit::{
+        Inject,
+        cluster::{Cluster, Script},
+        faults::Conditions,
+        sim::World,
+        trace::What,
+    },
 };
 
 use crate::{
@@ -84,7 +87,8 @@ fn a_cluster_of_rings_does_what_a_cluster_of_bullies_does() {
             .witness("judge")
             .start()
             .unwrap();
-        let leader = |settled: actix_bully::cluster::Settled| settled.leader().cloned().unwrap();
+        let leader =
+            |settled: actix_bully::testkit::cluster::Settled| settled.leader().cloned().unwrap();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
         cluster.crash("5").await.unwrap();
         assert_eq!(leader(cluster.settle().await.unwrap()), "agent-4");

@@ -5,7 +5,11 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::ring::Ring, faults::Conditions, protocol::Time, sim::World};
+use actix_bully::{
+    elections::ring::Ring,
+    protocol::Time,
+    testkit::{faults::Conditions, sim::World},
+};
 
 use crate::kit::{MS, builder, config, names, sent, settles};
 

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::ring::Ring,
-    faults::Conditions,
     protocol::Event,
-    sim::{Detection, Reaction, Trap, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Reaction, Trap, World},
+    },
 };
 
 use crate::kit::{

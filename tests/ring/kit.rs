@@ -4,10 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
-    faults::Conditions,
     protocol::{AgentId, Event, Score, Term},
-    sim::{Detection, Participant, World, WorldBuilder},
-    trace::{Trace, What},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World, WorldBuilder},
+        trace::{Trace, What},
+    },
 };
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::ring::Ring,
-    faults::{Conditions, ConditionsBuilder},
     protocol::Event,
-    sim::World,
+    testkit::{
+        faults::{Conditions, ConditionsBuilder},
+        sim::World,
+    },
 };
 
 use crate::{

@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ring::Ring,
     protocol::AgentId,
-    sim::{Detection, Participant, World},
-    trace::What,
+    testkit::{
+        sim::{Detection, Participant, World},
+        trace::What,
+    },
 };
 
 use crate::kit::{MS, builder, comes_to_lead, config, id, seeds};

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
-    faults::Conditions,
     protocol::{AgentId, Role, Term, Time},
-    sim::RingScenario,
-    sim::{
-        Detection, Reaction, Trap, World,
-        chaos::{ChaosOptions, Fault, chaos},
+    testkit::{
+        faults::Conditions,
+        sim::{
+            Detection, Reaction, RingScenario, Trap, World,
+            chaos::{ChaosOptions, Fault, chaos},
+        },
+        trace::{Happening, Trace, What},
     },
-    trace::{Happening, Trace, What},
 };
 
 use crate::kit::{

@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ring::RingConfig,
     protocol::{Event, LostReason, Score},
-    sim::{Participant, World},
-    trace::What,
+    testkit::{
+        sim::{Participant, World},
+        trace::What,
+    },
 };
 
 use crate::kit::{

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::ring::Ring, protocol::AgentId, sim::World};
+use actix_bully::{elections::ring::Ring, protocol::AgentId, testkit::sim::World};
 
 use crate::kit::{MS, comes_to_lead, config, id};
 
@@ -45,12 +45,12 @@ fn demo(dead: &[&str]) -> World<Ring> {
         .iter()
         .zip(0..)
         .map(|(name, score)| crate::kit::voter(name, score, &config));
-    let silent = actix_bully::sim::Detection::Silent(Duration::ZERO.into());
+    let silent = actix_bully::testkit::sim::Detection::Silent(Duration::ZERO.into());
     let mut world = World::builder(1)
         .agents(agents)
-        .conditions(actix_bully::faults::Conditions::delayed(MS(5)))
+        .conditions(actix_bully::testkit::faults::Conditions::delayed(MS(5)))
         .detection(silent)
-        .trace(actix_bully::trace::Trace::new().with_repeated())
+        .trace(actix_bully::testkit::trace::Trace::new().with_repeated())
         .build();
     world.run_for(Duration::ZERO);
     for name in dead {

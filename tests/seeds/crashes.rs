@@ -1,7 +1,9 @@
 //! Agents that crash, hang and come back: scenarios 7 to 9, and 11 to 14.
 
 use actix_bully::{
-    cluster::Cluster, elections::bully::Preemption, faults::Conditions, protocol::Role,
+    elections::bully::Preemption,
+    protocol::Role,
+    testkit::{cluster::Cluster, faults::Conditions},
 };
 
 use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once, swift, wait};

@@ -1,6 +1,9 @@
 //! Elections without a failure: scenarios 1 to 6, and 10.
 
-use actix_bully::{cluster::Cluster, faults::Conditions, protocol::Time};
+use actix_bully::{
+    protocol::Time,
+    testkit::{cluster::Cluster, faults::Conditions},
+};
 
 use super::{DEADLINE, MS, Rules, acquired, both, changes, leads, once};
 

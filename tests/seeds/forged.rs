@@ -1,8 +1,8 @@
 //! Letters that nobody sent, to agents `agent-1`, `agent-2` and so on.
 
 use actix_bully::{
-    cluster::Cluster,
     protocol::{Election, To},
+    testkit::cluster::Cluster,
 };
 
 pub(crate) use crate::strangers::{are_dropped, id};

@@ -29,10 +29,12 @@ mod worlds;
 use std::{future::Future, time::Duration};
 
 use actix_bully::{
-    cluster::{Cluster, ClusterBuilder, Settled},
-    faults::Conditions,
     protocol::{AgentId, Election, Event, Time},
-    trace::What,
+    testkit::{
+        cluster::{Cluster, ClusterBuilder, Settled},
+        faults::Conditions,
+        trace::What,
+    },
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

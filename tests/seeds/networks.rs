@@ -3,10 +3,12 @@
 use std::{cell::Cell, time::Duration};
 
 use actix_bully::{
-    cluster::{Cluster, ClusterStatus},
     elections::bully::{BullyMessage, Elected, Heartbeat, Ok, Resign, Yield},
-    faults::Conditions,
     protocol::{AgentId, Leader, Round, Term, Time},
+    testkit::{
+        cluster::{Cluster, ClusterStatus},
+        faults::Conditions,
+    },
 };
 
 use super::{
@@ -175,7 +177,7 @@ async fn lose_first(cluster: &mut Cluster, within: Duration) -> u64 {
         wait(MS(1)).await;
         lost = cluster.with_network(|network| network.tally().ignored);
     }
-    cluster.with_network(actix_bully::faults::Network::recover);
+    cluster.with_network(actix_bully::testkit::faults::Network::recover);
     lost
 }
 

@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use actix_bully::{
-    cluster::Cluster,
     elections::bully::Preemption,
-    faults::Conditions,
     protocol::{Event, LostReason, Score},
-    trace::What,
+    testkit::{cluster::Cluster, faults::Conditions, trace::What},
 };
 
 use super::{MS, Rules, acquired, both, leads, once, swift, wait};

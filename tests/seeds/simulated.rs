@@ -5,9 +5,11 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::View,
-    sim::{Detection, TermOrder, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, TermOrder, World},
+    },
 };
 
 use crate::{

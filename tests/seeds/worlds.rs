@@ -3,10 +3,12 @@
 use std::{ops::Range, time::Duration};
 
 use actix_bully::{
-    faults::Conditions,
     protocol::{AgentId, Election, Event, Score, Timings},
-    sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
+        trace::Trace,
+    },
 };
 
 pub(crate) const SECONDS: fn(u64) -> Duration = Duration::from_secs;

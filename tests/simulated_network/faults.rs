@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::{agent::Inject, remote::Crash};
+use actix_bully::testkit::{CrashBridge, Inject};
 use fastrand::Rng;
 use turmoil::Sim;
 
@@ -358,7 +358,7 @@ impl Faults {
 
     fn crash_bridge(&self, k: usize) {
         if let Some(bridge) = self.process(k).and_then(|process| process.bridge) {
-            bridge.addr().do_send(Crash);
+            bridge.addr().do_send(CrashBridge);
         }
     }
 

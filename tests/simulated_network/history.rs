@@ -19,7 +19,6 @@ use turmoil::{Builder, Sim};
 use crate::{
     check::{self, Broken, Watch},
     clock::SimulatedClock,
-    faults::{Faults, Hit},
     host::{Host, POLITE, Process},
     kinds::Kinds,
     ledger::Ledger,
@@ -27,6 +26,7 @@ use crate::{
     members::Members,
     plan::Plan,
     setting::{NAMES, Setting, Settings},
+    faults::{Faults, Hit},
     wire::{Net, Peaks},
 };
 

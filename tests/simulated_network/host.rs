@@ -16,9 +16,10 @@ use std::{
 use actix::{Actor, Addr};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Inject},
+    agent::{BullyAgent, BullyHandle},
     remote::{BridgeEvent, BridgeHandle, NodeIncarnation, Peer, RemoteBridge},
     supervisor::RestartPolicy,
+    testkit::Inject,
 };
 use futures::{
     StreamExt,

@@ -5,7 +5,8 @@ use std::{fs, future::poll_fn, sync::Arc, task::Poll};
 use actix_bully::{
     elections::quorum,
     protocol::Incarnation,
-    store::{FaultyStore, FileStore, Generation, Incarnations, MemoryStore, StoreError, TermStore},
+    store::{FileStore, Generation, Incarnations, MemoryStore, StoreError, TermStore},
+    testkit::FaultyStore,
 };
 
 use super::{Vote, create, identity, keep, open, place, vote};

@@ -2,7 +2,10 @@
 
 use std::{fs, future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
-use actix_bully::store::{FaultyStore, MemoryStore, StoreError, TermStore};
+use actix_bully::{
+    store::{MemoryStore, StoreError, TermStore},
+    testkit::FaultyStore,
+};
 use futures::FutureExt;
 
 use super::{create, keep, names, open, place, vote};

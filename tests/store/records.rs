@@ -2,7 +2,10 @@
 
 use std::{future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll};
 
-use actix_bully::store::{FaultyStore, MemoryStore, TermStore};
+use actix_bully::{
+    store::{MemoryStore, TermStore},
+    testkit::FaultyStore,
+};
 
 use super::{create, identity, keep, names, open, place, vote};
 

@@ -7,9 +7,11 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig},
-    faults::Conditions,
     protocol::{Election, Event, Score},
-    sim::{Reaction, TermOrder, Trap, World},
+    testkit::{
+        faults::Conditions,
+        sim::{Reaction, TermOrder, Trap, World},
+    },
 };
 
 use crate::{

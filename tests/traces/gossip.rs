@@ -6,8 +6,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
     protocol::{Election, Event, Timings},
-    sim::World,
-    trace::Trace,
+    testkit::{sim::World, trace::Trace},
 };
 
 use crate::{

@@ -3,10 +3,12 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use actix_bully::{
-    faults::Conditions,
     protocol::{AgentId, Election, Score},
-    sim::{Detection, Participant, World, WorldBuilder},
-    trace::Trace,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World, WorldBuilder},
+        trace::Trace,
+    },
 };
 
 pub(crate) const DELAY: Duration = Duration::from_millis(5);

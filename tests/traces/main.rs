@@ -22,7 +22,7 @@ use actix_bully::{
         ring::{Ring, RingConfig},
     },
     protocol::Timings,
-    sim::World,
+    testkit::sim::World,
 };
 use kit::{golden, with_beliefs, world};
 use support::ble;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::{
     protocol::{AgentId, Effects, Event, Input, Role, Timings},
-    sim::{Detection, Participant, World},
+    testkit::sim::{Detection, Participant, World},
 };
 
 fn names() -> [AgentId; 3] {

@@ -161,6 +161,7 @@ impl QuorumConfig {
         self.epoch
     }
 
+    #[cfg(feature = "testkit")]
     /// The same at a member with other timings; it has this patience, if it gives way at all.
     pub(crate) fn retimed(
         &self,

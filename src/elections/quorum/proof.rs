@@ -16,7 +16,7 @@
 //! | I11 `NoDisrupt` | a question, or a claim that is refused, changes nothing durable |
 //! | I12 `Observers` | an observer never consents, votes or acknowledges |
 //!
-//! All are checked after every step of every simulated history ([`sim`](crate::sim)).
+//! All are checked after every step of every simulated history (`testkit::sim`).
 //!
 //! # Assumptions
 //! Messages may be lost, doubled, reordered, delayed without bound; links may work one way only.

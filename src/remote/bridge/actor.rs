@@ -23,7 +23,7 @@ use crate::remote::{
     BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
     bridge::{
         accept::accept,
-        message::{AddPeer, CameIn, Crash, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
+        message::{AddPeer, CameIn, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
         peers::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
         shared::{Account, Shared, lock},
         status::LinkStatus,
@@ -397,14 +397,6 @@ impl Handler<Stop> for RemoteBridge {
 
     fn handle(&mut self, Stop: Stop, ctx: &mut Context<Self>) {
         ctx.stop();
-    }
-}
-
-impl Handler<Crash> for RemoteBridge {
-    type Result = ();
-
-    fn handle(&mut self, Crash: Crash, _: &mut Context<Self>) {
-        std::panic::resume_unwind(Box::new("injected"));
     }
 }
 

@@ -68,9 +68,3 @@ pub(crate) struct Drain;
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Stop;
-
-/// Makes the bridge's actor panic, for tests of what that costs: links are made anew, and nobody is
-/// reported as gone.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "()")]
-pub struct Crash;

@@ -27,5 +27,4 @@ pub use counters::{Counters, Counts};
 pub use error::{BridgeError, DrainTimedOut};
 pub use events::BridgeEvent;
 pub use handle::BridgeHandle;
-pub use message::Crash;
 pub use status::{LinkStatus, PeerStatus, Traffic};

@@ -2,5 +2,4 @@
 
 mod calls;
 mod disk;
-mod faulty;
 mod format;

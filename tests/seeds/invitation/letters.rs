@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use actix_bully::{
-    cluster::Cluster,
     elections::invitation::{
         Accept, AreYouCoordinator, Decline, ElectionId, Invitation, InvitationElection,
         InvitationMessage, Place, Ready, Resign, Standing, Task, There,
     },
-    faults::Conditions,
     protocol::Term,
+    testkit::{cluster::Cluster, faults::Conditions},
 };
 
 use super::config;

@@ -11,8 +11,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection},
     protocol::{Event, LostReason, Timings},
-    sim::{Reaction, World},
-    trace::Checkpoint,
+    testkit::{
+        sim::{Reaction, World},
+        trace::Checkpoint,
+    },
 };
 
 use super::{

@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::invitation::InvitationElection, faults::Conditions, protocol::Event, sim::World,
+    elections::invitation::InvitationElection,
+    protocol::Event,
+    testkit::{faults::Conditions, sim::World},
 };
 
 use super::{agents, config, leads};

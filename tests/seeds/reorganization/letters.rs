@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use actix_bully::{
-    cluster::Cluster,
     elections::reorganization::{
         Ack, AreYouNormal, Call, ElectionId, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
         Reorganization, ReorganizationMessage, Resign, Task, There,
     },
-    faults::Conditions,
     protocol::Term,
+    testkit::{cluster::Cluster, faults::Conditions},
 };
 
 use super::config;

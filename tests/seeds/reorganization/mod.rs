@@ -12,8 +12,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, ReorganizationConfig},
     protocol::{Event, LostReason, Term, Time, Timings},
-    sim::{Reaction, World},
-    trace::Checkpoint,
+    testkit::{
+        sim::{Reaction, World},
+        trace::Checkpoint,
+    },
 };
 
 use super::{

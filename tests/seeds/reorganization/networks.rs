@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{elections::reorganization::Reorganization, faults::Conditions, sim::World};
+use actix_bully::{
+    elections::reorganization::Reorganization,
+    testkit::{faults::Conditions, sim::World},
+};
 
 use super::{agents, config, leads, one_coordinator};
 use crate::{

@@ -5,8 +5,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, Status, Zeal},
     protocol::{Term, Time},
-    sim::{Reaction, World},
-    trace::{Mail, What},
+    testkit::{
+        sim::{Reaction, World},
+        trace::{Mail, What},
+    },
 };
 
 use super::{agents, config, leads, one_coordinator};
@@ -80,7 +82,7 @@ fn s31_two_coordinators_notice_each_other() {
         let before = world.now();
         world.heal();
         leads(&mut world, "d");
-        let said = |entry: &actix_bully::trace::Entry| {
+        let said = |entry: &actix_bully::testkit::trace::Entry| {
             entry.at >= before
                 && matches!(&entry.what, What::Sent { mail, .. } if mail.kind == "not_normal")
         };
@@ -99,7 +101,7 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
         leads(&mut world, "d");
         world.crash("d");
         let halts = |world: &World<Reorganization>, by: &str| {
-            let sent = |e: &actix_bully::trace::Entry| matches!(&e.what, What::Sent { mail, .. } if mail.kind == "halt" && mail.from == by);
+            let sent = |e: &actix_bully::testkit::trace::Entry| matches!(&e.what, What::Sent { mail, .. } if mail.kind == "halt" && mail.from == by);
             world.trace().entries().filter(|e| sent(e)).count()
         };
         assert!(world.run_until(|w| halts(w, "c") > 0, SECONDS(5)));

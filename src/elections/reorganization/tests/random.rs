@@ -1,7 +1,7 @@
 //! Thousands of random lives, nonsense included: nothing panics, and the contract holds.
 
 use super::*;
-use crate::faults::SplitMix64;
+use crate::testkit::faults::SplitMix64;
 
 const NAMES: [&str; 5] = [LOW, HIGH, EYE, ME, "stranger"];
 

@@ -1,7 +1,7 @@
 //! Any inputs in any order: the contract holds, whatever comes.
 
 use super::*;
-use crate::faults::SplitMix64;
+use crate::testkit::faults::SplitMix64;
 
 fn message(random: &mut SplitMix64) -> RingMessage {
     let names = [A, B, ME, Z, EYE, STRANGER];

@@ -1,0 +1,309 @@
+//! Starts a cluster: checks everything first, then starts everybody in one go.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use actix::System;
+
+use super::{
+    Cluster, ClusterError,
+    book::Book,
+    hub::{Hub, ToHub},
+};
+use crate::{
+    agent::StartError,
+    clock::RuntimeClock,
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyConfig,
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumConfigBuilder},
+    },
+    group::{Group, GroupError},
+    protocol::{AgentId, Election, MemberKind, Score, Timings},
+    supervisor::RestartPolicy,
+    testkit::{
+        faults::{Conditions, Network},
+        trace::Trace,
+    },
+};
+
+/// Settings of a cluster.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct ClusterBuilder<E: Election = AnyBully> {
+    config: E::Config,
+    plans: Vec<Plan>,
+    conditions: Conditions,
+    policy: RestartPolicy,
+    seed: u64,
+    trace: Trace,
+    patience: Option<Duration>,
+    least: usize,
+    /// What patience follows from, where it is known.
+    needed: Duration,
+    /// The first setting that makes no sense.
+    refused: Option<StartError>,
+}
+
+/// An agent to be started.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) name: String,
+    pub(super) kind: MemberKind,
+    pub(super) score: Option<Score>,
+}
+
+impl<E: Election> Cluster<E> {
+    /// A cluster of any election.
+    pub fn with_config(config: E::Config) -> ClusterBuilder<E> {
+        ClusterBuilder {
+            config,
+            plans: Vec::new(),
+            conditions: Conditions::default(),
+            policy: RestartPolicy::temporary(),
+            seed: 0,
+            trace: Trace::new().bounded(REMEMBERED),
+            patience: None,
+            least: 0,
+            needed: PATIENCE,
+            refused: None,
+        }
+    }
+}
+
+impl Cluster {
+    /// A cluster of a bully election with its [default rules](BullyConfig::default).
+    pub fn builder() -> ClusterBuilder {
+        Self::with_config(AnyConfig::default()).configured(|_| {})
+    }
+}
+
+impl<E: Election> ClusterBuilder<E> {
+    /// Adds agents `agent-1` to `agent-<count>`; the score of each is its number.
+    pub fn agents(mut self, count: u32) -> Self {
+        for number in 1..=count {
+            self = self.agent(&format!("agent-{number}"), number);
+        }
+        self
+    }
+
+    /// Adds an agent.
+    pub fn agent(self, name: &str, score: impl Into<Score>) -> Self {
+        self.plan(name, MemberKind::Voter, Some(score.into()))
+    }
+
+    /// Adds an agent that is told who leads, and never asked.
+    pub fn observer(self, name: &str) -> Self {
+        self.plan(name, MemberKind::Observer, None)
+    }
+
+    /// Adds an agent that answers, but is never elected.
+    pub fn witness(self, name: &str) -> Self {
+        self.plan(name, MemberKind::Voter, None)
+    }
+
+    /// Begins the random numbers of the network and of all agents. Default: 0.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// What the network does to letters. Default: nothing, they arrive at once.
+    pub fn network(mut self, conditions: Conditions) -> Self {
+        self.conditions = conditions;
+        self
+    }
+
+    /// How crashed agents are restarted. Default: they stay down until [`Cluster::restart`].
+    pub fn supervised(mut self, policy: RestartPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// How much of the run is recorded. Default: the latest 100,000 entries of [`Trace::new`].
+    pub fn trace(mut self, trace: Trace) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// How long [`Cluster::settle`] waits in vain. Default: longer than the worst case of the
+    /// timings; 30 s where an election has none.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
+    /// A side of the network with fewer voters than this cannot elect: it is settled when nobody
+    /// leads there. Default: 0; in quorum mode what it needs.
+    pub fn needs_voters(mut self, least: usize) -> Self {
+        self.least = least;
+        self
+    }
+
+    /// Starts all agents on the current arbiter, in virtual time if its System is virtual.
+    ///
+    /// # Errors
+    /// [`ClusterError`], and nobody runs.
+    ///
+    /// # Panics
+    /// Outside of the System's event loop, as every start of an actor does.
+    pub fn start(mut self) -> Result<Cluster<E>, ClusterError> {
+        self.check()?;
+        if let Some(reason) = self.refused.take() {
+            return Err(refused("the cluster", reason));
+        }
+        let clock = RuntimeClock::new();
+        let mut trace = self.trace;
+        let order = self
+            .plans
+            .iter()
+            .filter_map(|plan| AgentId::new(&plan.name).ok());
+        trace.set_order(order);
+        let network = Network::new(self.seed, self.conditions);
+        let book = Arc::new(Mutex::new(Book::new(clock, network, trace)));
+        let hub = Hub::begin(&book);
+        let wire = Arc::new(ToHub(hub.clone().recipient()));
+        let group = Group::with_wire(GROUP, wire)
+            .map_err(|GroupError::Name(wrong)| refused(GROUP, StartError::Id(wrong)))?;
+        let mut cluster = Cluster {
+            config: self.config,
+            policy: self.policy,
+            seed: self.seed,
+            patience: self.patience.unwrap_or(self.needed),
+            least: self.least,
+            clock,
+            stores: BTreeMap::new(),
+            book,
+            hub,
+            group,
+            seats: Vec::new(),
+        };
+        for plan in self.plans {
+            cluster.seat(plan, super::Arrival::First)?;
+        }
+        Ok(cluster)
+    }
+
+    fn check(&self) -> Result<(), ClusterError> {
+        if self.plans.is_empty() {
+            return Err(ClusterError::Empty);
+        }
+        let mut names = BTreeSet::new();
+        for Plan { name, .. } in &self.plans {
+            let name = AgentId::new(name).map_err(|wrong| refused(name, wrong.into()))?;
+            if let Some(name) = names.replace(name) {
+                return Err(ClusterError::Taken { name });
+            }
+        }
+        match System::try_current() {
+            Some(_) => Ok(()),
+            None => Err(refused("the cluster", StartError::NoSystem)),
+        }
+    }
+
+    fn plan(mut self, name: &str, kind: MemberKind, score: Option<Score>) -> Self {
+        let name = name.to_owned();
+        self.plans.push(Plan { name, kind, score });
+        self
+    }
+}
+
+impl ClusterBuilder {
+    /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
+    /// that have been added by now, witnesses among them; who joins later can be an observer.
+    pub fn quorum(mut self) -> Self {
+        let voters = self
+            .plans
+            .iter()
+            .filter(|plan| plan.kind == MemberKind::Voter);
+        let ids: Result<Vec<AgentId>, _> = voters.map(|plan| AgentId::new(&plan.name)).collect();
+        let timings = match &self.config {
+            AnyConfig::Available(config) => config.timings.clone(),
+            AnyConfig::Quorum(config) => config.timings().clone(),
+        };
+        match ids {
+            Ok(ids) => self.follow(QuorumConfig::builder(ids).timings(timings)),
+            Err(wrong) => {
+                self.refused.get_or_insert_with(|| wrong.into());
+                self
+            }
+        }
+    }
+
+    /// How long to wait for what. Default: [`Timings::default`].
+    pub fn timings(self, timings: Timings) -> Self {
+        match &self.config {
+            AnyConfig::Available(_) => self.configured(|config| config.timings = timings),
+            AnyConfig::Quorum(config) => {
+                let made = config.to_builder().timings(timings);
+                self.follow(made)
+            }
+        }
+    }
+
+    /// The plain ASTRA rules; replaces all rules set so far by [`BullyConfig::strict`]. Somebody
+    /// has to [`campaign`](Cluster::campaign).
+    pub fn strict(self) -> Self {
+        self.rules(BullyConfig::strict())
+    }
+
+    /// When a leader gives way to a more important agent. Default: at once; in quorum mode after
+    /// 10 s.
+    pub fn preemption(self, preemption: Preemption) -> Self {
+        match &self.config {
+            AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
+            AnyConfig::Quorum(config) => {
+                let made = config.to_builder().preemption(preemption);
+                self.follow(made)
+            }
+        }
+    }
+
+    /// All rules of the available mode at once.
+    pub fn rules(mut self, rules: BullyConfig) -> Self {
+        (self.config, self.least) = (AnyConfig::default(), 0);
+        self.configured(|config| *config = rules)
+    }
+
+    fn configured(mut self, change: impl FnOnce(&mut BullyConfig)) -> Self {
+        if let AnyConfig::Available(config) = &mut self.config {
+            let config = Arc::make_mut(config);
+            change(config);
+            let timings = &config.timings;
+            let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
+            let election = timings.deadline().saturating_add(timings.victory_wait());
+            self.needed = failover.saturating_add(election).saturating_mul(2);
+        }
+        self
+    }
+
+    fn follow(mut self, made: QuorumConfigBuilder) -> Self {
+        match made.build() {
+            Ok(config) => {
+                let timings = config.timings();
+                let lapse = timings.promise().saturating_add(config.wait());
+                self.needed = lapse.saturating_mul(10);
+                self.least = config.vote_quorum().max(config.lease_quorum());
+                self.config = AnyConfig::Quorum(Arc::new(config));
+            }
+            Err(reason) => {
+                self.refused.get_or_insert_with(|| reason.into());
+            }
+        }
+        self
+    }
+}
+
+pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
+    let name = name.to_owned();
+    ClusterError::Start { name, source }
+}
+
+/// The group of a cluster is nobody else's, so its name matters to nobody.
+const GROUP: &str = "cluster";
+const REMEMBERED: usize = 100_000;
+const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,0 +1,138 @@
+//! Why a cluster refuses what it is asked to do: what is wrong, and what to do instead.
+
+use std::fmt;
+
+use super::NotSettled;
+use crate::{
+    agent::{LeaveError, StartError},
+    protocol::AgentId,
+    testkit::faults::ConditionsError,
+};
+
+/// Why a cluster refuses. Nothing was changed, unless it says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// There is nobody to start.
+    #[error("a cluster needs an agent: name some by `agents(5)` or `agent(name, score)`")]
+    Empty,
+    /// An agent cannot be started.
+    #[error("{name} cannot be started")]
+    Start {
+        /// The name asked for.
+        name: String,
+        /// Why not.
+        #[source]
+        source: StartError,
+    },
+    /// Two agents would have the same name.
+    #[error("there is an agent {name} already: choose another name")]
+    Taken {
+        /// The name.
+        name: AgentId,
+    },
+    /// Nobody has that name.
+    #[error("there is no agent {name:?} here, but {known}")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// Who is there.
+        known: Names,
+    },
+    /// One who is named twice cannot be in two places.
+    #[error("{name} is named twice: name each agent once")]
+    Twice {
+        /// Who.
+        name: AgentId,
+    },
+    /// It is down.
+    #[error("{name} is down: restart it first")]
+    Down {
+        /// Who.
+        name: AgentId,
+    },
+    /// It is down, and comes back by itself.
+    #[error("{name} is down and will be restarted by its supervisor: let time pass")]
+    Restarting {
+        /// Who.
+        name: AgentId,
+    },
+    /// It runs.
+    #[error("{name} is up: crash or stop it first")]
+    Up {
+        /// Who.
+        name: AgentId,
+    },
+    /// It hangs.
+    #[error("{name} hangs: resume it first")]
+    Hung {
+        /// Who.
+        name: AgentId,
+    },
+    /// It does not hang.
+    #[error("{name} does not hang: there is nothing to resume")]
+    NotHung {
+        /// Who.
+        name: AgentId,
+    },
+    /// It does not lead.
+    #[error("{name} does not lead; who believes to lead: {believers}")]
+    NotLeading {
+        /// Who.
+        name: AgentId,
+        /// Who does.
+        believers: Names,
+    },
+    /// It left, but not politely.
+    #[error("{name} has left without a proper end")]
+    Leave {
+        /// Who.
+        name: AgentId,
+        /// Why so.
+        #[source]
+        source: LeaveError,
+    },
+    /// A network cannot be like that.
+    #[error("the network cannot be like that")]
+    Conditions(#[from] ConditionsError),
+    /// It is not settled who leads.
+    #[error(transparent)]
+    NotSettled(#[from] NotSettled),
+}
+
+/// Some agents, in the order of the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names(Vec<AgentId>);
+
+impl Names {
+    /// The names.
+    pub fn as_slice(&self) -> &[AgentId] {
+        &self.0
+    }
+}
+
+impl FromIterator<AgentId> for Names {
+    fn from_iter<I: IntoIterator<Item = AgentId>>(names: I) -> Self {
+        Self(names.into_iter().collect())
+    }
+}
+
+/// As a list, of which no more than the beginning is written.
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("nobody");
+        }
+        for (at, name) in self.0.iter().take(LISTED).enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            name.fmt(f)?;
+        }
+        match self.0.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// So many names fit into a message.
+const LISTED: usize = 10;

@@ -1,0 +1,113 @@
+//! What can be done to the network between the agents.
+//!
+//! A letter's fate is decided when it is sent: what is under way when a cut begins still arrives.
+
+use super::{Cluster, ClusterError, Command, book::open};
+use crate::{
+    protocol::{AgentId, Election},
+    testkit::faults::{Conditions, Network},
+};
+
+impl<E: Election> Cluster<E> {
+    /// Separates sides that do not reach each other; who is named on none is on one more side. An
+    /// earlier partition is over.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when an agent is on two sides.
+    pub fn partition<S, N>(
+        &mut self,
+        sides: impl IntoIterator<Item = S>,
+    ) -> Result<(), ClusterError>
+    where
+        S: IntoIterator<Item = N>,
+        N: AsRef<str>,
+    {
+        let mut all = Vec::new();
+        let mut resolved = Vec::new();
+        for side in sides {
+            let side = self.resolve(side)?;
+            all.extend(side.iter().cloned());
+            resolved.push(side);
+        }
+        self.resolve(all)?;
+        self.change(&Command::Partition(resolved.clone()), |network| {
+            network.partition(resolved);
+        });
+        Ok(())
+    }
+
+    /// Cuts the link between two agents.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when they are the same.
+    pub fn cut(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
+        let (one, other) = self.pair(one, other)?;
+        let (a, b) = (one.clone(), other.clone());
+        self.change(&Command::Cut { one, other }, |network| network.cut(&a, &b));
+        Ok(())
+    }
+
+    /// What the first says does not reach the second any more; the way back stays.
+    ///
+    /// # Errors
+    /// As [`cut`](Self::cut).
+    pub fn cut_one_way(&mut self, from: &str, to: &str) -> Result<(), ClusterError> {
+        let (from, to) = self.pair(from, to)?;
+        let (a, b) = (from.clone(), to.clone());
+        self.change(&Command::CutOneWay { from, to }, |network| {
+            network.cut_one_way(&a, &b);
+        });
+        Ok(())
+    }
+
+    /// Cuts an agent off from everybody.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn isolate(&mut self, name: &str) -> Result<(), ClusterError> {
+        let name = self.find(name)?.id().clone();
+        self.change(&Command::Isolate(vec![name.clone()]), |network| {
+            network.isolate(&name);
+        });
+        Ok(())
+    }
+
+    /// Ends every partition, cut and isolation. Delays and losses stay.
+    pub fn heal(&mut self) {
+        self.change(&Command::Heal, Network::heal);
+    }
+
+    /// Changes what the network does to all letters.
+    pub fn set_network(&mut self, conditions: Conditions) {
+        let mut book = open(&self.book);
+        book.mark(|| format!("network: {conditions}"));
+        book.network.set_conditions(conditions);
+    }
+
+    /// What the network does to all letters.
+    pub fn conditions(&self) -> Conditions {
+        open(&self.book).network.conditions()
+    }
+
+    /// Everything else that can be done to the [network](Network). Not recorded.
+    pub fn with_network<R>(&mut self, change: impl FnOnce(&mut Network) -> R) -> R {
+        let mut book = open(&self.book);
+        book.cause();
+        change(&mut book.network)
+    }
+
+    fn change(&self, command: &Command, change: impl FnOnce(&mut Network)) {
+        let mut book = open(&self.book);
+        book.mark(|| command.to_string());
+        change(&mut book.network);
+    }
+
+    fn pair(&self, one: &str, other: &str) -> Result<(AgentId, AgentId), ClusterError> {
+        let (one, other) = (self.find(one)?.id(), self.find(other)?.id());
+        if one == other {
+            let name = one.clone();
+            return Err(ClusterError::Twice { name });
+        }
+        Ok((one.clone(), other.clone()))
+    }
+}

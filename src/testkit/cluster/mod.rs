@@ -1,0 +1,146 @@
+//! Many agents in this process, with everything that can happen to them: for demonstrations, and
+//! for tests of what you build on elections.
+//!
+//! ```text
+//!   crash stop hang restart join leave      ┌─────────┐  Incoming   every letter, loss, role
+//!  ────────────────────────────────────────▶│ agents  │◀─────────┐  and event is recorded
+//!   partition cut isolate heal set_network  └────┬────┘      ┌───┴───┐        │
+//!  ──────────────────────────────────────────────┼──────────▶│  hub  ├────────▼──┐
+//!   settle status believers trace                │ Wire      └───▲───┘ Trace     │
+//!  ◀──────────────────────────────────────────── └───────────────┘ to_text, to_mermaid
+//! ```
+//!
+//! ```
+//! use actix_bully::testkit::cluster::Cluster;
+//!
+//! actix::System::new().block_on(async {
+//!     let mut cluster = Cluster::builder().agents(5).start()?;
+//!     assert_eq!(cluster.settle().await?.leader().unwrap(), "agent-5");
+//!
+//!     cluster.crash("agent-5").await?;
+//!     assert_eq!(cluster.settle().await?.leader().unwrap(), "agent-4");
+//!
+//!     cluster.partition([["agent-1", "agent-2"]])?;
+//!     cluster.settle().await?;
+//!     assert_eq!(cluster.believers().len(), 2, "the promise is one leader for each side");
+//!     # Ok::<(), actix_bully::testkit::cluster::ClusterError>(())
+//! }).unwrap();
+//! ```
+//!
+//! Decided here: nothing about elections. The agents are real ones ([`agent`](crate::agent)); only
+//! their letters take the way through one actor, which loses, delays and records them.
+//!
+//! # Virtual time
+//! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting
+//! costs nothing, and two runs with the same seed have the same trace, byte for byte. Feature
+//! `testkit` has such a System. On the real clock the order of events is up to the clock.
+//!
+//! # Where to go next
+//! `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
+//! means; [`Command`] is all of that as text.
+
+mod book;
+mod builder;
+mod command;
+mod error;
+mod hub;
+mod judge;
+mod links;
+mod run;
+mod seat;
+mod settle;
+mod status;
+mod verbs;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use actix::Addr;
+
+pub use builder::ClusterBuilder;
+pub use command::{Command, CommandError, Help, Nearest, Script};
+pub use error::{ClusterError, Names};
+pub use run::Answer;
+pub use seat::Condition;
+pub use settle::{NotSettled, Obstacle, Settled, Side};
+pub use status::{AgentStatus, ClusterStatus};
+
+use book::{SharedBook, open};
+use hub::{Close, Hub};
+use seat::Seat;
+use verbs::Arrival;
+
+use crate::{
+    agent::ElectionHandle,
+    clock::RuntimeClock,
+    elections::any::AnyBully,
+    group::Group,
+    protocol::{Election, Leader, Time},
+    store::MemoryStore,
+    supervisor::RestartPolicy,
+    testkit::{Inject, trace::Trace},
+};
+
+/// Agents of one election in this process; see the [module's page](self).
+///
+/// Agents are named as they were named when they were added; a number `n` stands for `agent-n`.
+/// Dropping the cluster stops them.
+#[derive(Debug)]
+pub struct Cluster<E: Election = AnyBully> {
+    config: E::Config,
+    policy: RestartPolicy,
+    seed: u64,
+    patience: Duration,
+    /// How many voters a side needs to elect.
+    least: usize,
+    clock: RuntimeClock,
+    /// What each agent must not forget: outlasts its crashes, not the cluster.
+    stores: BTreeMap<String, MemoryStore<E::Durable>>,
+    book: SharedBook<E::Message>,
+    hub: Addr<Hub<E::Message>>,
+    group: Group<E::Message>,
+    seats: Vec<Seat<E>>,
+}
+
+impl<E: Election> Cluster<E> {
+    /// What an application would hold of that agent. After a [`restart`](Self::restart) it is
+    /// another one.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn handle(&self, name: &str) -> Result<&ElectionHandle<E>, ClusterError> {
+        self.find(name).map(|seat| &seat.handle)
+    }
+
+    /// Who leads as far as that agent knows; nobody if it is down.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn leader_of(&self, name: &str) -> Result<Option<Leader>, ClusterError> {
+        self.find(name).map(|seat| seat.handle.leader())
+    }
+
+    /// The group that the agents are in, for letters that nobody sent.
+    pub fn group(&self) -> &Group<E::Message> {
+        &self.group
+    }
+
+    /// What has happened so far. The newest events may be missing until something is awaited.
+    pub fn trace(&self) -> Trace {
+        open(&self.book).trace.clone()
+    }
+
+    /// The time since the cluster was started.
+    pub fn now(&self) -> Time {
+        open(&self.book).now()
+    }
+}
+
+impl<E: Election> Drop for Cluster<E> {
+    fn drop(&mut self) {
+        for seat in &mut self.seats {
+            seat.handle.addr().do_send(Inject::Stop);
+            seat.resume();
+        }
+        self.hub.do_send(Close);
+    }
+}

@@ -1,0 +1,368 @@
+//! What can be done to agents.
+//!
+//! Decided here: that everything is checked before anything is done, and that what is measured by
+//! [`settle`](Cluster::settle) begins at the last of these.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Cluster, ClusterError, Names,
+    book::open,
+    builder::{Plan, refused},
+    hub::Watch,
+    seat::{Seat, end_of},
+};
+use crate::{
+    agent::Agent,
+    protocol::{AgentId, Election, MemberKind, Score},
+    supervisor::RestartPolicy,
+    testkit::{VirtualClock, trace::Happening},
+};
+
+/// How an agent comes to its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// With the cluster.
+    First,
+    /// Later.
+    Late,
+    /// Once more.
+    Again,
+}
+
+impl<E: Election> Cluster<E> {
+    // ---- an end, and a new beginning ---------------------------------------------------------
+
+    /// An agent panics, and everybody learns of it. It stays down until [`restart`](Self::restart),
+    /// unless the cluster is [supervised](super::ClusterBuilder::supervised). The panic makes no
+    /// noise.
+    ///
+    /// # Errors
+    /// [`ClusterError`] when nobody of that name runs.
+    pub async fn crash(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.crash_all([name]).await
+    }
+
+    /// Several agents panic at the same moment.
+    ///
+    /// # Errors
+    /// As [`crash`](Self::crash), and nobody has panicked; [`ClusterError::Twice`].
+    pub async fn crash_all<N: AsRef<str>>(
+        &mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<(), ClusterError> {
+        self.end_all(names, Happening::Crashed, Seat::must_live, Seat::crash)
+            .await
+    }
+
+    /// An agent stops as it stands, without handing over.
+    ///
+    /// # Errors
+    /// As [`crash`](Self::crash); [`ClusterError::Hung`].
+    pub async fn stop(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.stop_all([name]).await
+    }
+
+    /// Several agents stop at the same moment.
+    ///
+    /// # Errors
+    /// As [`stop`](Self::stop), and nobody has stopped; [`ClusterError::Twice`].
+    pub async fn stop_all<N: AsRef<str>>(
+        &mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<(), ClusterError> {
+        self.end_all(names, Happening::Stopped, Seat::must_run, Seat::stop)
+            .await
+    }
+
+    async fn end_all<N: AsRef<str>>(
+        &mut self,
+        names: impl IntoIterator<Item = N>,
+        what: Happening,
+        check: impl Fn(&Seat<E>) -> Result<(), ClusterError>,
+        end: impl Fn(&mut Seat<E>),
+    ) -> Result<(), ClusterError> {
+        let names = self.resolve(names)?;
+        for name in &names {
+            check(self.find(name.as_str())?)?;
+        }
+        let mut ending = Vec::new();
+        for name in &names {
+            self.record(name, what);
+            let seat = self.find_mut(name.as_str())?;
+            end(seat);
+            ending.push(seat.handle.clone());
+        }
+        let returns = self.policy != RestartPolicy::temporary();
+        for handle in ending {
+            end_of(&handle, returns).await;
+        }
+        Ok(())
+    }
+
+    /// An agent that is down begins a new life, with the score it had last.
+    ///
+    /// # Errors
+    /// [`ClusterError::Up`], [`ClusterError::Restarting`], [`ClusterError::Unknown`].
+    pub fn restart(&mut self, name: &str) -> Result<(), ClusterError> {
+        let seat = self.find(name)?;
+        seat.must_be_down()?;
+        let plan = Plan {
+            name: seat.id().to_string(),
+            kind: seat.kind,
+            score: seat.score,
+        };
+        self.seat(plan, Arrival::Again)
+    }
+
+    /// An agent stands still: it handles neither letters nor timers. Returns when it does.
+    ///
+    /// # Errors
+    /// [`ClusterError`] when nobody of that name runs; [`ClusterError::Hung`].
+    pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
+        let id = self.find(name)?.id().clone();
+        self.find(name)?.must_run()?;
+        self.record(&id, Happening::Paused);
+        self.find_mut(name)?.hang().await;
+        Ok(())
+    }
+
+    /// A hung agent goes on, late for everything.
+    ///
+    /// # Errors
+    /// [`ClusterError::NotHung`], [`ClusterError::Unknown`].
+    pub fn resume(&mut self, name: &str) -> Result<(), ClusterError> {
+        let seat = self.find_mut(name)?;
+        let name = seat.id().clone();
+        if !seat.resume() {
+            return Err(ClusterError::NotHung { name });
+        }
+        self.record(&name, Happening::Resumed);
+        Ok(())
+    }
+
+    // ---- coming and going --------------------------------------------------------------------
+
+    /// A new agent joins.
+    ///
+    /// # Errors
+    /// [`ClusterError::Taken`]; [`ClusterError::Start`] when its name breaks the rules.
+    pub fn join(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
+        self.admit(name, MemberKind::Voter, Some(score.into()))
+    }
+
+    /// A new agent joins that answers, but is never elected.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub fn join_witness(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.admit(name, MemberKind::Voter, None)
+    }
+
+    /// A new agent joins that is told who leads, and never asked.
+    ///
+    /// # Errors
+    /// As [`join`](Self::join).
+    pub fn join_observer(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.admit(name, MemberKind::Observer, None)
+    }
+
+    fn admit(
+        &mut self,
+        name: &str,
+        kind: MemberKind,
+        score: Option<Score>,
+    ) -> Result<(), ClusterError> {
+        let name = full(name);
+        if let Some(seat) = self.seats.iter().find(|seat| seat.id().as_str() == name) {
+            let name = seat.id().clone();
+            return Err(ClusterError::Taken { name });
+        }
+        self.seat(Plan { name, kind, score }, Arrival::Late)
+    }
+
+    /// An agent hands over if it leads, and leaves for good.
+    ///
+    /// # Errors
+    /// [`ClusterError`] when nobody of that name runs; [`ClusterError::Leave`] when it took too
+    /// long, and then it has left nevertheless.
+    pub async fn leave(&mut self, name: &str) -> Result<(), ClusterError> {
+        let seat = self.find(name)?;
+        seat.must_run()?;
+        let handle = seat.handle.clone();
+        let name = handle.id().clone();
+        self.record(&name, Happening::Left);
+        let left = handle.leave(self.patience).await;
+        self.seats.retain(|seat| *seat.id() != name);
+        left.map_err(|source| ClusterError::Leave { name, source })
+    }
+
+    // ---- wishes ------------------------------------------------------------------------------
+
+    /// An agent gets another importance; one that is down, for its next life.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn set_score(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
+        self.rate(name, Some(score.into()))
+    }
+
+    /// An agent becomes ineligible; if it leads, it hands over.
+    ///
+    /// # Errors
+    /// [`ClusterError::Unknown`].
+    pub fn withdraw_score(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.rate(name, None)
+    }
+
+    pub(super) fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
+        let seat = self.find_mut(name)?;
+        seat.score = score;
+        // One that has ended has it when it comes back.
+        match score {
+            Some(score) => seat.handle.set_score(score).ok(),
+            None => seat.handle.withdraw_score().ok(),
+        };
+        let name = seat.id().clone();
+        open(&self.book).mark(|| super::Command::Score { name, score }.to_string());
+        Ok(())
+    }
+
+    /// The leader hands over, to that agent if one is named, and does not stand for a while.
+    ///
+    /// # Errors
+    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of them does not run.
+    pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
+        let seat = self.find(name)?;
+        seat.must_run()?;
+        let name = seat.id().clone();
+        let to = to.map(|to| self.find(to)).transpose()?;
+        if let Some(to) = to {
+            to.must_run()?;
+        }
+        let to = to.map(|seat| seat.id().clone());
+        if !seat.handle.is_leader() {
+            let believers = self.believers().into_iter().collect();
+            return Err(ClusterError::NotLeading { name, believers });
+        }
+        seat.handle.step_down(to.clone()).ok();
+        open(&self.book).mark(|| super::Command::StepDown { name, to }.to_string());
+        Ok(())
+    }
+
+    /// An agent holds an election.
+    ///
+    /// # Errors
+    /// [`ClusterError`] when nobody of that name runs.
+    pub fn campaign(&mut self, name: &str) -> Result<(), ClusterError> {
+        let seat = self.find(name)?;
+        seat.must_run()?;
+        seat.handle.campaign().ok();
+        let name = seat.id().clone();
+        open(&self.book).mark(|| super::Command::Campaign(name).to_string());
+        Ok(())
+    }
+
+    // ---- names -------------------------------------------------------------------------------
+
+    /// Starts an agent in a new place, or again in its own.
+    pub(super) fn seat(&mut self, plan: Plan, arrival: Arrival) -> Result<(), ClusterError> {
+        let Plan { name, kind, score } = plan;
+        let kept = self.stores.entry(name.clone()).or_default().clone();
+        let mut agent = Agent::<E>::with_config(&name, self.config.clone())
+            .join(&self.group)
+            .store(kept)
+            .clock(VirtualClock::from(self.clock))
+            .seed(self.seed)
+            .restart_policy(self.policy.clone())
+            .parent(self.hub.clone().recipient())
+            .subscribe(self.hub.clone().recipient());
+        agent = match score {
+            Some(score) => agent.score(score),
+            None => agent.ineligible(),
+        };
+        if kind == MemberKind::Observer {
+            agent = agent.observer();
+        }
+        if arrival == Arrival::Again {
+            agent = agent.recovering();
+        }
+        let handle = agent.start().map_err(|source| refused(&name, source))?;
+        let what = match arrival {
+            Arrival::First => Happening::Started,
+            Arrival::Late => Happening::Joined,
+            Arrival::Again => Happening::Restarted,
+        };
+        self.record(handle.id(), what);
+        self.hub.do_send(Watch(handle.clone()));
+        let seat = Seat::new(kind, score, handle);
+        match self.seats.iter_mut().find(|old| old.id() == seat.id()) {
+            Some(old) => *old = seat,
+            None => self.seats.push(seat),
+        }
+        Ok(())
+    }
+
+    /// Something is done to an agent.
+    fn record(&self, name: &AgentId, what: Happening) {
+        let mut book = open(&self.book);
+        book.cause();
+        book.happen(name, what);
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<&Seat<E>, ClusterError> {
+        let at = self.place_of(name)?;
+        self.seats.get(at).ok_or_else(|| self.unknown(name))
+    }
+
+    fn find_mut(&mut self, name: &str) -> Result<&mut Seat<E>, ClusterError> {
+        let at = self.place_of(name)?;
+        let unknown = self.unknown(name);
+        self.seats.get_mut(at).ok_or(unknown)
+    }
+
+    fn place_of(&self, name: &str) -> Result<usize, ClusterError> {
+        let place = |name: &str| self.seats.iter().position(|s| s.id().as_str() == name);
+        place(name)
+            .or_else(|| place(&full(name)))
+            .ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> ClusterError {
+        ClusterError::Unknown {
+            name: name.to_owned(),
+            known: self
+                .seats
+                .iter()
+                .map(|seat| seat.id().clone())
+                .collect::<Names>(),
+        }
+    }
+
+    /// The names in full, each once.
+    pub(super) fn resolve<N: AsRef<str>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Vec<AgentId>, ClusterError> {
+        let mut seen = BTreeSet::new();
+        let mut resolved = Vec::new();
+        for name in names {
+            let name = self.find(name.as_ref())?.id().clone();
+            if !seen.insert(name.clone()) {
+                return Err(ClusterError::Twice { name });
+            }
+            resolved.push(name);
+        }
+        Ok(resolved)
+    }
+}
+
+/// A number stands for the agent of that number.
+fn full(name: &str) -> String {
+    let is_number = !name.is_empty() && name.bytes().all(|digit| digit.is_ascii_digit());
+    if is_number {
+        format!("agent-{name}")
+    } else {
+        name.to_owned()
+    }
+}

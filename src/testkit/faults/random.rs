@@ -1,0 +1,129 @@
+//! A small seeded generator: the same seed gives the same numbers, everywhere and for ever.
+//!
+//! Decided here: how numbers become choices. Not here: anything secret; this is no cryptography.
+//! `SplitMix64` is Steele, Lea and Flood's, in Vigna's public version.
+
+use std::time::Duration;
+
+use crate::protocol::After;
+
+/// A generator of 64-bit numbers with a 64-bit state.
+///
+/// ```
+/// use actix_bully::testkit::faults::SplitMix64;
+/// let mut a = SplitMix64::new(7);
+/// let mut b = SplitMix64::new(7);
+/// assert_eq!(a.next_u64(), b.next_u64());
+/// assert!(a.below(10) < 10);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitMix64(u64);
+
+impl SplitMix64 {
+    /// The generator of this seed; neighbouring seeds have nothing in common.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub const fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Another generator, so that one consumer's draws do not shift another's.
+    #[must_use]
+    pub const fn fork(&mut self) -> Self {
+        Self(self.next_u64())
+    }
+
+    /// A number from 0 up to but not including `bound`; 0 if that is empty.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        let wide = u128::from(self.next_u64()) * u128::from(bound);
+        u64::try_from(wide >> 64).unwrap_or(0)
+    }
+
+    /// A number from `least` to `most`, both included; `least` if they are the wrong way round.
+    pub fn between(&mut self, least: u64, most: u64) -> u64 {
+        let room = most.saturating_sub(least);
+        if room == 0 {
+            return least;
+        }
+        least.saturating_add(self.below(room.saturating_add(1)))
+    }
+
+    /// True in `per_mille` of a thousand cases; draws nothing when the answer is certain.
+    pub fn chance(&mut self, per_mille: u16) -> bool {
+        match per_mille {
+            0 => false,
+            1000.. => true,
+            _ => self.below(1000) < u64::from(per_mille),
+        }
+    }
+
+    /// A span out of this range; draws nothing when there is only one.
+    pub fn span(&mut self, range: After) -> Duration {
+        if range.min >= range.max {
+            return range.min;
+        }
+        let nanos = |d: Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
+        Duration::from_nanos(self.between(nanos(range.min), nanos(range.max)))
+    }
+
+    /// One of these, or `None` if there is none.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        let at = self.below(u64::try_from(from.len()).unwrap_or(0));
+        from.get(usize::try_from(at).ok()?)
+    }
+
+    /// Puts these in some order.
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            let at = self.below(u64::try_from(last).unwrap_or(0).saturating_add(1));
+            list.swap(last, usize::try_from(at).unwrap_or(last));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_published_generator() {
+        let mut random = SplitMix64::new(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
+        assert_eq!(
+            first,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
+    }
+
+    #[test]
+    fn choices_stay_in_their_bounds_and_reach_them() {
+        let mut random = SplitMix64::new(1);
+        let drawn: Vec<u64> = (0..200).map(|_| random.between(3, 5)).collect();
+        assert_eq!(drawn.iter().min().zip(drawn.iter().max()), Some((&3, &5)));
+        assert_eq!((random.below(0), random.between(9, 2)), (0, 9));
+        assert_eq!(random.pick::<u8>(&[]), None);
+        assert!(!random.chance(0) && random.chance(1000) && random.chance(u16::MAX));
+        let some = (0..10_000).filter(|_| random.chance(250)).count();
+        assert!((2_300..2_700).contains(&some), "{some} of 10,000 at 250");
+        assert!(random.between(0, u64::MAX) > 0);
+    }
+
+    #[test]
+    fn shuffling_keeps_everything() {
+        let mut list: Vec<u32> = (0..50).collect();
+        SplitMix64::new(3).shuffle(&mut list);
+        assert_ne!(list, (0..50).collect::<Vec<_>>());
+        list.sort_unstable();
+        assert_eq!(list, (0..50).collect::<Vec<_>>());
+    }
+}

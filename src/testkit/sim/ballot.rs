@@ -1,0 +1,277 @@
+//! The ballot leader election under chaos: BLE3 after every step, BLE1 and BLE2 once all is healed.
+//!
+//! Decided here: what is owed. Whatever happens:
+//!
+//! | property | |
+//! |---|---|
+//! | `UniqueBallot` | a ballot number of one agent belongs to one life, and has one score |
+//! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within a life) |
+//! | `RisingReign` | the ballots that an agent leads by strictly rise, over restarts too |
+//! | `DiskFirst` | whom it stands with, and whom it trusts, is durable |
+//! | `MajorityHeard` | who begins to lead was answered by a majority in its last round, and who leads heard one |
+//!
+//! An agent may trust the same ballot again after it trusted nobody: who heard too few for a while,
+//! or crashed, comes back to a leader that kept its seat meanwhile. A leadership that has ended
+//! never begins again by the same ballot: that is `RisingReign`.
+//!
+//! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
+//! may be elected; else none. Who it is, is up to the ballots.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Scenario, name},
+};
+use crate::{
+    elections::ballot::{Ballot, BallotConfig, BallotError, BallotNumber},
+    protocol::{AgentId, Incarnation, Score, Timings},
+    testkit::faults::SplitMix64,
+};
+
+/// The voters of one configuration, and observers who join.
+///
+/// ```
+/// use actix_bully::testkit::sim::{BallotScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut BallotScenario::drawn(7, 3)?);
+/// assert!(report.violation.is_none(), "{report}");
+/// # Ok::<(), actix_bully::elections::ballot::BallotError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BallotScenario {
+    config: Arc<BallotConfig>,
+    /// What the agents go by: the same, but for a rule that is broken on purpose.
+    theirs: Arc<BallotConfig>,
+    /// Whose each ballot is: which life's, with which score.
+    taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
+    trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
+    led: BTreeMap<AgentId, Led>,
+    elections: u64,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
+}
+
+/// The last ballot that an agent led by.
+#[derive(Clone, Debug)]
+struct Led {
+    life: Incarnation,
+    n: u64,
+    goes_on: bool,
+}
+
+impl BallotScenario {
+    /// These voters; everybody else observes.
+    pub fn new(config: BallotConfig) -> Self {
+        Self {
+            theirs: Arc::new(config.clone()),
+            config: Arc::new(config),
+            taken: BTreeMap::new(),
+            trusted: BTreeMap::new(),
+            led: BTreeMap::new(),
+            elections: 0,
+            checked: None,
+        }
+    }
+
+    /// The first `n` agents of a history, with timings as the seed will.
+    ///
+    /// # Errors
+    /// [`BallotError::NoVoters`] when `n` is zero.
+    pub fn drawn(seed: u64, n: usize) -> Result<Self, BallotError> {
+        let mut random = SplitMix64::new(seed ^ 0x0BA1_107E);
+        let timings = match random.below(8) {
+            0 => Timings::default(),
+            1 | 2 => Timings::lan(),
+            _ => Timings::in_process(),
+        };
+        let half = Duration::from_millis(500);
+        let builder = BallotConfig::builder((0..n).filter_map(name));
+        let config = builder.timings(timings).drain(half).rest(half).build()?;
+        Ok(Self::new(config))
+    }
+
+    /// The agents break a rule on purpose; they are judged by the sound ones.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::ballot::Defect) -> Self {
+        let theirs = BallotConfig::clone(&self.config).planted(defect);
+        Self {
+            theirs: Arc::new(theirs),
+            ..self
+        }
+    }
+
+    /// The rules' parameters.
+    pub const fn config(&self) -> &Arc<BallotConfig> {
+        &self.config
+    }
+
+    /// How many leaderships began in this history.
+    pub const fn elections(&self) -> u64 {
+        self.elections
+    }
+
+    fn check_agent(&mut self, world: &World<Ballot>, id: &AgentId) -> Result<(), String> {
+        let Some(machine) = world.machine(id) else {
+            return Ok(());
+        };
+        let life = world.incarnation(id).unwrap_or_default();
+        self.check_own(world, id, machine, life)?;
+        self.check_trust(world, id, machine, life)?;
+        self.check_reign(id, machine, life)
+    }
+
+    /// `UniqueBallot`, and `DiskFirst` of the own ballot.
+    fn check_own(
+        &mut self,
+        world: &World<Ballot>,
+        id: &AgentId,
+        machine: &Ballot,
+        life: Incarnation,
+    ) -> Result<(), String> {
+        let Some(own) = machine.own() else {
+            return Ok(());
+        };
+        let whose = self.taken.entry((own.id.clone(), own.n));
+        if own.id != *id || *whose.or_insert((life, own.score)) != (life, own.score) {
+            return Err(format!(
+                "UniqueBallot: life {life} of {id} stands with {own}"
+            ));
+        }
+        match world.durable(id) {
+            Some(record) if record.n >= own.n => Ok(()),
+            Some(_) | None => Err(format!("DiskFirst: {id} stands with {own}")),
+        }
+    }
+
+    /// `RisingTrust`, and `DiskFirst` of the ballot that is trusted.
+    fn check_trust(
+        &mut self,
+        world: &World<Ballot>,
+        id: &AgentId,
+        machine: &Ballot,
+        life: Incarnation,
+    ) -> Result<(), String> {
+        let Some(ballot) = machine.trusted() else {
+            return Ok(());
+        };
+        let is_voter = self.config.is_voter(id);
+        let before = self.trusted.get(id);
+        if let Some((_, before)) = before.filter(|(l, b)| b > ballot && (is_voter || *l == life)) {
+            return Err(format!("RisingTrust: {id} trusts {ballot} after {before}"));
+        }
+        if before.is_none_or(|(l, b)| (*l, b) != (life, ballot)) {
+            self.trusted.insert(id.clone(), (life, ballot.clone()));
+        }
+        let durable = world.durable(id).and_then(|record| record.max.as_ref());
+        if is_voter && durable < Some(ballot) {
+            return Err(format!("DiskFirst: {id} trusts {ballot}"));
+        }
+        Ok(())
+    }
+
+    /// `RisingReign`, `MajorityHeard`.
+    fn check_reign(
+        &mut self,
+        id: &AgentId,
+        machine: &Ballot,
+        life: Incarnation,
+    ) -> Result<(), String> {
+        let reign = machine.trusted().filter(|ballot| ballot.id == *id);
+        let Some(ballot) = reign else {
+            if let Some(led) = self.led.get_mut(id) {
+                led.goes_on = false;
+            }
+            return Ok(());
+        };
+        if !machine.is_connected() {
+            return Err(format!("MajorityHeard: {id} leads by {ballot}"));
+        }
+        match self.led.get(id) {
+            Some(led) if led.goes_on && (led.life, led.n) == (life, ballot.n) => return Ok(()),
+            Some(led) if led.n >= ballot.n => {
+                return Err(format!(
+                    "RisingReign: {id} leads by {ballot} after {}",
+                    led.n
+                ));
+            }
+            Some(_) | None => {}
+        }
+        let heard = machine.heard();
+        if heard < self.config.majority() {
+            return Err(format!(
+                "MajorityHeard: {id} leads by {ballot} with {heard}"
+            ));
+        }
+        self.elections += 1;
+        let (n, goes_on) = (ballot.n, true);
+        self.led.insert(id.clone(), Led { life, n, goes_on });
+        Ok(())
+    }
+}
+
+impl Scenario for BallotScenario {
+    type Election = Ballot;
+
+    /// Now and then a voter is a witness; who is not listed observes.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
+        let config = Arc::clone(&self.theirs);
+        if !config.is_voter(&id) {
+            return Participant::observer(id, config);
+        }
+        let score = self.score(random);
+        Participant::voter(id, score, config)
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.config.timings().delay_bound()
+    }
+
+    /// A hand-over that has begun, and a rest; then rounds, at their longest: one that has just begun,
+    /// one to notice, one to elect, and one more for a rival of the same number.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let config = &self.config;
+        let all = config.cap() * 4 + config.drain() + config.rest();
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &[
+            "heartbeat_request",
+            "heartbeat_reply",
+            "resign",
+            "leads",
+            "nack",
+        ]
+    }
+
+    fn expected(&self, world: &World<Ballot>) -> Expected {
+        let running = || {
+            let voters = self.config.voters().iter();
+            voters.filter(|id| world.is_running(id))
+        };
+        let is_enough = running().count() >= self.config.majority();
+        if is_enough && running().any(|id| world.score(id).is_some()) {
+            Expected::Somebody
+        } else {
+            Expected::Nobody
+        }
+    }
+
+    /// All of them: news moves several in one step, and so does what happens between two steps.
+    fn check(&mut self, world: &World<Ballot>) -> Result<(), String> {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        world
+            .agents()
+            .try_for_each(|id| self.check_agent(world, id))
+    }
+}

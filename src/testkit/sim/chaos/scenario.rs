@@ -1,0 +1,114 @@
+//! What chaos needs to know of an election: who takes part, what is owed afterwards.
+
+use std::{fmt, time::Duration};
+
+use super::Fault;
+use crate::{
+    protocol::{AgentId, Election, Score, Timings},
+    testkit::{
+        faults::SplitMix64,
+        sim::{Participant, TermOrder, World},
+    },
+};
+
+/// An election under test, for one history.
+pub trait Scenario {
+    /// The machine.
+    type Election: Election;
+
+    /// An agent of this name, at the beginning or when it joins later.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Self::Election>;
+
+    /// Another importance for an agent.
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        Some(Score::from(i64::try_from(random.below(10)).unwrap_or(0)))
+    }
+
+    /// The delay bound d: in the calm phase, delay and lateness together stay within it.
+    fn delay_bound(&self) -> Duration;
+
+    /// How long agreement may take once everything is healed, the last old message has arrived,
+    /// and clocks run at most `skew` parts in a million fast or slow.
+    fn settles_within(&self, skew: u32) -> Duration;
+
+    /// The names of the messages after which a fault hurts most.
+    fn decisive(&self) -> &[&'static str];
+
+    /// Whether who follows first one leader and then another may rely on a higher term.
+    fn term_order(&self) -> TermOrder {
+        TermOrder::Rising
+    }
+
+    /// What must come of it in the end. Asked again whenever somebody begins or ceases to run,
+    /// believes something else, or is worth something else.
+    fn expected(&self, world: &World<Self::Election>) -> Expected;
+
+    /// How many agents may lose the record that they rest on, so that the rest still owes what is
+    /// expected. Default: any number.
+    fn may_lose_storage(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether such a fault can happen to this election. Default: if it can in [every
+    /// one](Fault::is_general).
+    fn takes(&self, fault: Fault) -> bool {
+        fault.is_general()
+    }
+
+    /// Other timings for an agent that restarts, where members may have different ones.
+    fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
+        let _: &mut SplitMix64 = random;
+        None
+    }
+
+    /// The parameters of an agent with these timings instead of its own.
+    fn retimed(
+        &mut self,
+        config: &<Self::Election as Election>::Config,
+        timings: &Timings,
+    ) -> Option<<Self::Election as Election>::Config> {
+        let _: (&<Self::Election as Election>::Config, &Timings) = (config, timings);
+        None
+    }
+
+    /// How many times as long as others' its histories take, by its timings: faults last so much
+    /// longer, and follow so much slower. Default: 1.
+    fn stretch(&self) -> u32 {
+        1
+    }
+
+    /// What a user does when everything is healed and old messages are gone; nothing, by default.
+    fn healed(&mut self, world: &mut World<Self::Election>) {
+        let _: &World<Self::Election> = world;
+    }
+
+    /// Checked after every step.
+    ///
+    /// # Errors
+    /// Says what is wrong; this ends the history.
+    fn check(&mut self, world: &World<Self::Election>) -> Result<(), String> {
+        let _: &World<Self::Election> = world;
+        Ok(())
+    }
+}
+
+/// What must come of a history in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Nobody may lead: nobody can be elected.
+    Nobody,
+    /// All agree on somebody.
+    Somebody,
+    /// All agree on this one.
+    Only(AgentId),
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody => f.write_str("nobody"),
+            Self::Somebody => f.write_str("somebody"),
+            Self::Only(id) => write!(f, "{id}"),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Members with different timings: one of them, or one after the other.
+//!
+//! Decided here: who restarts with which timings, and when. Not here: which there are, and what
+//! becomes of a configuration with them; that is the [`Scenario`]'s.
+
+use super::{Scenario, nemesis::somebody};
+use crate::{
+    protocol::{AgentId, Timings},
+    testkit::{
+        faults::SplitMix64,
+        sim::{Situation, World},
+    },
+};
+
+/// A change of all members' timings, as an operator rolls it out.
+#[derive(Debug, Default)]
+pub(super) struct RollingChange {
+    to: Option<Timings>,
+    done: Vec<AgentId>,
+}
+
+impl RollingChange {
+    /// The next member restarts with the new timings; after the last one, others are new. What it
+    /// was doing.
+    pub(super) fn go_on<S: Scenario>(
+        &mut self,
+        world: &mut World<S::Election>,
+        scenario: &mut S,
+        random: &mut SplitMix64,
+    ) -> Option<Situation> {
+        let waits = |id: &&AgentId| world.is_running(id) && !self.done.contains(id);
+        let next = world.agents().find(waits).cloned();
+        let (Some(next), Some(to)) = (next, self.to.clone()) else {
+            self.done.clear();
+            self.to = scenario.timings(random);
+            return None;
+        };
+        self.done.push(next.clone());
+        restart(world, scenario, &next, &to, random)
+    }
+}
+
+/// Somebody restarts with timings of its own. What it was doing.
+pub(super) fn differ<S: Scenario>(
+    world: &mut World<S::Election>,
+    scenario: &mut S,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let timings = scenario.timings(random)?;
+    let whom = somebody(world, random)?;
+    restart(world, scenario, &whom, &timings, random)
+}
+
+/// It ends, and its next life has these timings: mostly at once, or whenever it begins.
+fn restart<S: Scenario>(
+    world: &mut World<S::Election>,
+    scenario: &mut S,
+    whom: &AgentId,
+    timings: &Timings,
+    random: &mut SplitMix64,
+) -> Option<Situation> {
+    let at_once = random.chance(700);
+    let situation = world.situation(whom)?;
+    let config = scenario.retimed(world.config(whom)?, timings)?;
+    if !world.crash(whom) || !world.reconfigure(whom, config) {
+        return None;
+    }
+    if at_once {
+        world.restart(whom);
+    }
+    Some(situation)
+}

@@ -1,0 +1,431 @@
+//! The driver: what comes due goes into a machine, and its effects are executed in order.
+//!
+//! Decided here: nothing about elections. This page is the contract of
+//! [`Election`], item by item, in virtual time.
+
+use std::{mem, time::Duration};
+
+use super::{
+    World,
+    contract::{Contract, TermOrder},
+    node::{Known, Place, Running},
+    situation::Situation,
+    trap::Reaction,
+    wire::{Drop, Letter, Sender, Wire},
+    world::Due,
+};
+use crate::protocol::{
+    After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
+    Input, InputOf, Leader, PeerMessage, Role, Term, Time, To, Unheard,
+};
+use crate::testkit::trace::Happening;
+
+/// What all the drivers share.
+#[derive(Debug)]
+pub(super) struct Driver<E: Election> {
+    effects: EffectsOf<E>,
+    /// How late timers are.
+    pub(super) lateness: After,
+    /// How long the work of a leader who steps down takes to end; `None`: for ever.
+    pub(super) drains_in: Option<Duration>,
+    /// How often a machine moved, and whose moved last.
+    pub(super) moves: u64,
+    pub(super) last: Option<Place>,
+    /// How often somebody began or ceased to run, believed something else, or was worth something
+    /// else.
+    pub(super) shifts: u64,
+    /// How many published beliefs there are.
+    pub(super) published: usize,
+    pub(super) term_order: TermOrder,
+    /// What a machine owed and did not give.
+    pub(super) broken: Option<&'static str>,
+}
+
+impl<E: Election> Driver<E> {
+    pub(super) fn new(lateness: After, drains_in: Option<Duration>, term_order: TermOrder) -> Self {
+        Self {
+            term_order,
+            effects: Effects::new(),
+            lateness,
+            drains_in,
+            moves: 0,
+            last: None,
+            shifts: 0,
+            published: 0,
+            broken: None,
+        }
+    }
+
+    /// A belief is lost, if there was one.
+    pub(super) fn shrinks(&mut self, belief: &mut Option<Term>) {
+        self.published -= usize::from(belief.take().is_some());
+    }
+
+    fn grows(&mut self, belief: &mut Option<Term>, to: Option<Term>) {
+        self.shrinks(belief);
+        *belief = to;
+        self.published += usize::from(to.is_some());
+    }
+
+    /// Somebody begins or ceases to run, believes something else, or is worth something else.
+    pub(super) fn shifted(&mut self) {
+        self.shifts = self.shifts.saturating_add(1);
+    }
+}
+
+impl<E: Election> World<E> {
+    pub(super) fn do_due(&mut self, due: Due<E>) {
+        match due {
+            Due::Letter(letter) => self.receive(letter),
+            Due::Timer { at, timer, setting } => self.time_out(at, timer, setting),
+            Due::Wish { at, life, input } => self.wish(at, life, input),
+            Due::Start(at) => {
+                self.to_start = self.to_start.saturating_sub(1);
+                if self
+                    .nodes
+                    .get(at.0)
+                    .is_some_and(|n| n.is_member && !n.has_started)
+                {
+                    self.start(at, Happening::Started);
+                }
+            }
+            Due::News(news) => self.spread(news),
+        }
+    }
+
+    /// A life begins, with the last durable record and no old timers.
+    pub(super) fn start(&mut self, at: Place, how: Happening) {
+        let Some(id) = self.wire.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let (life, score) = (node.incarnation, node.first_score);
+        let rescored = mem::replace(&mut node.score, score) != score;
+        let known = self.registry.members.get(&id);
+        let is_news = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(life));
+        if is_news || rescored {
+            self.enter(|members| members.up(&id, life) | members.set_score(&id, score));
+        }
+        self.forgotten.retain(|(reader, _)| *reader != at); // a new life forgets nobody
+        let known = self.snapshot_for(at);
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let birth = if how == Happening::Restarted {
+            Birth::Restarted
+        } else {
+            Birth::Started
+        };
+        let identity = Identity {
+            id: id.clone(),
+            incarnation: life,
+            kind: node.kind,
+            score,
+            birth,
+        };
+        node.machine = Some(E::new(identity, &node.config, node.durable.clone()));
+        node.known = known.clone();
+        node.has_started = true;
+        node.role = Role::default();
+        node.leader = None;
+        self.driver.shifted();
+        node.contract = Contract::new(self.driver.term_order);
+        self.wire.trace.happened(self.now, &id, how);
+        self.feed(at, Input::Start(known.members));
+        if is_news {
+            self.report_return(at, how);
+        }
+        if rescored {
+            self.report(at, super::news::Report::Score);
+        }
+    }
+
+    /// A message arrives. What came from a life that has ended, from another epoch, or from a
+    /// stranger, is dropped.
+    fn receive(&mut self, letter: Letter<E::Message>) {
+        let to = letter.to;
+        let Some(node) = self.nodes.get_mut(to.0) else {
+            return;
+        };
+        if let Some(waiting) = &mut node.hanging {
+            waiting.push(Due::Letter(letter));
+            return;
+        }
+        self.wire.has_arrived(&letter);
+        let names = (
+            self.wire.directory.name(letter.from),
+            self.wire.directory.name(to),
+        );
+        let (Some(from), Some(me)) = names else {
+            self.wire.dropped.count(Drop::Stranger);
+            return;
+        };
+        let admitted = node.known.members.admit(me, from, letter.incarnation);
+        let refusal = match admitted {
+            _ if node.machine.is_none() => Some(Drop::Absent),
+            Err(Unheard::Stranger) => Some(Drop::Stranger),
+            _ if node.epoch() != letter.epoch => Some(Drop::Epoch),
+            Err(Unheard::Ended) => Some(Drop::Ended),
+            Ok(_) => None,
+        };
+        let Letter {
+            incarnation,
+            message,
+            ..
+        } = letter;
+        if let Some(why) = refusal {
+            self.wire.dropped.count(why);
+            self.wire.trace.dropped(self.now, from, me, &message, why);
+            return;
+        }
+        self.wire.trace.delivered(self.now, from, me, &message);
+        let is_news = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
+        let from_id = from.clone();
+        if is_news {
+            self.hear_of(to, letter.from, incarnation);
+        }
+        self.feed(
+            to,
+            Input::Received {
+                from: from_id,
+                incarnation,
+                message,
+            },
+        );
+    }
+
+    fn time_out(&mut self, at: Place, timer: E::Timer, setting: u64) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let mut running = node.timers.iter_mut().enumerate();
+        let Some((place, running)) = running.find(|(_, t)| t.queued == setting) else {
+            return; // replaced, cancelled, or of a former life
+        };
+        if running.setting != setting {
+            let (fires, setting) = (running.fires, running.setting);
+            (running.queued_at, running.queued) = (fires, setting);
+            let moved = Due::Timer { at, timer, setting };
+            return self.wire.queue.push_as(fires, setting, moved);
+        }
+        if let Some(waiting) = &mut node.hanging {
+            waiting.push(Due::Timer { at, timer, setting });
+            return;
+        }
+        node.timers.swap_remove(place);
+        self.feed(at, Input::TimedOut(timer));
+    }
+
+    pub(super) fn wish(&mut self, at: Place, life: Incarnation, input: InputOf<E>) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        if node.incarnation != life || !node.is_alive() {
+            return;
+        }
+        match &mut node.hanging {
+            Some(waiting) => waiting.push(Due::Wish { at, life, input }),
+            None => self.feed(at, input),
+        }
+    }
+
+    /// One step of one machine.
+    pub(super) fn feed(&mut self, at: Place, input: InputOf<E>) {
+        let Some(me) = self.wire.directory.name(at).cloned() else {
+            return;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let Some(machine) = &mut node.machine else {
+            return;
+        };
+        let clock = node.clock.read(self.now);
+        machine.handle(clock, input, &mut self.driver.effects);
+        let view = machine.view(clock);
+        self.driver.moves = self.driver.moves.saturating_add(1);
+        self.driver.last = Some(at);
+        if node.role != view.role {
+            node.role = view.role;
+            self.wire.trace.role(self.now, &me, view.role);
+        }
+        let (old, life) = (node.published, node.incarnation);
+        if old != view.leading {
+            self.driver.shrinks(&mut node.published); // before the first effect
+        }
+        let suffers = self.execute(at, &me, clock, Situation::of(&view));
+        let node = self.nodes.get_mut(at.0);
+        if let Some(node) = node.filter(|_| suffers != Some(Reaction::Crash)) {
+            let mut kept = node.contract.sees(&view);
+            let shifts = node.leader != view.leader || old != view.leading;
+            if shifts {
+                node.leader.clone_from(&view.leader);
+                self.driver.shifted();
+            }
+            if node.contract.has_news() || shifts {
+                let followed = Contract::follows(&me, &view, &node.known.members);
+                kept = kept.and(followed);
+            }
+            self.driver.broken = kept.err().or(self.driver.broken);
+            self.driver.grows(&mut node.published, view.leading); // after the last effect
+            node.valid_until = view.valid_until;
+        }
+        if old != view.leading {
+            self.note_leader(&me, life, view.leading);
+        }
+        match suffers {
+            Some(Reaction::Crash) => self.crash_at(at),
+            Some(Reaction::Pause) => self.pause_at(at),
+            Some(Reaction::Isolate) => self.isolate(&me),
+            None => {}
+        }
+    }
+
+    /// Executes the effects of one step, in order.
+    fn execute(
+        &mut self,
+        at: Place,
+        me: &AgentId,
+        clock: Time,
+        situation: Situation,
+    ) -> Option<Reaction> {
+        let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
+        let node = self.nodes.get_mut(at.0)?;
+        let life = node.incarnation;
+        let sender = Sender {
+            place: at,
+            incarnation: life,
+            epoch: node.epoch(),
+            situation,
+        };
+        let mut effects = mem::take(&mut driver.effects);
+        let mut suffers = None;
+        for effect in effects.drain() {
+            match effect {
+                Effect::Persist(record) => node.durable = Some(record),
+                Effect::Send { to, message } => {
+                    if message.needs(me) > node.may_be {
+                        driver.broken = Some("said what its role does not allow");
+                    }
+                    let reaction = wire.send_to(now, sender, &node.known, &to, message);
+                    suffers = reaction.or(suffers);
+                    if reaction == Some(Reaction::Crash) {
+                        break; // the rest of the step is not done
+                    }
+                }
+                Effect::SetTimer { timer, after } => {
+                    let due = clock.after(self.random.span(after));
+                    let fires = node.clock.when(due);
+                    let fires = fires.after(self.random.span(driver.lateness));
+                    let setting = wire.queue.reserve();
+                    let mut running = Running::new(timer, due, fires, setting);
+                    let before = node.timers.iter().position(|t| t.timer == timer);
+                    let before = before.map(|place| node.timers.remove(place));
+                    if let Some(before) = before.filter(|before| before.queued_at <= fires) {
+                        running.queued_at = before.queued_at;
+                        running.queued = before.queued;
+                    } else {
+                        let due = Due::Timer { at, timer, setting };
+                        wire.queue.push_as(fires, setting, due);
+                    }
+                    node.timers.push(running);
+                }
+                Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
+                Effect::Notify(event) => {
+                    wire.trace.event(now, me, &event);
+                    if let (Event::Draining { .. }, Some(span)) = (&event, driver.drains_in) {
+                        let input = Input::Drained;
+                        wire.queue
+                            .push(now.after(span), Due::Wish { at, life, input });
+                    }
+                    driver.broken = node.contract.hears(&event).err().or(driver.broken);
+                    node.events.push((now, event));
+                }
+            }
+        }
+        driver.effects = effects;
+        suffers
+    }
+
+    /// Those who start later are told who leads; a hint.
+    fn note_leader(&mut self, me: &AgentId, life: Incarnation, leading: Option<Term>) {
+        self.enter(|members| {
+            members.forget_leader(me, life);
+            if let Some(term) = leading {
+                members.note_leader(Leader {
+                    id: me.clone(),
+                    incarnation: life,
+                    term,
+                });
+            }
+            true
+        });
+    }
+}
+
+impl<E: Election> Wire<E> {
+    /// Sends a message to one, to all or to some, never to oneself; says what the sender suffers.
+    fn send_to(
+        &mut self,
+        now: Time,
+        sender: Sender,
+        known: &Known,
+        to: &To,
+        message: E::Message,
+    ) -> Option<Reaction> {
+        let from = sender.place;
+        let letter = |to, message| Letter {
+            from,
+            to,
+            incarnation: sender.incarnation,
+            epoch: sender.epoch,
+            message,
+        };
+        let mut suffers = None;
+        let mut send = |wire: &mut Self, to: Place, message: E::Message| {
+            if to == from || suffers == Some(Reaction::Crash) {
+                return;
+            }
+            let reaction = wire.send(now, &sender, letter(to, message));
+            if reaction == Some(Reaction::Isolate) {
+                wire.network.isolate(&from);
+            }
+            suffers = reaction.or(suffers);
+        };
+        match to {
+            To::One(id) => {
+                if let Some(place) = self.place_of(known, id) {
+                    send(self, place, message);
+                }
+            }
+            To::All => {
+                for place in &*known.places {
+                    send(self, *place, message.clone());
+                }
+            }
+            To::Set(some) => {
+                for id in some.iter() {
+                    if let Some(place) = self.place_of(known, id) {
+                        send(self, place, message.clone());
+                    }
+                }
+            }
+        }
+        suffers
+    }
+
+    /// Where that agent stands; mostly it is a member, and those are found quickly.
+    fn place_of(&self, known: &Known, id: &AgentId) -> Option<Place> {
+        let member = known.members.index_of(id);
+        let place = member.and_then(|at| known.places.get(at).copied());
+        place.or_else(|| self.directory.find(id.as_str()))
+    }
+
+    /// A message is not under way any more.
+    pub(super) fn has_arrived(&mut self, letter: &Letter<E::Message>) {
+        let counted = usize::from(!letter.message.is_repeated());
+        self.under_way = self.under_way.saturating_sub(counted);
+    }
+}

@@ -1,0 +1,202 @@
+//! The invitation election under chaos: what it promises of each group, whatever happens.
+//!
+//! Decided here: what is owed. After every step, with every fault there is: voters that name the same
+//! group have the same coordinator, those who work in it the same task, no number names two groups,
+//! and the number of one's own is durable. Once all is healed: one group, and the most important agent coordinates it.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Scenario},
+};
+use crate::{
+    elections::invitation::{
+        ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
+    },
+    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Timings},
+    testkit::faults::SplitMix64,
+};
+
+/// Groups that invite each other.
+///
+/// ```
+/// use actix_bully::testkit::sim::{InvitationScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut InvitationScenario::drawn(7)?);
+/// assert!(report.violation.is_none(), "{report}");
+/// # Ok::<(), actix_bully::elections::invitation::InvitationError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct InvitationScenario {
+    config: InvitationConfig,
+    /// Which life formed a group of that number, and the task of those who work in it.
+    formed: BTreeMap<ElectionId, Incarnation>,
+    tasks: BTreeMap<ElectionId, Task>,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
+}
+
+impl InvitationScenario {
+    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// history need not wait for them.
+    ///
+    /// # Errors
+    /// None that the given rules do not have already.
+    pub fn new(config: &InvitationConfig) -> Result<Self, InvitationError> {
+        let short = Duration::from_millis(500);
+        let builder = config.to_builder();
+        let builder = builder
+            .drain(config.drain().min(short))
+            .rest(config.rest().min(short));
+        Ok(Self {
+            config: builder.build()?,
+            formed: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            checked: None,
+        })
+    }
+
+    /// With timings as the seed will.
+    ///
+    /// # Errors
+    /// None: every preset that is drawn has a failure detector.
+    pub fn drawn(seed: u64) -> Result<Self, InvitationError> {
+        let mut random = SplitMix64::new(seed ^ 0x1A_517E_1982);
+        let timings = match random.below(4) {
+            0 => Timings::default(),
+            1 => Timings::lan(),
+            _ => Timings::in_process(),
+        };
+        Self::new(&InvitationConfig::builder().timings(timings).build()?)
+    }
+
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(mut self, defect: crate::elections::invitation::Defect) -> Self {
+        self.config = self.config.planted(defect);
+        self
+    }
+
+    fn look_at(
+        &mut self,
+        id: &AgentId,
+        life: Incarnation,
+        durable: Option<Term>,
+        machine: &InvitationElection,
+    ) -> Result<(), String> {
+        let (Some(group), Some(coordinator)) = (machine.group(), machine.coordinator()) else {
+            return Ok(());
+        };
+        if group.id != *coordinator {
+            return Err(format!("{id} is in {group} under {coordinator}"));
+        }
+        if durable < Some(group.count) {
+            return Err(format!("DiskFirst: {id} is in {group}"));
+        }
+        if coordinator == id {
+            let former = *self.formed.entry(group.clone()).or_insert(life);
+            if former != life {
+                return Err(format!(
+                    "{id} forms {group} in its lives {former} and {life}"
+                ));
+            }
+        }
+        let Some(task) = machine.task() else {
+            return Ok(());
+        };
+        let agreed = *self.tasks.entry(group.clone()).or_insert(task);
+        if agreed != task {
+            return Err(format!(
+                "{id} works on {task} in {group}, others on {agreed}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Scenario for InvitationScenario {
+    type Election = InvitationElection;
+
+    /// Mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness
+    /// or an observer.
+    fn participant(
+        &mut self,
+        id: AgentId,
+        random: &mut SplitMix64,
+    ) -> Participant<InvitationElection> {
+        let task = Task(random.next_u64());
+        let config = self.config.to_builder().task(task).build();
+        let config = Arc::new(config.unwrap_or_else(|_| self.config.clone()));
+        let score = self.score(random);
+        let kind = if random.chance(80) {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        };
+        Participant {
+            kind,
+            ..Participant::voter(id, score, config)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.config.timings().delay_bound()
+    }
+
+    /// A silence that has to be noticed and proved, a turn, a task that does not come, and three
+    /// merges of which two leave somebody out; before that a drain and a rest.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let c = &self.config;
+        let t = c.timings();
+        let noticed = c.worst_case_failover(8) + c.detector().detection;
+        let merge = c.detector().heartbeat + t.step() * 4 + c.worst_case_merge_with_losses();
+        let all = noticed + c.takeover() + merge * 3 + c.drain() + c.rest();
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &[
+            "are_you_coordinator",
+            "place",
+            "invitation",
+            "accept",
+            "decline",
+            "ready",
+            "there",
+            "resign",
+        ]
+    }
+
+    fn expected(&self, world: &World<InvitationElection>) -> Expected {
+        world
+            .highest()
+            .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
+    }
+
+    /// All of them: whatever two voters know of a group, it is the same. News moves several in one
+    /// step, and so does what happens between two steps. An observer is told last.
+    fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        for id in world.agents() {
+            let known = world.known(id).and_then(|members| members.get(id));
+            let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
+                continue;
+            };
+            if known.is_some_and(Member::is_voter) {
+                let durable = world.durable(id).map(|record| record.count);
+                self.look_at(id, life, durable, machine)?;
+            }
+        }
+        Ok(())
+    }
+}

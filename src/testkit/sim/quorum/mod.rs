@@ -1,0 +1,319 @@
+//! The quorum election under chaos: its invariants after every step, agreement once all is healed.
+//!
+//! Decided here: what is owed. Whatever happens, as long as the clocks keep within their bound:
+//!
+//! | invariant | |
+//! |---|---|
+//! | I1 `OneBeliever` | at every instant at most one agent believes that it leads |
+//! | I2 `LeaderPerTerm` | at most one agent is elected in a term |
+//! | I3 `VoteOnce` | a voter votes once in a term, in all its lives |
+//! | I4 `TermMonotone` | a durable term never decreases |
+//! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
+//! | I6 `LeaseBacked` | who believes has a quorum of voters that are bound to it, abstain, or do not live |
+//! | I7 `PromiseKept` | a vote is only given by who is not bound |
+//! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
+//! | I9 `ResignFinal` | nobody believes in a term that it resigned |
+//! | I10 `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
+//! | I11 `NoDisrupt` | a question, and a refused claim, change nothing durable |
+//! | I12 `Observers` | an observer says nothing |
+//!
+//! And once all is healed, one leader: the most important voter, if it may preempt.
+
+mod ledger;
+mod watch;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+pub use watch::{Watch, Watched};
+
+use super::{
+    Participant, Situation, World,
+    chaos::{Expected, Fault, Scenario, name},
+};
+use crate::{
+    elections::{
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumError},
+    },
+    protocol::{AgentId, Role, Score, Timings},
+    testkit::faults::SplitMix64,
+};
+
+/// The voters of one configuration, and observers who join.
+///
+/// ```
+/// use actix_bully::testkit::sim::{QuorumScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut QuorumScenario::drawn(7, 3)?);
+/// assert!(report.violation.is_none(), "{report}");
+/// # Ok::<(), actix_bully::elections::quorum::QuorumError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuorumScenario {
+    watch: Watch,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
+    /// The longest of the promises that members of this history give.
+    slowest: Timings,
+}
+
+impl QuorumScenario {
+    /// These voters; everybody else observes.
+    pub fn new(config: QuorumConfig) -> Self {
+        Self::unsound(config.clone(), config)
+    }
+
+    /// A configuration with a defect, judged by one without.
+    pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
+        Self {
+            slowest: sound.timings().clone(),
+            watch: Watch {
+                config: Arc::new(config),
+                sound: Arc::new(sound),
+                ledger: Arc::new(Mutex::default()),
+            },
+            checked: None,
+        }
+    }
+
+    /// The first `n` agents of a history, with quorums and preemption as the seed will.
+    ///
+    /// # Errors
+    /// [`QuorumError::NoVoters`] when `n` is zero.
+    pub fn drawn(seed: u64, n: usize) -> Result<Self, QuorumError> {
+        draw(seed, n, timings_of(seed)).map(Self::new)
+    }
+
+    /// The same with these timings.
+    ///
+    /// # Errors
+    /// As [`drawn`](Self::drawn).
+    pub fn with_timings(seed: u64, n: usize, timings: Timings) -> Result<Self, QuorumError> {
+        draw(seed, n, timings).map(Self::new)
+    }
+
+    /// The same with a rule broken on purpose.
+    ///
+    /// # Errors
+    /// As [`drawn`](Self::drawn).
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    pub fn planted(
+        seed: u64,
+        n: usize,
+        defect: crate::elections::quorum::Defect,
+    ) -> Result<Self, QuorumError> {
+        let sound = draw(seed, n, timings_of(seed))?;
+        Ok(Self::unsound(sound.clone().planted(defect), sound))
+    }
+
+    /// Whether such a fault can meet a voter in such a situation. Who asks or stands back knows no
+    /// leader, and who leads knows itself.
+    pub fn is_reachable(fault: Fault, situation: Situation) -> bool {
+        let Situation { role, has_leader } = situation;
+        if matches!(fault, Fault::Restart | Fault::Join) {
+            return role == Role::Follower && !has_leader; // as a life begins
+        }
+        match role {
+            Role::Follower => true,
+            Role::Candidate | Role::Waiting => !has_leader,
+            Role::Leader => has_leader,
+        }
+    }
+
+    /// The rules' parameters, and the books.
+    pub const fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// How many leaderships began in this history.
+    pub fn elections(&self) -> u64 {
+        self.watch.ledger().elections
+    }
+}
+
+/// Mostly in-process timings, all others now and then.
+fn timings_of(seed: u64) -> Timings {
+    let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
+    match random.below(8) {
+        0 if random.chance(500) => Timings::wan(),
+        0 => Timings::default(),
+        1 | 2 => Timings::lan(),
+        _ => Timings::in_process(),
+    }
+}
+
+/// How long a leader with these timings is left alone, if it is not for ever.
+fn patience_of(timings: &Timings) -> Duration {
+    timings.promise().saturating_mul(2)
+}
+
+/// Every fifth history has other quorums than majorities, every third leaves its leaders alone.
+fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumError> {
+    let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
+    random.next_u64(); // the timings' draw
+    let preemption = if random.chance(333) {
+        Preemption::Never
+    } else {
+        Preemption::After(patience_of(&timings))
+    };
+    let builder = QuorumConfig::builder((0..n).filter_map(name))
+        .timings(timings)
+        .preemption(preemption)
+        .rest(Duration::from_millis(500));
+    if n == 0 || random.chance(800) {
+        return builder.build();
+    }
+    let all: Vec<usize> = (n / 2 + 1..=n).collect();
+    let votes = random.pick(&all).copied().unwrap_or(n);
+    builder.quorums(votes, n - votes + 1).build()
+}
+
+impl Scenario for QuorumScenario {
+    type Election = Watched;
+
+    /// Now and then a voter is a witness; who is not listed observes.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
+        let watch = self.watch.clone();
+        if !watch.sound.is_voter(&id) {
+            return Participant::observer(id, watch);
+        }
+        let score = self.score(random);
+        let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0);
+        Participant {
+            clock_offset: Duration::from_millis(random.below(100_000)),
+            clock_ppm: skew - 50_000,
+            ..Participant::voter(id, score, watch)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.watch.sound.timings().delay_bound()
+    }
+
+    /// Promises and quarantines run out; a few rounds; then the patience of several leaders in
+    /// turn, each with a hand-over: of the first two up to 16 times what it was, then up to 4, 2
+    /// and 1, since the flaps are counted half after each 16.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let (config, t) = (&self.watch.sound, &self.slowest);
+        let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
+        let patience = match config.preemption() {
+            Preemption::After(_) => patience_of(t) * (16 + 16 + 4 + 2 + 1),
+            Preemption::Immediately | Preemption::Never => Duration::ZERO,
+        };
+        let pauses = (t.promise() + config.drain()) * 3 + config.rest();
+        let all = t.promise() * 4 + rounds + patience + pauses;
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn takes(&self, _fault: Fault) -> bool {
+        true
+    }
+
+    /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
+    /// short as C1 allows. All wait for messages as before.
+    fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
+        let t = self.watch.sound.timings();
+        let detector = t.detector()?;
+        let most = if t.promise() < Duration::from_secs(1) {
+            5
+        } else {
+            2
+        };
+        let leases = u32::try_from(random.between(1, most)).unwrap_or(1);
+        let promises = u32::try_from(random.between(u64::from(leases), most)).unwrap_or(1);
+        let lease = t.lease().saturating_mul(leases);
+        let promise = if random.chance(500) {
+            Timings::least_promise(lease)
+        } else {
+            t.promise().saturating_mul(promises)
+        };
+        let timings = t.clone().to_builder().lease(lease, promise).detector(
+            detector.heartbeat.saturating_mul(leases),
+            detector.detection.saturating_mul(leases),
+        );
+        timings.build().ok()
+    }
+
+    fn retimed(&mut self, watch: &Watch, timings: &Timings) -> Option<Watch> {
+        if timings.promise() > self.slowest.promise() {
+            self.slowest = timings.clone();
+        }
+        watch.retimed(timings, patience_of(timings)).ok()
+    }
+
+    fn may_lose_storage(&self) -> usize {
+        self.watch.sound.tolerated()
+    }
+
+    /// A promise of one second is what others' faults are made for.
+    fn stretch(&self) -> u32 {
+        let seconds = self.watch.sound.timings().promise().as_secs();
+        u32::try_from(seconds).unwrap_or(1).max(1)
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &[
+            "claim",
+            "claim_reply",
+            "ack",
+            "elected",
+            "resign",
+            "takeover",
+            "yield",
+        ]
+    }
+
+    fn expected(&self, world: &World<Watched>) -> Expected {
+        let config = &self.watch.sound;
+        let (mut running, mut highest) = (0, None);
+        for id in config.voters().iter().filter(|id| world.is_running(id)) {
+            running += 1;
+            highest = highest.max(world.score(id).map(|score| (score, id)));
+        }
+        if running < config.vote_quorum().max(config.lease_quorum()) {
+            return Expected::Nobody;
+        }
+        match (highest, config.preemption()) {
+            (None, _) => Expected::Nobody,
+            (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
+            (Some(_), _) => Expected::Somebody,
+        }
+    }
+
+    /// With a small quorum for the lease, a leader may outlive the chance to elect another one:
+    /// then all voters return.
+    fn healed(&mut self, world: &mut World<Watched>) {
+        let config = Arc::clone(&self.watch.sound);
+        if config.vote_quorum() == config.lease_quorum() {
+            return;
+        }
+        for id in config.voters() {
+            let score = world.score(id).or_else(|| Some(1.into()));
+            world.restart(id);
+            world.join(Participant::voter(id.clone(), score, self.watch.clone()));
+        }
+    }
+
+    /// What is believed or booked changes only with a step of a machine: time alone ends a belief,
+    /// and breaks nothing.
+    fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        let ledger = self.watch.ledger();
+        ledger.check(world.beliefs())?;
+        world.beliefs().try_for_each(|(me, _)| {
+            let config = world.config(me).map_or(&self.watch.sound, |w| &w.sound);
+            ledger.check_lease(me, config, |voter| world.reading(voter))
+        })
+    }
+}

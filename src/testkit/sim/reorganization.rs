@@ -1,0 +1,252 @@
+//! The reorganization under chaos: what the paper promises, where it promises it.
+//!
+//! Decided here: what is owed. In every history: once all is healed, the most important agent that
+//! may be elected coordinates, and all work under it (GM2); and after every step, that the count by
+//! which a voter works is durable. In histories that keep the paper's assumptions also, after every
+//! step, that two at work agree (GM1).
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Fault, Scenario},
+};
+use crate::{
+    elections::reorganization::{
+        Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, Zeal,
+    },
+    protocol::{AgentId, Member, MemberKind, Score, Timings},
+    testkit::faults::SplitMix64,
+};
+
+/// A group that reorganizes itself.
+///
+/// ```
+/// use actix_bully::testkit::sim::{ReorganizationScenario, chaos::{ChaosOptions, chaos}};
+/// let mut scenario = ReorganizationScenario::drawn(7)?;
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut scenario);
+/// assert!(report.violation.is_none(), "{report}");
+/// # Ok::<(), actix_bully::elections::reorganization::ReorganizationError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReorganizationScenario {
+    config: ReorganizationConfig,
+    assumptions: Assumptions,
+    /// How many steps the machines had done when this was checked last.
+    checked: Option<u64>,
+}
+
+/// Whether the paper's assumptions hold in a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Assumptions {
+    Hold,
+    Broken,
+}
+
+impl ReorganizationScenario {
+    /// The faults that the paper allows: crashes and recoveries at any time, duplicates, any order,
+    /// late timers, clocks that are a little off, and users who call for elections.
+    ///
+    /// Not allowed: loss, cuts, long delays and pauses; members who come and go, and importance
+    /// that changes (stepping down changes it).
+    pub const ALLOWED: [Fault; 8] = [
+        Fault::Duplication,
+        Fault::Reordering,
+        Fault::Crash,
+        Fault::Restart,
+        Fault::ClockRate,
+        Fault::LateTimers,
+        Fault::CrashAfterSend,
+        Fault::Campaign,
+    ];
+
+    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// history need not wait for them.
+    ///
+    /// # Errors
+    /// None that the given rules do not have already.
+    pub fn new(config: &ReorganizationConfig) -> Result<Self, ReorganizationError> {
+        let short = Duration::from_millis(500);
+        let builder = config.to_builder();
+        let builder = builder
+            .drain(config.drain().min(short))
+            .rest(config.rest().min(short));
+        Ok(Self {
+            config: builder.build()?,
+            assumptions: Assumptions::Broken,
+            checked: None,
+        })
+    }
+
+    /// With timings and a zeal as the seed will.
+    ///
+    /// # Errors
+    /// None: every preset that is drawn has a failure detector.
+    pub fn drawn(seed: u64) -> Result<Self, ReorganizationError> {
+        let mut random = SplitMix64::new(seed ^ 0x51AE_1982);
+        let timings = match random.below(4) {
+            0 => Timings::default(),
+            1 => Timings::lan(),
+            _ => Timings::in_process(),
+        };
+        let zeal = if random.chance(300) {
+            Zeal::Eager
+        } else {
+            Zeal::Patient
+        };
+        let config = ReorganizationConfig::builder();
+        Self::new(&config.timings(timings).zeal(zeal).build()?)
+    }
+
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(mut self, defect: crate::elections::reorganization::Defect) -> Self {
+        self.config = self.config.planted(defect);
+        self
+    }
+
+    /// The history keeps the paper's assumptions: GM1 is checked after every step. Only with
+    /// faults that are [`ALLOWED`](Self::ALLOWED).
+    #[must_use]
+    pub const fn as_assumed(mut self) -> Self {
+        self.assumptions = Assumptions::Hold;
+        self
+    }
+}
+
+impl Scenario for ReorganizationScenario {
+    type Election = Reorganization;
+
+    /// Mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness
+    /// or an observer.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Reorganization> {
+        let task = Task(random.next_u64());
+        let config = self.config.to_builder().task(task).build();
+        let config = Arc::new(config.unwrap_or_else(|_| self.config.clone()));
+        let score = self.score(random);
+        let kind = if random.chance(80) {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        };
+        Participant {
+            kind,
+            ..Participant::voter(id, score, config)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.config.timings().delay_bound()
+    }
+
+    /// A silence that has to be noticed and proved, standing back twice for somebody who does not
+    /// come, and three elections of which two fail at the end; before that a drain and a rest.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let c = &self.config;
+        let t = c.timings();
+        let noticed = c.detector().detection * 2 + t.jitter() * 2 + t.deadline();
+        let elections = c.worst_case_election_with_losses() + t.deadline() + t.step() * 9;
+        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain() + c.rest();
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &[
+            "are_you_there",
+            "there",
+            "halt",
+            "halt_ack",
+            "new_coordinator",
+            "new_coordinator_ack",
+            "ready",
+            "ready_ack",
+            "not_normal",
+            "resign",
+        ]
+    }
+
+    fn expected(&self, world: &World<Reorganization>) -> Expected {
+        world
+            .highest()
+            .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
+    }
+
+    /// `DiskFirst`, and GM1, for all voters who live, hanging ones included. An observer is told last.
+    fn check(&mut self, world: &World<Reorganization>) -> Result<(), String> {
+        let moves = Some(world.moves());
+        if std::mem::replace(&mut self.checked, moves) == moves {
+            return Ok(());
+        }
+        for id in world.agents() {
+            disk_first(world, id)?;
+        }
+        if self.assumptions == Assumptions::Broken {
+            return Ok(());
+        }
+        let mut coordinator = None;
+        let mut task = None;
+        for id in world.agents() {
+            let voter = world.known(id).and_then(|members| members.get(id));
+            let Some(machine) = world
+                .machine(id)
+                .filter(|_| voter.is_some_and(Member::is_voter))
+            else {
+                continue;
+            };
+            let agrees = same(&mut coordinator, machine.coordinator());
+            if !agrees {
+                return Err(format!("GM1: {} and another coordinator", told(world)));
+            }
+            let works = machine
+                .task()
+                .filter(|_| machine.status() == Status::Normal);
+            if !same(&mut task, works) {
+                return Err(format!("GM1: {} on two tasks", told(world)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// No voter works by a count that its next life would not know.
+fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String> {
+    let voter = world.known(id).and_then(|members| members.get(id));
+    let leader = world.view(id).and_then(|view| view.leader);
+    let Some(leader) = leader.filter(|_| voter.is_some_and(Member::is_voter)) else {
+        return Ok(());
+    };
+    match world.durable(id) {
+        Some(record) if record.count >= leader.term => Ok(()),
+        Some(_) | None => Err(format!(
+            "DiskFirst: {id} works under {} by {}",
+            leader.id, leader.term
+        )),
+    }
+}
+
+/// Whether a value, if there is one, is the first or like those before it.
+fn same<T: PartialEq>(first: &mut Option<T>, value: Option<T>) -> bool {
+    let Some(value) = value else { return true };
+    match first {
+        None => *first = Some(value),
+        Some(first) => return *first == value,
+    }
+    true
+}
+
+fn told(world: &World<Reorganization>) -> String {
+    let tell = |id: &AgentId| {
+        let machine = world.machine(id)?;
+        let under = machine.coordinator().map_or("nobody", AgentId::as_str);
+        Some(format!("{id} {} under {under}", machine.status()))
+    };
+    let all: Vec<String> = world.agents().filter_map(tell).collect();
+    all.join(", ")
+}

@@ -1,0 +1,185 @@
+//! The ring under chaos: what it owes at every step, and once all is healed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    Participant, World,
+    chaos::{Expected, Scenario},
+};
+use crate::{
+    elections::ring::{ElectionId, Ring, RingConfig},
+    protocol::{AgentId, Incarnation, MemberKind, Presence, Score},
+    testkit::faults::SplitMix64,
+};
+
+/// A ring with one configuration.
+///
+/// After healing the highest-ranked agent that may be elected leads, and all follow it. At every
+/// step: nobody waits for an answer of who is known to be dead, and an election that somebody takes
+/// part in gives way to a stronger one only.
+///
+/// ```
+/// use actix_bully::testkit::sim::{RingScenario, chaos::{ChaosOptions, chaos}};
+/// let report = chaos(7, 3, &ChaosOptions::default(), &mut RingScenario::default());
+/// assert!(report.violation.is_none(), "{report}");
+/// ```
+#[derive(Clone, Debug)]
+pub struct RingScenario {
+    config: Arc<RingConfig>,
+    /// All who ever took part: what is waited for grows with the ring.
+    names: BTreeSet<AgentId>,
+    /// Which election each life takes part in.
+    elections: BTreeMap<AgentId, (Incarnation, Option<ElectionId>)>,
+    /// How many elections gave way to a stronger one.
+    suppressed: u64,
+}
+
+impl Default for RingScenario {
+    fn default() -> Self {
+        let short = Duration::from_millis(500);
+        let config = RingConfig::builder().drain(short).rest(short).build();
+        Self::new(config.unwrap_or_default())
+    }
+}
+
+impl RingScenario {
+    /// With these rules. A history need not wait for long drains and rests: let them be short.
+    pub fn new(config: RingConfig) -> Self {
+        Self {
+            config: Arc::new(config),
+            names: BTreeSet::new(),
+            elections: BTreeMap::new(),
+            suppressed: 0,
+        }
+    }
+
+    /// A rule is broken on purpose.
+    #[cfg(any(test, feature = "planted"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn planted(self, defect: crate::elections::ring::Defect) -> Self {
+        let config = RingConfig::clone(&self.config).planted(defect);
+        Self {
+            config: Arc::new(config),
+            ..self
+        }
+    }
+
+    /// How many elections gave way to a stronger one so far.
+    pub fn suppressed(&self) -> u64 {
+        self.suppressed
+    }
+
+    /// Whoever is known to be dead is sent nothing, so nobody waits for it.
+    fn leaves_the_dead_alone(world: &World<Ring>, agent: &AgentId) -> Result<(), String> {
+        let (Some(ring), Some(known)) = (world.machine(agent), world.known(agent)) else {
+            return Ok(());
+        };
+        let is_dead = |id: &&AgentId| {
+            let member = known.get(id);
+            member.is_none_or(|m| m.presence == Presence::Down)
+        };
+        match ring.awaited().find(is_dead) {
+            Some(dead) => Err(format!(
+                "{agent} waits for {dead}, which it knows to be gone"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// N3: of two elections the weaker gives way.
+    fn suppresses_the_weaker(
+        &mut self,
+        world: &World<Ring>,
+        agent: &AgentId,
+    ) -> Result<(), String> {
+        let (Some(ring), Some(life)) = (world.machine(agent), world.incarnation(agent)) else {
+            return Ok(());
+        };
+        let now = ring.election();
+        let known = self.elections.get(agent);
+        let known = known.filter(|(then, _)| *then == life);
+        let before = known.and_then(|(_, before)| before.as_ref());
+        if known.is_some() && before == now {
+            return Ok(());
+        }
+        let verdict = match (before, now) {
+            (Some(before), Some(now)) if now < before => Err(format!(
+                "{agent} left the election {before} for the weaker {now}"
+            )),
+            (Some(_), Some(_)) => {
+                self.suppressed = self.suppressed.saturating_add(1);
+                Ok(())
+            }
+            (_, _) => Ok(()),
+        };
+        self.elections.insert(agent.clone(), (life, now.cloned()));
+        verdict
+    }
+}
+
+impl Scenario for RingScenario {
+    type Election = Ring;
+
+    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
+    fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ring> {
+        self.names.insert(id.clone());
+        let config = Arc::clone(&self.config);
+        let score = self.score(random);
+        let kind = if random.chance(80) {
+            MemberKind::Observer
+        } else {
+            MemberKind::Voter
+        };
+        Participant {
+            kind,
+            ..Participant::voter(id, score, config)
+        }
+    }
+
+    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
+    }
+
+    fn delay_bound(&self) -> Duration {
+        self.config.timings().delay_bound()
+    }
+
+    /// A rest, a silence that has to be noticed, an election without an outcome, and then turns
+    /// and elections until the most important one leads.
+    fn settles_within(&self, skew: u32) -> Duration {
+        let (config, n) = (&self.config, self.names.len());
+        let t = config.timings();
+        let turns = t.step().saturating_add(t.jitter()) * 8;
+        let idle = config.drain() + config.rest() + config.challenge_after();
+        let silences = config.lost(n) * 2 + config.probe() * 2;
+        let elections = config.token(n) * 2 + config.worst_case_election(n, n) * 2;
+        let all = idle + silences + elections + turns * 2 + t.delay_bound() * 8;
+        all + all * skew / 1_000_000 * 2
+    }
+
+    fn decisive(&self) -> &[&'static str] {
+        &["coordinator", "nominate", "collect", "hop_ack"]
+    }
+
+    fn expected(&self, world: &World<Ring>) -> Expected {
+        match world.highest() {
+            None => Expected::Nobody,
+            Some(highest) => Expected::Only(highest.id),
+        }
+    }
+
+    fn check(&mut self, world: &World<Ring>) -> Result<(), String> {
+        // All of them: news moves several in one step.
+        for agent in world.agents() {
+            Self::leaves_the_dead_alone(world, agent)?;
+            self.suppresses_the_weaker(world, agent)?;
+        }
+        Ok(())
+    }
+}

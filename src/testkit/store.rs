@@ -1,0 +1,191 @@
+//! A store with a bad disk, for tests: of the driver, and of applications that want to see what
+//! their agents do.
+
+use std::{
+    io,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::watch;
+
+use crate::{
+    protocol::Incarnation,
+    store::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore},
+};
+
+/// A store whose saves fail or take their time when a test says so; until then it is the one
+/// inside.
+///
+/// ```
+/// use std::sync::Arc;
+/// use actix_bully::{store::{MemoryStore, TermStore}, testkit::FaultyStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+/// store.fail_at(2);
+/// let generation = store.begin()?;
+/// assert!(store.save(generation, 1).await.is_ok());
+/// assert!(store.save(generation, 2).await.is_err());
+/// assert!(store.load().is_err(), "and so does all that follows");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FaultyStore<S> {
+    inner: S,
+    disk: Mutex<Disk>,
+    held: watch::Sender<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Disk {
+    Good,
+    /// So many saves end well.
+    Wearing(u32),
+    Bad,
+    /// What is on it can be read.
+    Full,
+}
+
+impl<S> FaultyStore<S> {
+    /// A store that works as the one inside.
+    pub fn new(inner: S) -> Self {
+        Self {
+            inner,
+            disk: Mutex::new(Disk::Good),
+            held: watch::Sender::new(false),
+        }
+    }
+
+    /// The n-th save from now fails before anything is written, and so does all that follows.
+    /// The next one is the first; 0 is taken for 1.
+    pub fn fail_at(&self, save: u32) {
+        *self.disk() = Disk::Wearing(save.saturating_sub(1));
+    }
+
+    /// Saves fail from now on because the disk is full, before anything is written, until
+    /// [`make_room`](Self::make_room). What was saved can be loaded.
+    pub fn fill(&self) {
+        *self.disk() = Disk::Full;
+    }
+
+    /// Saves work again after [`fill`](Self::fill).
+    pub fn make_room(&self) {
+        let mut disk = self.disk();
+        if matches!(*disk, Disk::Full) {
+            *disk = Disk::Good;
+        }
+    }
+
+    /// Saves wait from now on, before anything is written, until [`release`](Self::release).
+    pub fn hold(&self) {
+        self.held.send_replace(true);
+    }
+
+    /// Saves go on, those that waited as well.
+    pub fn release(&self) {
+        self.held.send_replace(false);
+    }
+
+    /// The store inside.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one save; whether it may be tried.
+    fn wear(&self) -> Result<(), StoreError> {
+        let mut disk = self.disk();
+        *disk = match *disk {
+            Disk::Good => Disk::Good,
+            Disk::Wearing(0) | Disk::Bad => Disk::Bad,
+            Disk::Wearing(left) => Disk::Wearing(left.saturating_sub(1)),
+            Disk::Full => Disk::Full,
+        };
+        match *disk {
+            Disk::Good | Disk::Wearing(_) => Ok(()),
+            Disk::Bad => Err(planted()),
+            Disk::Full => Err(StoreError::Backend(io::ErrorKind::StorageFull.into())),
+        }
+    }
+
+    fn read(&self) -> Result<(), StoreError> {
+        match *self.disk() {
+            Disk::Good | Disk::Wearing(_) | Disk::Full => Ok(()),
+            Disk::Bad => Err(planted()),
+        }
+    }
+}
+
+impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.read()?;
+        self.inner.begin()
+    }
+
+    fn load(&self) -> Result<Option<D>, StoreError> {
+        self.read()?;
+        self.inner.load()
+    }
+
+    fn save(&self, by: Generation, record: D) -> Saving {
+        let mut held = self.held.subscribe();
+        let saving = self.wear().map(|()| self.inner.save(by, record));
+        Box::pin(async move {
+            // An error says that the store is gone, and with it whoever could release it.
+            drop(held.wait_for(|held| !held).await);
+            saving?.await
+        })
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.inner.is_volatile()
+    }
+
+    fn identity(&self) -> Option<&StoreIdentity> {
+        self.inner.identity()
+    }
+}
+
+impl<S: Incarnations> Incarnations for FaultyStore<S> {
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        self.read()?;
+        self.inner.last()
+    }
+
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        self.wear()?;
+        self.inner.remember(incarnation)
+    }
+}
+
+fn planted() -> StoreError {
+    StoreError::Backend(io::Error::other("a fault planted by a test"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn an_incarnation_is_remembered_by_the_store_inside_or_not_at_all() {
+        let store = FaultyStore::new(MemoryStore::<u64>::new());
+        store.remember(Incarnation(3)).expect("a good disk");
+        assert_eq!(store.last().expect("a good disk"), Incarnation(3));
+        store.fill();
+        assert!(store.remember(Incarnation(4)).expect_err("full").is_full());
+        assert_eq!(store.last().expect("it can be read"), Incarnation(3));
+        store.make_room();
+        store.fail_at(2);
+        store.remember(Incarnation(5)).expect("the first one");
+        assert!(store.remember(Incarnation(6)).is_err(), "the second one");
+        assert!(store.last().is_err(), "and so does all that follows");
+        let inside = store.inner().last().expect("a good disk");
+        assert_eq!(inside, Incarnation(5));
+    }
+}

@@ -1,0 +1,57 @@
+//! A System whose time is virtual.
+//!
+//! Time passes only when nothing else is left to do, so that an hour of elections takes a moment,
+//! and begins at a whole millisecond, so that two runs are the same. Keep everything on its one
+//! thread: another arbiter, a socket or a blocking task has real time.
+
+use actix_rt::{System, SystemRunner};
+use tokio::runtime::Builder;
+
+/// A System whose clock is paused.
+///
+/// ```
+/// use actix_bully::testkit::{cluster::Cluster, virtual_system};
+///
+/// virtual_system().block_on(async {
+///     let mut cluster = Cluster::builder().agents(3).start()?;
+///     cluster.settle().await?;
+///     cluster.hang("agent-3").await?; // noticed after 900 ms, at once for you
+///     assert_eq!(cluster.settle().await?.leader().unwrap(), "agent-2");
+///     # Ok::<(), actix_bully::testkit::cluster::ClusterError>(())
+/// }).unwrap();
+/// ```
+///
+/// # Panics
+/// When the operating system refuses what every runtime needs.
+pub fn virtual_system() -> SystemRunner {
+    #[expect(clippy::expect_used, reason = "without a runtime there is no test")]
+    System::with_tokio_rt(|| {
+        Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .expect("a runtime can be made")
+    })
+}
+
+/// For the attribute of a test.
+///
+/// ```
+/// #[actix_rt::test(system = "actix_bully::testkit::VirtualSystem")]
+/// async fn the_next_one_leads() {
+///     // a day passes in a moment
+/// }
+/// ```
+#[derive(Debug)]
+pub struct VirtualSystem;
+
+impl VirtualSystem {
+    /// See [`virtual_system`]; the attribute calls it.
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "the attribute wants a System from a function of that name"
+    )]
+    pub fn new() -> SystemRunner {
+        virtual_system()
+    }
+}
