@@ -110,7 +110,7 @@ const LOOPS: &[(&str, usize)] = &[
     ("invitation", 6),
     ("quorum", 12),
     ("reorganization", 6),
-    ("ring", 8),
+    ("ring", 0),
 ];
 
 #[test]

@@ -106,7 +106,7 @@ fn a_cluster_of_rings_does_what_a_cluster_of_bullies_does() {
 }
 
 #[test]
-fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
     virtual_system().block_on(async {
         let builder = Cluster::<Ring>::with_config(Arc::new(RingConfig::default()));
         let mut cluster = builder.agents(5).start().unwrap();

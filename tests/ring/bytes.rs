@@ -24,7 +24,7 @@ fn entrant(name: &str) -> Entrant {
         id: id(name),
         incarnation: Incarnation(1),
         score: None,
-        rests: false,
+        defers: false,
     }
 }
 
@@ -124,7 +124,7 @@ fn a_list_beyond_its_bound_is_refused_when_it_is_read() {
 }
 
 #[test]
-fn what_nobody_knows_is_refused() {
+fn an_unknown_field_is_refused() {
     for text in [
         r#"{ "probe": { "known": 1, "more": 2 } }"#,
         r#"{ "halt": {} }"#,

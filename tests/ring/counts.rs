@@ -1,7 +1,7 @@
 //! How many messages an election takes, exactly, and how long.
 //!
 //! Every message takes the same time, and nothing fails. An election is begun in a ring that has a
-//! leader, so that nobody begins one by itself.
+//! leader, so that no member begins one by itself.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn begun_by<N: AsRef<str>>(world: &mut World<Ring>, starters: &[N]) -> ([u64; 4]
 }
 
 #[test]
-fn at_the_start_the_highest_goes_round_twice_and_nobody_else_begins() {
+fn at_the_start_the_highest_goes_round_twice_and_no_other_begins() {
     for n in 2..=9_i32 {
         let scores: Vec<i32> = (1..=n).collect();
         let world = led_by(&scores);
@@ -167,6 +167,6 @@ fn a_heartbeat_costs_n_and_n_acknowledgements() {
         let expected = u64::from(n) * u64::from(beats);
         assert_eq!(sent(&world, "beat"), expected);
         assert_eq!(sent(&world, "beat_ack"), expected);
-        assert_eq!(sent(&world, "probe"), 0, "nobody is passed over");
+        assert_eq!(sent(&world, "probe"), 0, "no member is skipped");
     }
 }

@@ -1,4 +1,4 @@
-//! Agents that crash, hang and come back: scenarios 7 to 9, and 11 to 14. Nobody is told: only
+//! Agents that crash, hang and come back: scenarios 7 to 9, and 11 to 14. No member is told: only
 //! silence tells, unless something else is said.
 
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn s07_a_certain_death_is_answered_at_once() {
             .zip(before)
             .map(|(now, then)| now - then)
             .collect();
-        assert_eq!(sent, [4, 0, 4], "one token, from the first in line");
+        assert_eq!(sent, [4, 0, 4], "one token, from the first slot");
     });
 }
 
@@ -67,7 +67,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     seeds(|seed| {
         for spared in 0..4 {
             let mut world = ring(seed, 5);
-            // After so many hops of the announcement whoever passes it on dies; first the leader.
+            // After so many hops of the announcement the member that passes it on dies; first the leader.
             let by = (spared == 0).then(|| id("e"));
             let (kind, then) = ("coordinator", Reaction::Crash);
             world.arm(&Trap {
@@ -86,12 +86,12 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
             let keeps = world
                 .views()
                 .any(|(_, view)| view.leader.unwrap().id == "e");
-            assert!(!keeps, "nobody keeps the dead one");
+            assert!(!keeps, "no member keeps the dead one");
         }
     });
 }
 
-/// Whoever it is dies with the message of this kind that follows so many others.
+/// An agent dies with the message of this kind that follows so many others.
 fn dies_of(by: &str, kind: &'static str, spared: u32) -> Trap {
     Trap {
         by: Some(id(by)),
@@ -220,6 +220,6 @@ fn s14_who_was_down_during_the_announcement_follows_by_a_heartbeat() {
         assert_eq!(sent(&world, "collect"), elections, "without an election");
         assert_eq!(acquired(&world, before), [""; 0]);
         let changed = events(&world, before, |e| !matches!(e, Event::Draining { .. }));
-        assert_eq!(changed, ["a"], "nobody else hears of it");
+        assert_eq!(changed, ["a"], "no other agent hears of it");
     });
 }

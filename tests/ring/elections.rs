@@ -87,7 +87,7 @@ fn s10_who_starts_another_election_ends_following_the_winner() {
             assert_eq!(
                 events(&world, before, lost),
                 [""; 0],
-                "nobody was without it"
+                "no agent was without it"
             );
         }
     });

@@ -38,7 +38,7 @@ pub(crate) fn voter(name: &AgentId, score: i32, config: &RingConfig) -> Particip
     Participant::voter(name.clone(), score, Arc::new(config.clone()))
 }
 
-/// A ring in which these have these scores, and nobody is told anything: only silence tells.
+/// A ring in which these have these scores, and no member is told anything: only silence tells.
 pub(crate) fn builder(seed: u64, scores: &[i32], config: &RingConfig) -> WorldBuilder<Ring> {
     let names = names(scores.len());
     let agents = names.iter().zip(scores);
@@ -67,7 +67,7 @@ pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);
 }
 
-/// `L(x)`: this one is the only believer, and everybody's leader. Says how long that took.
+/// `L(x)`: this one alone considers itself leader, and all follow it. Returns how long that took.
 #[track_caller]
 pub(crate) fn leads(world: &mut World<Ring>, name: &str) -> Duration {
     let before = world.now();
@@ -114,13 +114,13 @@ pub(crate) fn comes_to_lead_above(
     world.now().since(before)
 }
 
-/// Who acquired a leadership since then.
+/// The agents that acquired a leadership since then.
 pub(crate) fn acquired(world: &World<Ring>, since: usize) -> Vec<String> {
     let told = |event: &Event| matches!(event, Event::Acquired { .. });
     events(world, since, told)
 }
 
-/// Who changed its mind about who leads since then; the same leader in a higher term is none.
+/// The agents that follow another leader since then; the same one in a higher term does not count.
 pub(crate) fn events(
     world: &World<Ring>,
     since: usize,

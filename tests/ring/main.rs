@@ -2,7 +2,7 @@
 //! seed's own ring, message counts against their formulas; then as actors, and on the wire.
 //!
 //! Agents are `a`, `b`, … in the order of the ring; where nothing else is said the score of each
-//! is its place, so that the last one is the most important. Delays are anything that the timings
+//! is its place, so that the last one is the highest in rank. Delays are anything that the timings
 //! allow, and each scenario runs with several seeds.
 #![expect(
     clippy::indexing_slicing,

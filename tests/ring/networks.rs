@@ -1,4 +1,4 @@
-//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 28.
+//! Networks that repeat, reorder, lose and delay, and forged messages: scenarios 19 to 28.
 
 use std::time::Duration;
 
@@ -247,7 +247,7 @@ fn s25_a_missed_announcement_heals_with_a_heartbeat() {
         assert_eq!(acquired(&world, before), [""; 0], "without an election");
         let mut told = events(&world, before, |_| true);
         told.dedup();
-        assert_eq!(told, ["a"], "nobody else hears of it");
+        assert_eq!(told, ["a"], "no other agent hears of it");
     });
 }
 
@@ -272,7 +272,7 @@ fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
     assert!(late > 0 && in_time == 0, "{late}, {in_time}");
 }
 
-/// Who left is not heard any more, and is somebody new when it comes back.
+/// An agent that left is not heard any more, and is a new member when it comes back.
 #[test]
 fn s27_who_left_is_a_stranger() {
     seeds(|seed| {

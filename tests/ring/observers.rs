@@ -1,4 +1,4 @@
-//! Observers are told by the leader, and are not in the ring: they pass nothing on, and ask nobody.
+//! Observers are told by the leader, and are not in the ring: they pass nothing on, and ask no member.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ fn spoken_to(world: &World<Ring>) -> Vec<AgentId> {
 }
 
 #[test]
-fn an_observer_follows_and_says_nothing_whoever_is_silent() {
+fn an_observer_follows_and_says_nothing_whichever_member_is_silent() {
     for detection in [Detection::Silent, Detection::Suspect] {
         seeds(|seed| {
             let mut world = watched(seed, detection(Duration::ZERO.into()));

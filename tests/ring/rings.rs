@@ -116,7 +116,7 @@ fn s35_the_winner_dies_before_its_nomination() {
 #[test]
 fn s36_the_token_is_lost_with_who_held_it() {
     seeds(|seed| {
-        // Acknowledged, and not passed on; the seat is vacant, and Token ends the wait.
+        // Acknowledged, and not passed on; no member leads, and the timer `Token` ends the wait.
         let mut world = ring(seed, 5);
         let (by, kind, then) = (Some(id("a")), "hop_ack", Reaction::Crash);
         world.arm(&Trap {
@@ -135,7 +135,7 @@ fn s36_the_token_is_lost_with_who_held_it() {
     });
 }
 
-/// The leader is dead, and b has begun; who has the nomination of d dies with it.
+/// The leader is dead, and b has begun; the member that has the nomination of d dies with it.
 #[test]
 fn s36_the_nomination_is_lost_with_who_held_it() {
     seeds(|seed| {
@@ -154,14 +154,14 @@ fn s36_the_nomination_is_lost_with_who_held_it() {
         world.campaign("b");
         assert!(world.run_until(|w| w.sprung(then) == 1, MS(2_000)));
         assert_eq!(acknowledged(&world, "c", began), ["collect", "nominate"]);
-        // d never hears that it was chosen. The leader is missed, and nobody begins: each waits for
+        // d never hears that it was chosen. The leader is missed, and no member begins: each waits for
         // the outcome.
-        world.run_to(began.after(config().lost(5)));
+        world.run_to(began.after(config().silence(5)));
         for name in ["a", "b", "d"] {
             assert_eq!(world.view(name).unwrap().leader, None, "{name}");
             assert!(world.machine(name).unwrap().election().is_some(), "{name}");
         }
-        let left = config().token(5).saturating_sub(config().lost(5));
+        let left = config().token(5).saturating_sub(config().silence(5));
         // The last one began to wait when the token had been round, over the dead leader.
         let bound = left + D * 5 + config().hop() + config().worst_case_election(5, 2);
         comes_to_lead_above(&mut world, term.next().unwrap(), "d", bound);
@@ -200,8 +200,8 @@ fn s37_all_start_and_suppression_leaves_one_token() {
     });
 }
 
-/// The seed wrote the leader into dead nodes. Here nothing at all goes to who is known to be dead,
-/// and who comes back asks for itself.
+/// The seed wrote the leader into dead nodes. Here nothing at all goes to a member that is known to be dead,
+/// and one that comes back asks for itself.
 #[test]
 fn s38_the_dead_acquire_no_leader() {
     seeds(|seed| {
@@ -223,7 +223,7 @@ fn s38_the_dead_acquire_no_leader() {
     });
 }
 
-/// How many messages went to somebody who was dead, since then.
+/// How many messages went to a dead member since then.
 fn to_the_dead(trace: &Trace, since: Time) -> usize {
     let mut dead: Vec<&AgentId> = Vec::new();
     let mut count = 0;
@@ -246,10 +246,10 @@ fn to_the_dead(trace: &Trace, since: Time) -> usize {
     count
 }
 
-/// The same where everything goes wrong: the scenario looks after every step who waits for an
-/// answer of somebody that it knows to be dead, or of nobody who is a member.
+/// The same where everything goes wrong: the scenario looks after every step which agent waits for an
+/// answer of a member that it knows to be dead, or of an agent that is no member.
 #[test]
-fn s38_nobody_waits_for_the_dead_in_chaos() {
+fn s38_no_member_waits_for_the_dead_in_chaos() {
     let (mut deaths, mut suppressed) = (0, 0);
     for seed in 0..100 {
         let options = ChaosOptions {

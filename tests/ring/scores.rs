@@ -61,7 +61,7 @@ fn s16_a_leader_that_becomes_ineligible_hands_over() {
         let next = at(|e| matches!(e, Event::Acquired { .. }));
         assert!(
             lost <= next,
-            "{reason}: the belief ends before the next one begins"
+            "{reason}: the leadership ends before the next one begins"
         );
         // A nomination to the next but one, and an announcement that comes home.
         assert!(next.since(lost) <= D * 9, "{:?}", next.since(lost));
@@ -69,7 +69,7 @@ fn s16_a_leader_that_becomes_ineligible_hands_over() {
 }
 
 #[test]
-fn s17_where_nobody_is_eligible_nobody_leads_until_one_becomes_so() {
+fn s17_where_no_agent_is_eligible_none_leads_until_one_becomes_so() {
     seeds(|seed| {
         let witness = |name| Participant::voter(name, None, Arc::new(config()));
         let mut world: World<_> = builder(seed, &[], &config())
@@ -77,7 +77,7 @@ fn s17_where_nobody_is_eligible_nobody_leads_until_one_becomes_so() {
             .build();
         world.run_for(Duration::from_secs(20));
         assert!(world.believers().is_empty());
-        assert_eq!(world.trace().kinds().len(), 0, "and nobody tries");
+        assert_eq!(world.trace().kinds().len(), 0, "and no agent tries");
         world.set_score("b", Some(1.into()));
         comes_to_lead(&mut world, "b", config().worst_case_election(3, 0));
         world.set_score("b", None);
@@ -126,6 +126,6 @@ fn s16_who_steps_down_does_not_bounce_back() {
         assert!(!acquired(&world, before).contains(&String::from("e")));
         let lost = events(&world, before, |e| matches!(e, Event::Lost { .. }));
         assert!(lost.contains(&String::from("e")));
-        comes_to_lead(&mut world, "e", Duration::from_secs(60)); // rested
+        comes_to_lead(&mut world, "e", Duration::from_secs(60)); // after the cool-down
     });
 }

@@ -67,7 +67,7 @@ fn the_ring_demo_of_the_go_seed() {
     let dead = nodes.iter().filter(|node| !node.is_alive);
     assert!(dead.clone().count() == 2 && dead.clone().all(|node| node.leader == 2));
 
-    // Here: node 2 leads those who live, and the dead follow nobody.
+    // Here: node 2 leads the living, and the dead follow no leader.
     let mut world = demo(&["3", "4"]);
     world.campaign("1");
     comes_to_lead(&mut world, "2", MS(10_000));
@@ -78,12 +78,12 @@ fn the_ring_demo_of_the_go_seed() {
         assert_eq!(world.view(name), None);
         assert_eq!(world.events(name), [], "never told of anybody");
     }
-    // It is a bully in a ring: who comes back takes its place, which the seed never does.
+    // It is a bully in a ring: a node that comes back takes its place, which the seed never does.
     world.restart("4");
     comes_to_lead(&mut world, "4", MS(20_000));
 }
 
-/// The seed takes whoever calls for alive: its dead initiator is elected.
+/// The seed takes the node that begins for alive: its dead initiator is elected.
 #[test]
 fn a_dead_initiator_is_elected_by_the_seed_and_begins_nothing_here() {
     let mut nodes = as_written::ring(&[4]);

@@ -1,235 +1,143 @@
-//! An election begins, goes round and closes (N1, N3, N4), and is given up (N8).
-
-use std::time::Duration;
+//! The first lap of an election: a list goes round, and each member adds itself.
+//!
+//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), of two elections
+//! the weaker is given up (`yield-to-stronger`), and a member that finds itself on the list closes it
+//! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
 
 use super::{
-    AgentId, Bounded, Collect, Defect, ElectionId, Entrant, Lap, Nominate, Out, Ring, Timer,
-    hop::Way,
-    state::{Contest, Seat, Stage, Turn, Why},
+    AgentId, Bounded, Collect, Defect, ElectionId, Entrant, Lap, Next, Nominate, Out, Timer,
+    core::Core, state::Campaign,
 };
-use crate::elections::line;
-use crate::protocol::{After, Member, Time};
+use crate::protocol::{Member, Time};
 
-impl Ring {
-    /// N1. Also who cannot be elected may begin: it passes on what others are chosen by.
-    pub(super) fn begin(&mut self, now: Time, out: &mut Out) {
-        let Some(term) = self.seen.next() else {
-            return self.ignore("the terms have come to their end");
-        };
-        let election = ElectionId {
-            term,
-            score: self.me.eligible(),
-            origin: self.me.id.clone(),
-            incarnation: self.me.incarnation,
-        };
-        let entrants = Bounded::of(self.entrant(now));
-        self.take_part(now, election.clone(), Stage::Collected, out);
-        let collect = Collect { election, entrants };
-        if self.pass(now, collect.clone().into(), out) == Way::Home {
-            self.close(now, collect.election, collect.entrants.as_slice(), out);
-        }
-    }
+/// An election that this agent takes part in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Contest {
+    pub id: ElectionId,
+    /// How far it has come, as far as this agent has seen; the last lap is that of this agent's own
+    /// announcement.
+    pub lap: Lap,
+    /// Without an outcome until then the election is lost (`restart-lost-election`).
+    due: Time,
+}
 
-    fn entrant(&self, now: Time) -> Entrant {
-        Entrant {
-            id: self.me.id.clone(),
-            incarnation: self.me.incarnation,
-            score: self.me.score,
-            rests: self.cooldown.is_active(now),
-        }
-    }
-
-    /// This is the election that counts from now on, until it has an outcome.
-    pub(super) fn take_part(&mut self, now: Time, id: ElectionId, stage: Stage, out: &mut Out) {
-        self.seen = self.seen.max(id.term);
-        self.turn = None;
-        out.cancel_timer(Timer::Turn);
-        let span = self.config.token(self.size());
-        let due = now.after(span);
-        self.contest = Some(Contest { id, stage, due });
-        let jitter = self.config.timings().jitter();
-        out.set_timer(Timer::Token, After::jittered(span, jitter));
-    }
-
-    /// N3.
-    pub(super) fn on_collect(&mut self, now: Time, from: &AgentId, m: Collect, out: &mut Out) {
-        let id = &m.election;
-        self.acknowledge(from, (Lap::Collect, id.term, &id.origin, 0), out);
-        for entrant in m.entrants.as_slice() {
-            self.is_there(&entrant.id, entrant.incarnation);
-        }
-        if id.term <= self.closed {
-            return self.ignore("an election that is over");
-        }
-        let names_me = |e: &Entrant| e.id == self.me.id && e.incarnation == self.me.incarnation;
-        let circle = m.entrants.as_slice().iter().any(names_me);
-        match &self.contest {
-            Some(contest) if contest.id > *id && !self.config.has(Defect::WeakerCounts) => {
-                return self.ignore("a stronger election is under way");
-            }
-            Some(contest) if contest.id == *id => {
-                if circle && contest.stage == Stage::Collected {
-                    self.close(now, m.election, m.entrants.as_slice(), out);
-                }
-                return; // otherwise a copy
-            }
-            Some(_) | None => {}
-        }
-        if circle {
-            return self.ignore("an election that was given up");
-        }
-        let Collect {
-            election,
-            mut entrants,
-        } = m;
-        self.take_part(now, election.clone(), Stage::Collected, out);
-        entrants.push(self.entrant(now)); // a full list goes on without this member
-        let collect = Collect { election, entrants };
-        if self.pass(now, collect.clone().into(), out) == Way::Home {
-            self.close(now, collect.election, collect.entrants.as_slice(), out);
-        }
-    }
-
-    /// N4: everybody who is there is on the list.
-    pub(super) fn close(
-        &mut self,
+impl Contest {
+    /// Every participant waits for the outcome, not only the origin: the origin may be lost together
+    /// with its token.
+    pub(super) fn join(
+        core: &mut Core,
         now: Time,
-        election: ElectionId,
-        entrants: &[Entrant],
+        id: ElectionId,
+        lap: Lap,
         out: &mut Out,
-    ) {
-        if self.contest.as_ref().is_none_or(|c| c.id != election) {
-            return self.ignore("another election is under way");
-        }
-        let Some(winner) = self.best(entrants).cloned() else {
-            return self.end_contest(out); // nobody can be elected
-        };
-        if winner.id == self.me.id {
-            return self.win(now, election, out);
-        }
-        if let Some(contest) = &mut self.contest {
-            contest.stage = Stage::Nominated;
-        }
-        let nominate = Nominate {
-            election,
-            winner: winner.id,
-            incarnation: winner.incarnation,
-            passed: Bounded::of(self.me.id.clone()),
-        };
-        let election = nominate.election.clone();
-        if self.pass(now, nominate.into(), out) == Way::Home {
-            self.winner_is_gone(now, &election, out);
-        }
-    }
-
-    /// The most important one; of those who rest only if there is nobody else, and none that is
-    /// known to have ended since it was collected.
-    fn best<'a>(&self, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
-        let may_lead = |e: &&Entrant| {
-            let member = self.me.members.get(&e.id);
-            let stands = |m: &Member| m.is_voter() && !m.is_stale(e.incarnation);
-            e.score.is_some() && (e.id == self.me.id || member.is_some_and(stands))
-        };
-        let fit = entrants.iter().filter(may_lead);
-        fit.max_by_key(|e| (!e.rests, e.score, &e.id))
-    }
-
-    /// N8: no outcome. Whoever still has a reason for an election takes its turn to begin one.
-    pub(super) fn on_token_due(&mut self, now: Time, out: &mut Out) {
-        let Some(contest) = &self.contest else {
-            return self.ignore("no election is under way");
-        };
-        if now < contest.due {
-            return out.set_timer(Timer::Token, contest.due.since(now));
-        }
-        self.end_contest(out);
-        match &self.seat {
-            // Its own announcement was lost on its way, and whoever took it believes no older term.
-            Seat::Mine(reign) if reign.term < self.closed => self.begin(now, out),
-            Seat::Mine(_) | Seat::Taken(_) | Seat::Vacant => self.reconsider(now, out),
-        }
-    }
-
-    /// The election has an outcome, or none; what was to be passed on for it is not.
-    pub(super) fn end_contest(&mut self, out: &mut Out) {
-        if self.contest.take().is_some() {
-            out.cancel_timer(Timer::Token);
-            self.forget_hop(Lap::Collect, out);
-            self.forget_hop(Lap::Nominate, out);
-        }
-    }
-
-    // ---- turns ------------------------------------------------------------------------------
-
-    /// Takes a turn if there is a reason for an election, and none is under way.
-    pub(super) fn reconsider(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_some() {
-            return;
-        }
-        match &self.seat {
-            Seat::Vacant => self.take_turn(now, None, out),
-            Seat::Taken(followed) if self.stands(now) => {
-                let (score, id) = (followed.score, followed.leader.id.clone());
-                if self.me.outranks(score, &id) {
-                    self.challenge(now, &id, out);
-                }
-            }
-            Seat::Taken(_) | Seat::Mine(_) => {}
-        }
-    }
-
-    /// A vacant seat: the most important member begins at once, each further one a step later, so
-    /// that one token goes round and not many; who rests goes last. `gone` is known not to be there.
-    pub(super) fn take_turn(&mut self, now: Time, gone: Option<&AgentId>, out: &mut Out) {
-        let Some(rank) = self.me.rank().filter(|_| self.may_stand()) else {
-            return;
-        };
-        let ahead = self.me.members.ahead_of(&rank, gone, line::LAST);
-        let place = line::place(ahead, self.lets_others_go_first(now, gone));
-        if place == 0 {
-            return self.begin(now, out);
-        }
-        let wait = line::wait(self.config.timings().step(), place);
-        self.set_turn(now, wait, Why::Rank, out);
-    }
-
-    /// A leader that this agent outranks is left alone for a while first.
-    fn challenge(&mut self, now: Time, leader: &AgentId, out: &mut Out) {
-        let after = self.config.challenge_after();
-        if self.turn.is_some() {
-            return; // it runs from the first heartbeat that gave a reason
-        }
-        if after.is_zero() {
-            return self.take_turn(now, Some(leader), out);
-        }
-        self.set_turn(now, after, Why::Rank, out);
-    }
-
-    pub(super) fn set_turn(&mut self, now: Time, span: Duration, why: Why, out: &mut Out) {
+    ) -> Self {
+        core.seen = core.seen.max(id.term);
+        let span = core.config.token(core.size());
         let due = now.after(span);
-        self.turn = Some(Turn { due, why });
-        let jitter = self.config.timings().jitter();
-        out.set_timer(Timer::Turn, After::jittered(span, jitter));
+        out.set_timer(Timer::Token, core.jittered(span));
+        Self { id, lap, due }
     }
 
-    pub(super) fn on_turn(&mut self, now: Time, out: &mut Out) {
-        let Some(Turn { due, why }) = self.turn else {
-            return self.ignore("no turn was taken");
-        };
-        if now < due {
-            return out.set_timer(Timer::Turn, due.since(now));
+    /// What was to be passed on for this election is not.
+    pub(super) fn leave(core: &mut Core, out: &mut Out) {
+        out.cancel_timer(Timer::Token);
+        core.forget_hop(Lap::Collect, out);
+        core.forget_hop(Lap::Nominate, out);
+    }
+
+    /// Whether there was no outcome in time.
+    pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
+        let is_early = now < self.due;
+        if is_early {
+            out.set_timer(Timer::Token, self.due.since(now));
         }
-        self.turn = None;
-        let reason = match (&self.seat, why) {
-            (_, Why::Merge) => true,
-            (Seat::Vacant, Why::Rank) => self.may_stand(),
-            (Seat::Taken(f), Why::Rank) => {
-                self.me.outranks(f.score, &f.leader.id) && self.stands(now)
-            }
-            (Seat::Mine(_), Why::Rank) => false,
+        !is_early
+    }
+
+    /// Whether this agent has won it, and announces that.
+    pub(super) fn is_announced(&self) -> bool {
+        self.lap == Lap::Coordinator
+    }
+
+    /// `close-on-own-name`: every member that is there is on the list. The highest in rank is next.
+    pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
+        let Collect { election, entrants } = collect;
+        let Some(winner) = best(core, entrants.as_slice()) else {
+            return Next::Leave; // no member can be elected
         };
-        if reason && self.contest.is_none() {
-            self.begin(now, out);
+        if winner.id == core.me.id {
+            return Next::Announce(election);
+        }
+        self.lap = Lap::Nominate;
+        let nominate = Nominate {
+            winner: winner.id.clone(),
+            incarnation: winner.incarnation,
+            election,
+            passed: Bounded::of(core.me.id.clone()),
+        };
+        Next::Pass(nominate.into())
+    }
+}
+
+/// `begin-above-all-terms`. A member that cannot be elected may begin, too: others are chosen by what
+/// it passes on.
+pub(super) fn begin(core: &Core, now: Time) -> Next {
+    let Some(term) = core.seen.next() else {
+        return Next::Ignore("the terms have come to their end");
+    };
+    let election = core.election(term);
+    let collect = Collect {
+        election: election.clone(),
+        entrants: Bounded::of(core.entrant(now)),
+    };
+    Next::Join(election, Lap::Collect, collect.into())
+}
+
+/// A list has come round to this agent.
+pub(super) fn on_collect(
+    core: &mut Core,
+    campaign: &mut Campaign,
+    now: Time,
+    mut collect: Collect,
+) -> Next {
+    for entrant in collect.entrants.as_slice() {
+        core.trust(&entrant.id, entrant.incarnation);
+    }
+    let id = &collect.election;
+    if id.term <= core.closed {
+        return Next::Ignore("an election that is over");
+    }
+    let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
+    let names_me = collect.entrants.as_slice().iter().any(is_me);
+    if let Campaign::Joined(contest) = campaign {
+        // `yield-to-stronger`, the suppression of Chang and Roberts: one token of many goes on.
+        if contest.id > *id && !core.has(Defect::WeakerCounts) {
+            return Next::Ignore("a stronger election is under way");
+        }
+        if contest.id == *id {
+            let has_gone_round = names_me && contest.lap == Lap::Collect;
+            return if has_gone_round {
+                contest.close(core, collect)
+            } else {
+                Next::Stay // a copy
+            };
         }
     }
+    if names_me {
+        return Next::Ignore("an election that was given up");
+    }
+    collect.entrants.push(core.entrant(now)); // a full list goes on without this member
+    Next::Join(collect.election.clone(), Lap::Collect, collect.into())
+}
+
+/// The highest in rank that has not ended since it was collected. A member that cools down comes after
+/// all others: it has just handed the leadership over.
+fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
+    let may_lead = |e: &&Entrant| {
+        let may_be_there = |m: &Member| m.is_voter() && !m.is_stale(e.incarnation);
+        let is_me = |id: &AgentId| *id == core.me.id;
+        e.score.is_some() && (is_me(&e.id) || core.me.members.get(&e.id).is_some_and(may_be_there))
+    };
+    let candidates = entrants.iter().filter(may_lead);
+    candidates.max_by_key(|e| (!e.defers, e.score, &e.id))
 }

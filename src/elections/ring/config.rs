@@ -1,14 +1,14 @@
-//! The rules' parameters: how long a hop may take, and all that follows from it.
+//! The parameters of the rules: how long a hop may take, and all that follows from it.
 //!
-//! A configuration that exists is valid. Everything a member waits for grows with the ring: a lap
-//! of n hops takes n times as long as a message, and a dead member costs one Hop wherever it is met.
+//! A configuration that exists is valid. All that a member waits for grows with the ring: a lap of n
+//! hops takes n times as long as a message, and a dead member costs one hop wherever it is met.
 
 use std::time::Duration;
 
 use super::Defect;
 use crate::protocol::{Detector, Timings};
 
-/// What a ring election needs to know beside who takes part; the same at every member.
+/// What a ring election needs to know beside its members; the same at each of them.
 ///
 /// ```
 /// use actix_bully::{elections::ring::RingConfig, protocol::Timings};
@@ -29,7 +29,7 @@ pub struct RingConfig {
     probe: Duration,
     challenge_after: Duration,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
@@ -58,7 +58,7 @@ impl RingConfig {
                 .unwrap_or_else(|| detector.heartbeat.saturating_mul(2)),
             challenge_after: asked.challenge_after,
             drain: asked.drain,
-            rest: asked.rest,
+            cooldown: asked.cooldown,
             defect: None,
             timings,
             detector,
@@ -70,22 +70,22 @@ impl RingConfig {
         &self.timings
     }
 
-    /// H and L.
+    /// How often a leader is heard, and which silence means that it is gone.
     pub const fn detector(&self) -> Detector {
         self.detector
     }
 
-    /// Hop: silence of this length, and the next member is tried (N2).
+    /// Silence of this length, and the next member is tried (`skip-the-silent`).
     pub const fn hop(&self) -> Duration {
         self.hop
     }
 
-    /// How often a message is sent to one member within one Hop.
+    /// How often a message is sent to one member within one hop.
     pub const fn sends(&self) -> u32 {
         self.sends
     }
 
-    /// How often those who are passed over are asked whether they are there (N10).
+    /// How often the members that are skipped are probed (`probe-the-skipped`).
     pub const fn probe(&self) -> Duration {
         self.probe
     }
@@ -95,14 +95,14 @@ impl RingConfig {
         self.challenge_after
     }
 
-    /// The longest that the work of a leader who steps down may take to end.
+    /// The longest that the work of a leader that steps down may take to end.
     pub const fn drain(&self) -> Duration {
         self.drain
     }
 
     /// For how long an agent that stepped down lets others go first.
-    pub const fn rest(&self) -> Duration {
-        self.rest
+    pub const fn cooldown(&self) -> Duration {
+        self.cooldown
     }
 
     /// How long after one copy of a message the next follows, while nobody acknowledges.
@@ -110,9 +110,9 @@ impl RingConfig {
         self.hop / self.sends.max(1)
     }
 
-    /// Token: how long a ring of `n` waits for the outcome of an election (N8).
-    ///
-    /// n · max(2 Hop, Hop + 3 d): three laps, and every member found dead once.
+    /// How long a ring of `n` waits for the outcome of an election (`restart-lost-election`): for
+    /// each member three delay bounds, one for each lap, and a hop in which it is found dead; or two
+    /// hops if that is longer.
     pub fn token(&self, n: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         let each = self
@@ -122,16 +122,17 @@ impl RingConfig {
         each.saturating_mul(count(n))
     }
 
-    /// Lost: silence of this length means that the leader of a ring of `n` is gone (N9).
-    ///
-    /// L + n · Hop: a heartbeat may be held up by every member.
-    pub fn lost(&self, n: usize) -> Duration {
+    /// Silence of this length means that the leader of a ring of `n` is gone
+    /// (`miss-a-silent-leader`): the detection time and a [hop](Self::hop) for each member, each of
+    /// which may hold a heartbeat up.
+    pub fn silence(&self, n: usize) -> Duration {
         let laps = self.hop.saturating_mul(count(n));
         self.detector.detection.saturating_add(laps)
     }
 
-    /// The longest that an election among `n` takes, of whom `dead` are dead without anybody
-    /// knowing, when one member begins it: 3 n d + `dead` · Hop.
+    /// The longest that an election among `n` takes, `dead` of which are dead without any other
+    /// member knowing, when one member begins it: three delay bounds for each member, and a hop for
+    /// each dead one.
     pub fn worst_case_election(&self, n: usize, dead: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         laps.saturating_mul(count(n))
@@ -142,9 +143,9 @@ impl RingConfig {
     /// next, when `dead` members are dead, the leader among them, and each of these may outrank
     /// the winner.
     ///
-    /// One lap n d + `dead` · Hop for the last heartbeat, Lost + J, min(`dead` - 1, 8) turns of
-    /// S + J, and the election. Where somebody
-    /// [rests](RingConfigBuilder::rest), later by at most what is stated there.
+    /// That is one lap for the last heartbeat, the [silence](Self::silence) and a jitter, at most
+    /// eight slots of a step and a jitter, and the [election](Self::worst_case_election). Where an
+    /// agent [cools down](RingConfigBuilder::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t
@@ -155,7 +156,7 @@ impl RingConfig {
             .step()
             .saturating_add(t.jitter())
             .saturating_mul(count(dead.saturating_sub(1).min(8)));
-        lap.saturating_add(self.lost(n))
+        lap.saturating_add(self.silence(n))
             .saturating_add(t.jitter())
             .saturating_add(turns)
             .saturating_add(self.worst_case_election(n, dead))
@@ -205,7 +206,7 @@ pub struct RingConfigBuilder {
     probe: Option<Duration>,
     challenge_after: Duration,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
 }
 
 impl Default for RingConfigBuilder {
@@ -217,7 +218,7 @@ impl Default for RingConfigBuilder {
             probe: None,
             challenge_after: Duration::ZERO,
             drain: Duration::from_secs(5),
-            rest: Duration::from_secs(60),
+            cooldown: Duration::from_secs(60),
         }
     }
 }
@@ -229,47 +230,48 @@ impl RingConfigBuilder {
         self
     }
 
-    /// Hop: silence of this length, and the next member is tried; more than 2 d for each of the
-    /// [`sends`](Self::sends). Default: d more than that is.
+    /// Silence of this length, and the next member is tried; more than two delay bounds for each of
+    /// the [`sends`](Self::sends). Default: one delay bound more than that.
     pub const fn hop(mut self, hop: Duration) -> Self {
         self.hop = Some(hop);
         self
     }
 
-    /// How often a message is sent to one member within one Hop; 1 to 8. Default: 2, so that one
-    /// lost message is not taken for a death.
+    /// How often a message is sent to one member within one [hop](Self::hop); 1 to 8. Default: 2, so
+    /// that one lost message is not taken for a death.
     pub const fn sends(mut self, sends: u32) -> Self {
         self.sends = sends;
         self
     }
 
-    /// How often those who are passed over are asked whether they are there; more than zero.
-    /// Default: every second heartbeat, 2 H.
+    /// How often the members that are skipped are probed; more than zero. Default: every second
+    /// heartbeat.
     pub const fn probe(mut self, probe: Duration) -> Self {
         self.probe = Some(probe);
         self
     }
 
     /// For how long a member that outranks its leader leaves it alone; it must outrank it all that
-    /// time. Default: zero, the most important leads at once.
+    /// time. Default: zero, the highest in rank leads at once.
     pub const fn challenge_after(mut self, after: Duration) -> Self {
         self.challenge_after = after;
         self
     }
 
-    /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
+    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
     pub const fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
     /// For how long an agent that stepped down lets others go first, unless its score is set, it
-    /// is told to campaign, or nobody else is there. Default: 60 s.
+    /// is told to campaign, or no other agent is there. Default: 60 s.
     ///
-    /// Who rests has a turn all the same, eight places further back in line, and is chosen if all
-    /// who are left rest. So a rest delays the next leader by at most 8 S, whoever is left.
-    pub const fn rest(mut self, rest: Duration) -> Self {
-        self.rest = rest;
+    /// An agent that cools down has a slot all the same, eight slots after the others, and is chosen
+    /// if all that are left cool down. So a cool-down delays the next leader by at most eight
+    /// [steps](Timings::step), whoever is left.
+    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
+        self.cooldown = cooldown;
         self
     }
 
@@ -314,19 +316,19 @@ pub enum RingError {
         /// How often.
         sends: u32,
     },
-    /// Hop > 2 d, for each copy, does not hold.
+    /// The hop has no room for an answer to each copy.
     #[error(
         "a hop of {hop:?} must be longer than {sends} times twice the delay bound of {delay_bound:?}: raise the hop"
     )]
     Hop {
-        /// Hop.
+        /// The hop that was asked for.
         hop: Duration,
         /// How often a message is sent within one.
         sends: u32,
-        /// d.
+        /// The delay bound of the timings.
         delay_bound: Duration,
     },
-    /// Those who are passed over would be asked without a pause.
+    /// The members that are skipped would be probed without a pause.
     #[error("the probe interval is zero: state how often to ask, such as 500ms")]
     ZeroProbe,
 }

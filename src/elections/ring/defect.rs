@@ -7,15 +7,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// N2: who is certainly down is in the ring.
+    /// `skip-the-silent`: a member that is known to be down is in the ring.
     WritesToTheDead,
-    /// N2: who is to take a message and has ended is waited for.
+    /// `skip-the-silent`: a member that has ended is waited for.
     WaitsForTheDead,
-    /// N3: a weaker election is taken part in.
+    /// `yield-to-stronger`: an agent takes part in a weaker election.
     WeakerCounts,
-    /// N7: an older announcement is believed.
+    /// `follow-the-newest`: an older announcement is believed.
     StaleIsNews,
-    /// N10: who is passed over is never asked whether it is there.
+    /// `probe-the-skipped`: a skipped member is never probed.
     NeverProbes,
 }
 

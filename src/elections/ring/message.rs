@@ -2,15 +2,15 @@
 //!
 //! | message | goes | meaning |
 //! |---|---|---|
-//! | [`Collect`] | hop by hop | an election: these take part so far; add yourself |
-//! | [`Nominate`] | hop by hop | this one of them is the most important; it shall announce itself |
-//! | [`Coordinator`] | hop by hop, and to observers | I lead, from now on or (as a heartbeat) still |
-//! | [`HopAck`] | back one hop | I have what you passed on; you need not look for another |
-//! | [`Probe`] | to who is passed over | are you there? |
-//! | [`Answer`] | back | I am, and this is whom I follow |
+//! | [`Collect`] | hop by hop | An election: these members take part so far. Add yourself. |
+//! | [`Nominate`] | hop by hop | This one of them is the highest in rank: it shall announce itself. |
+//! | [`Coordinator`] | hop by hop, and to observers | I lead, from now on or (as a heartbeat) still. |
+//! | [`HopAck`] | back one hop | I have what you passed on: you need not try another member. |
+//! | [`Probe`] | to members that are skipped | Are you there? |
+//! | [`Answer`] | back | I am, and this is the leader that I follow. |
 //!
-//! All are flat; lists are [bounded](super::bounded). The sender's name and life travel beside
-//! them; whom a lap is about is named in it, because others pass it on.
+//! All are flat; lists are [bounded](super::bounded). The sender's name and incarnation travel beside
+//! them; each message names the agent that it is about, because other members pass it on.
 
 use std::fmt;
 
@@ -20,33 +20,33 @@ use super::bounded::Bounded;
 use crate::elections::shared::messages;
 use crate::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
-/// One election: its term, and who began it. The larger is the stronger (N3): of two, the one for
-/// the later term, then the one begun by the more important member.
+/// One election: its term, and the member that began it. The larger is the stronger
+/// (`yield-to-stronger`): of two, the one for the later term, then the one begun by the higher member.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionId {
     /// The term that the winner will lead in.
     pub term: Term,
-    /// The origin's importance when it began; `None` if it could not be elected.
+    /// The origin's score when it began; `None` if it could not be elected.
     pub score: Option<Score>,
-    /// Who began it.
+    /// The member that began it.
     pub origin: AgentId,
-    /// The origin's life.
+    /// The origin's incarnation.
     pub incarnation: Incarnation,
 }
 
-/// Somebody who takes part in an election.
+/// A member that takes part in an election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entrant {
     /// Its name.
     pub id: AgentId,
-    /// Its life.
+    /// Its incarnation.
     pub incarnation: Incarnation,
-    /// Its importance; `None` if it cannot be elected.
+    /// Its score; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// It stepped down a short while ago: chosen only if there is nobody else.
-    pub rests: bool,
+    /// It stepped down a short while ago, and is chosen only if no other member can be.
+    pub defers: bool,
 }
 
 /// "An election: these take part so far." Chang and Roberts' token, with a list.
@@ -55,7 +55,7 @@ pub struct Entrant {
 pub struct Collect {
     /// The election.
     pub election: ElectionId,
-    /// Who takes part, in ring order from the origin.
+    /// The members that take part, in ring order from the origin.
     pub entrants: Bounded<Entrant>,
 }
 
@@ -65,11 +65,11 @@ pub struct Collect {
 pub struct Nominate {
     /// The election.
     pub election: ElectionId,
-    /// The most important entrant.
+    /// The highest entrant in rank.
     pub winner: AgentId,
-    /// The winner's life.
+    /// The winner's incarnation.
     pub incarnation: Incarnation,
-    /// Who has passed this on: whoever finds itself among them knows that the winner is gone.
+    /// The members that have passed this on: one that finds itself here knows that the winner is gone.
     pub passed: Bounded<AgentId>,
 }
 
@@ -79,9 +79,9 @@ pub struct Nominate {
 pub struct Coordinator {
     /// The leader.
     pub leader: AgentId,
-    /// The leader's life.
+    /// The leader's incarnation.
     pub incarnation: Incarnation,
-    /// The leader's importance.
+    /// The leader's score.
     pub score: Score,
     /// The term.
     pub term: Term,
@@ -113,8 +113,8 @@ pub struct HopAck {
     pub about: AgentId,
     /// The heartbeat's number; 0 for all else.
     pub beat: u64,
-    /// The term of the newest leader that the sender knows: higher than the receiver's, if the
-    /// receiver has missed something.
+    /// The term of the newest leader that the sender knows: higher than the receiver's if the
+    /// receiver has missed an announcement.
     pub known: Term,
 }
 
@@ -132,17 +132,17 @@ pub struct Probe {
 pub struct Answer {
     /// The term of the newest leader that the sender knows.
     pub known: Term,
-    /// Whom it follows, or itself; `None` for nobody.
+    /// The leader that it follows, or itself; `None` if it knows no leader.
     pub leader: Option<Following>,
 }
 
-/// Whom somebody follows.
+/// The leader that a member follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Following {
     /// The leader.
     pub id: AgentId,
-    /// The life that it leads in.
+    /// The incarnation that leads.
     pub incarnation: Incarnation,
     /// The term that it leads in.
     pub term: Term,
@@ -170,6 +170,38 @@ messages! {
     }
 }
 
+impl RingMessage {
+    /// The lap of a message that is passed on; `None` for one that is not.
+    pub(super) fn lap(&self) -> Option<Lap> {
+        match self {
+            Self::Collect(_) => Some(Lap::Collect),
+            Self::Nominate(_) => Some(Lap::Nominate),
+            Self::Coordinator(_) => Some(Lap::Coordinator),
+            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => None,
+        }
+    }
+
+    /// "I have it", from a member that knows a leader of that term.
+    pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
+        let lap = self.lap()?;
+        let (term, about, beat) = match self {
+            Self::Collect(Collect { election, .. }) | Self::Nominate(Nominate { election, .. }) => {
+                (election.term, &election.origin, 0)
+            }
+            Self::Coordinator(m) => (m.term, &m.leader, m.beat),
+            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => return None,
+        };
+        let about = about.clone();
+        Some(HopAck {
+            lap,
+            term,
+            about,
+            beat,
+            known,
+        })
+    }
+}
+
 impl PeerMessage for RingMessage {
     fn kind(&self) -> &'static str {
         self.name()
@@ -179,9 +211,9 @@ impl PeerMessage for RingMessage {
         // What goes round the ring is passed on by every voter; what it says of its sender counts.
         let is_about_sender = match self {
             Self::Collect(m) => {
-                let stands = |entrant: &Entrant| entrant.id == *from && entrant.score.is_some();
+                let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();
                 let begins = m.election.origin == *from && m.election.score.is_some();
-                begins || m.entrants.as_slice().iter().any(stands)
+                begins || m.entrants.as_slice().iter().any(is_eligible)
             }
             Self::Coordinator(m) => m.leader == *from,
             Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),

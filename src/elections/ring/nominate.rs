@@ -1,69 +1,67 @@
-//! The nomination (N5): on its way to the winner, or round without having met it.
+//! The second lap of an election: on to the winner, or round without having met it.
+//!
+//! Decided here: `nominate-the-highest`. The source announces the winner at once; here the winner does
+//! that itself, so that one that died since it was collected is found out: its nomination comes back.
 
-use super::{
-    AgentId, ElectionId, Lap, Nominate, Out, Ring,
-    hop::Way,
-    state::{Contest, Stage},
-};
-use crate::protocol::Time;
+use super::{AgentId, Bounded, Lap, Next, Nominate, collect::Contest, core::Core, state::Campaign};
 
-impl Ring {
-    /// N5.
-    pub(super) fn on_nominate(&mut self, now: Time, from: &AgentId, m: Nominate, out: &mut Out) {
-        let id = &m.election;
-        self.acknowledge(from, (Lap::Nominate, id.term, &id.origin, 0), out);
-        self.is_there(&m.winner, m.incarnation);
-        if id.term <= self.closed {
-            return self.ignore("an election that is over");
-        }
-        let mine = self.contest.as_ref();
-        if mine.is_some_and(|c| c.id > *id) {
-            return self.ignore("a stronger election is under way");
-        }
-        let same = |c: &&Contest| c.id == *id;
-        let stage = mine.filter(same).map(|c| c.stage);
-        if m.winner == self.me.id && m.incarnation == self.me.incarnation {
-            if stage != Some(Stage::Announced) {
-                self.accept(now, m.election, out);
-            }
-            return;
-        }
-        if m.passed.as_slice().contains(&self.me.id) {
-            if stage.is_some() {
-                self.winner_is_gone(now, &m.election, out);
-            }
-            return;
-        }
-        if stage >= Some(Stage::Nominated) {
-            return self.ignore("passed on before");
-        }
-        self.pass_nomination(now, m, out);
+/// A nomination has come to this agent.
+pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: Nominate) -> Next {
+    core.trust(&nominate.winner, nominate.incarnation);
+    let id = &nominate.election;
+    if id.term <= core.closed {
+        return Next::Ignore("an election that is over");
     }
-
-    fn pass_nomination(&mut self, now: Time, mut m: Nominate, out: &mut Out) {
-        self.take_part(now, m.election.clone(), Stage::Nominated, out);
-        m.passed.push(self.me.id.clone()); // beyond the bound the first ones find themselves
-        let election = m.election.clone();
-        if self.pass(now, m.into(), out) == Way::Home {
-            self.winner_is_gone(now, &election, out);
-        }
+    let contest = campaign.contest();
+    if contest.is_some_and(|contest| contest.id > *id) {
+        return Next::Ignore("a stronger election is under way");
     }
-
-    /// The winner looks again whether it can lead.
-    fn accept(&mut self, now: Time, election: ElectionId, out: &mut Out) {
-        if self.me.rank().is_some() {
-            return self.win(now, election, out);
+    let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
+    if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
+        if lap == Some(Lap::Coordinator) {
+            return Next::Stay; // a copy
         }
-        self.seen = self.seen.max(election.term);
-        self.begin(now, out);
+        return accept(core, nominate);
     }
+    if nominate.passed.as_slice().contains(&core.me.id) {
+        // It went round without meeting the winner.
+        return lap.map_or(Next::Stay, |_| Next::Retry);
+    }
+    if lap >= Some(Lap::Nominate) {
+        return Next::Ignore("passed on before");
+    }
+    nominate.passed.push(core.me.id.clone()); // beyond the bound the first ones find themselves
+    Next::Join(nominate.election.clone(), Lap::Nominate, nominate.into())
+}
 
-    /// The nomination went round: whoever was chosen is not there any more.
-    pub(super) fn winner_is_gone(&mut self, now: Time, election: &ElectionId, out: &mut Out) {
-        if self.contest.as_ref().is_none_or(|c| c.id != *election) {
-            return self.ignore("another election is under way");
-        }
-        self.end_contest(out);
-        self.begin(now, out);
+/// The winner looks again whether it can lead: its score may have been taken away since.
+fn accept(core: &mut Core, nominate: Nominate) -> Next {
+    if core.me.rank().is_some() {
+        return Next::Announce(nominate.election);
     }
+    core.seen = core.seen.max(nominate.election.term);
+    Next::Begin
+}
+
+/// A nomination found no member to go to: the winner is gone.
+pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next {
+    if contest.is_some_and(|contest| contest.id == nominate.election) {
+        return Next::Retry;
+    }
+    Next::Ignore("another election is under way")
+}
+
+/// A hand-over is a nomination in a new term: the successor is not asked for its rank. `None` if
+/// there is nobody to hand over to.
+pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
+    let winner = to?;
+    let incarnation = core.me.members.get(&winner)?.incarnation?;
+    let election = core.election(core.seen.next()?);
+    let nominate = Nominate {
+        election: election.clone(),
+        winner,
+        incarnation,
+        passed: Bounded::of(core.me.id.clone()),
+    };
+    Some(Next::Join(election, Lap::Nominate, nominate.into()))
 }

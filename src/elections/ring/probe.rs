@@ -1,40 +1,62 @@
-//! Those who are passed over are asked whether they are there (N10); so partitions merge.
+//! `probe-the-skipped`: a member that is skipped is asked whether it is there; so partitions merge.
 //!
-//! Nothing else is sent to a suspect, and to who is certainly down not even that.
+//! Every member probes those that it skips, not only the leader: a follower's suspicion hides a member
+//! from all others. A member that is known to be down is not even probed.
 
 use std::sync::Arc;
 
 use super::{
-    AgentId, Answer, Defect, Out, Probe, Ring, Term, Timer,
+    AgentId, Answer, Defect, Next, Out, Probe, Timer,
+    core::Core,
     message::Following,
-    state::{Contest, Seat, Why},
+    state::{Campaign, Cause},
 };
-use crate::protocol::{Member, Presence, Time, To};
+use crate::protocol::{Incarnation, Leader, Member, Members, Presence, Time, To};
 
-impl Ring {
-    pub(super) fn on_probe_due(&mut self, now: Time, out: &mut Out) {
-        if let Some(rest) = self.probe.filter(|due| now < *due) {
-            return out.set_timer(Timer::Probe, rest.since(now));
+impl Core {
+    /// A member was silent: it is skipped from now on.
+    pub(super) fn suspect(&mut self, now: Time, id: &AgentId, out: &mut Out) {
+        if let Some(member) = self.me.members.get(id).filter(|_| self.me.is_voter()) {
+            self.suspects.insert(id.clone(), member.incarnation);
+            self.watch_skipped(now, out);
         }
-        self.probe = None;
-        let asked: Arc<[AgentId]> = self
-            .me
-            .members
-            .iter()
-            .filter(|m| self.is_passed_over(m))
-            .map(|m| m.id.clone())
-            .collect();
-        if asked.is_empty() || self.config.has(Defect::NeverProbes) {
-            return self.ignore("nobody is passed over");
-        }
-        let known = self.closed;
-        out.send_to(To::Set(asked), Probe { known });
-        self.set_probe(now, out);
     }
 
-    /// Somebody may be passed over from now on.
-    pub(super) fn watch_for_return(&mut self, now: Time, out: &mut Out) {
-        if self.probe.is_none() && self.me.members.iter().any(|m| self.is_passed_over(m)) {
+    /// A member was heard, or another one has heard it: it is not skipped any more.
+    pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
+        let has_ended = |m: &Member| m.is_stale(incarnation);
+        if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
+            self.suspects.remove(id);
+        }
+    }
+
+    /// A member that was suspected is tried again in a new incarnation, and when its connection came
+    /// back.
+    pub(super) fn review_suspects(&mut self, before: &Members) {
+        let members = &self.me.members;
+        self.suspects.retain(|id, incarnation| {
+            let was_up = before.get(id).is_some_and(Member::is_up);
+            members.get(id).is_some_and(|m| {
+                let has_returned = m.is_up() && !was_up;
+                m.incarnation == *incarnation && m.presence != Presence::Down && !has_returned
+            })
+        });
+    }
+
+    /// Whether that member is skipped although it may be there. An observer passes nothing on, so it
+    /// skips no member and probes none.
+    pub(super) fn is_skipped(&self, m: &Member) -> bool {
+        let is_doubted = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
+        self.me.is_voter()
+            && m.is_voter()
+            && m.id != self.me.id
+            && m.presence != Presence::Down
+            && is_doubted
+    }
+
+    /// Sets the timer of the probes if members are skipped from now on.
+    pub(super) fn watch_skipped(&mut self, now: Time, out: &mut Out) {
+        if self.probe.is_none() && self.me.members.iter().any(|m| self.is_skipped(m)) {
             self.set_probe(now, out);
         }
     }
@@ -45,72 +67,51 @@ impl Ring {
         out.set_timer(Timer::Probe, span);
     }
 
-    /// Somebody is passed over whose life may go on. An observer passes nothing on, and nobody would
-    /// answer it.
-    pub(super) fn is_passed_over(&self, m: &Member) -> bool {
-        let doubtful = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
-        self.me.is_voter()
-            && m.is_voter()
-            && m.id != self.me.id
-            && m.presence != Presence::Down
-            && doubtful
+    pub(super) fn on_probe_due(&mut self, now: Time, out: &mut Out) -> Next {
+        if let Some(due) = self.probe.filter(|due| now < *due) {
+            out.set_timer(Timer::Probe, due.since(now));
+            return Next::Stay;
+        }
+        self.probe = None;
+        let members = self.me.members.iter();
+        let skipped: Arc<[AgentId]> = members
+            .filter(|m| self.is_skipped(m))
+            .map(|m| m.id.clone())
+            .collect();
+        if skipped.is_empty() || self.has(Defect::NeverProbes) {
+            return Next::Ignore("no member is skipped");
+        }
+        let known = self.closed;
+        out.send_to(To::Set(skipped), Probe { known });
+        self.set_probe(now, out);
+        Next::Stay
     }
 
-    pub(super) fn on_probe(&mut self, now: Time, from: &AgentId, probe: &Probe, out: &mut Out) {
+    pub(super) fn answer_probe(&self, to: &AgentId, leader: Option<Leader>, out: &mut Out) {
         let answer = Answer {
             known: self.closed,
-            leader: self.current().map(Following::from),
+            leader: leader.map(Following::from),
         };
-        out.send(from, answer);
-        self.compare(now, probe.known, out);
+        out.send(to, answer);
     }
 
-    /// N10: whoever follows another leader was on the other side of something.
-    pub(super) fn on_answer(&mut self, now: Time, answer: &Answer, out: &mut Out) {
-        self.seen = self.seen.max(answer.known);
-        let theirs = answer.leader.as_ref().map(|l| (&l.id, l.incarnation));
-        let mine = self.current();
-        let mine = mine.as_ref().map(|l| (&l.id, l.incarnation));
-        if theirs.is_some() && mine.is_some() && theirs != mine {
-            return self.merge(now, out);
+    /// Two groups have found each other: an election for both of them, if none is planned.
+    pub(super) fn merge(&self, campaign: &Campaign) -> Next {
+        if *campaign != Campaign::Idle {
+            return Next::Stay;
         }
-        self.compare(now, answer.known, out);
+        // Not at the first answer: the others that were probed answer too, and a member that is still
+        // suspected would be left out. The leader lost its place for a moment that way.
+        let answers = self.config.timings().delay_bound().saturating_mul(2);
+        Next::Schedule(answers, Cause::Merge)
     }
 
-    /// An election for both sides. Not at once: the others who were passed over answer, too, and
-    /// whoever is still suspected then takes no part.
-    fn merge(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_none() && self.turn.is_none() {
-            let answers = self.config.timings().delay_bound().saturating_mul(2);
-            self.set_turn(now, answers, Why::Merge, out);
+    /// A leader seems to be there: this agent waits for its heartbeat, and begins an election if none
+    /// comes.
+    pub(super) fn await_heartbeat(&self, campaign: &Campaign) -> Next {
+        if *campaign != Campaign::Idle || !self.may_lead() {
+            return Next::Stay;
         }
-    }
-
-    /// A member knows a leader of a higher term than this agent does: what announced it has missed
-    /// this agent. Who leads or follows asks everybody; who does neither is told soon, or takes its
-    /// turn.
-    pub(super) fn compare(&mut self, now: Time, known: Term, out: &mut Out) {
-        self.seen = self.seen.max(known);
-        if known <= self.closed {
-            return;
-        }
-        match &self.seat {
-            Seat::Mine(_) | Seat::Taken(_) => self.merge(now, out),
-            Seat::Vacant => {
-                let in_vain = |c: &Contest| c.id.origin == self.me.id && c.id.term <= known;
-                if self.contest.as_ref().is_some_and(in_vain) {
-                    self.end_contest(out);
-                }
-                self.await_leader(now, out);
-            }
-        }
-    }
-
-    /// There is a leader, as it seems: its heartbeat comes, or this agent's turn.
-    pub(super) fn await_leader(&mut self, now: Time, out: &mut Out) {
-        if self.contest.is_none() && self.may_stand() && self.turn.is_none() {
-            let lost = self.config.lost(self.size());
-            self.set_turn(now, lost, Why::Rank, out);
-        }
+        Next::Schedule(self.config.silence(self.size()), Cause::HigherRank)
     }
 }

@@ -1,114 +1,83 @@
-//! What a member of a ring knows and does, with the data that belongs to it.
+//! What a member of a ring is doing, with the data that belongs to it.
 //!
-//! Three things are independent of each other: whom it follows ([`Seat`]), the election that it
-//! takes part in ([`Contest`]), and what it has passed on without an acknowledgement ([`Hop`]). A
-//! live leader goes on leading while an election is under way that may choose it again.
+//! Two things are independent of each other: who leads ([`State`]), and the election that this agent
+//! takes part in ([`Campaign`]). A leader goes on leading while an election is under way that may
+//! choose it again, and a follower follows until one has an outcome.
 
-use super::{AgentId, ElectionId, Incarnation, Lap, Leader, RingMessage, Score, Term};
-use crate::elections::shared::Handover;
-use crate::protocol::Time;
+use std::time::Duration;
 
-/// The leader's seat.
+use super::{
+    AgentId, ElectionId, Incarnation, Lap, RingMessage, Term, collect::Contest, follower::Followed,
+    leader::Leading,
+};
+use crate::protocol::{LostReason, Time};
+
+/// Who leads, as far as this agent knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Seat {
-    /// Nobody is known to lead.
+pub(super) enum State {
+    /// No leader is known.
     Vacant,
-    /// Somebody else leads.
-    Taken(Followed),
+    /// Another agent leads.
+    Follower(Followed),
     /// This agent leads.
-    Mine(Reign),
+    Leader(Leading),
 }
 
-/// A leader, as its followers know it.
+/// The part of this agent in an election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Followed {
-    pub leader: Leader,
-    pub score: Score,
-    /// Silence until then means that it is gone.
-    pub due: Time,
-    pub patience: Patience,
+pub(super) enum Campaign {
+    Idle,
+    /// It begins one at that time, unless something happens before.
+    Scheduled {
+        due: Time,
+        cause: Cause,
+    },
+    /// One is under way, and it takes part.
+    Joined(Contest),
 }
 
-/// Whether a deadline that was missed because this agent itself was late is given once more.
+/// Why an election is to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Patience {
-    Fresh,
-    Spent,
-}
-
-/// A leadership of this agent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Reign {
-    pub term: Term,
-    /// When the next heartbeat goes round.
-    pub beat: Time,
-    /// How many went round.
-    pub count: u64,
-    /// If none has come home until then, the ring is broken.
-    pub home: Time,
-    pub handover: Option<Handover>,
-}
-
-/// An election that this member takes part in (`active` in the rules).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Contest {
-    pub id: ElectionId,
-    pub stage: Stage,
-    /// Without an outcome until then it is lost (N8).
-    pub due: Time,
-}
-
-/// How far an election has come, as far as this member has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Stage {
-    /// Passed the list on.
-    Collected,
-    /// Passed the nomination on, or made it.
-    Nominated,
-    /// This member has won, and its announcement goes round.
-    Announced,
-}
-
-/// When this member begins an election, unless something happens before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Turn {
-    pub due: Time,
-    pub why: Why,
-}
-
-/// What a turn is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Why {
-    /// The seat is vacant, or its holder ranks below.
-    Rank,
-    /// Others follow another leader.
+pub(super) enum Cause {
+    /// Nobody leads, or the leader ranks below this agent.
+    HigherRank,
+    /// Other members follow another leader.
     Merge,
 }
 
-/// What was passed on and is not acknowledged yet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Hop {
-    pub to: AgentId,
-    pub message: RingMessage,
-    /// When the next copy is due, or the next member's turn.
-    pub due: Time,
-    /// So many more copies go to this member.
-    pub left: u32,
-    pub patience: Patience,
+/// What follows from an input. A role or a stage answers this, and only the machine does it.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Stay,
+    /// Nothing follows, for that reason.
+    Ignore(&'static str),
+    /// Wait that long, and begin an election then.
+    Schedule(Duration, Cause),
+    /// Begin an election for a new term.
+    Begin,
+    /// Take part in an election that has come as far as this lap, and pass the message on.
+    Join(ElectionId, Lap, RingMessage),
+    /// Pass a message on.
+    Pass(RingMessage),
+    /// The election is won: announce that.
+    Announce(ElectionId),
+    /// The announcement has come home: lead in this term.
+    Lead(Term),
+    /// The election is over for this agent.
+    Leave,
+    /// The election has failed: begin another one.
+    Retry,
+    /// The leadership has ended without a hand-over.
+    Lose(LostReason),
+    /// Hand the leadership over, if possible to that agent.
+    Resign(Option<AgentId>),
 }
 
-impl Hop {
-    /// What an acknowledgement of this has to name.
-    pub(super) fn key(&self) -> Option<(Lap, Term, &AgentId, u64)> {
-        match &self.message {
-            RingMessage::Collect(m) => Some((Lap::Collect, m.election.term, &m.election.origin, 0)),
-            RingMessage::Nominate(m) => {
-                Some((Lap::Nominate, m.election.term, &m.election.origin, 0))
-            }
-            RingMessage::Coordinator(m) => Some((Lap::Coordinator, m.term, &m.leader, m.beat)),
-            RingMessage::HopAck(_) | RingMessage::Probe(_) | RingMessage::Answer(_) => None,
-        }
-    }
+/// Whether a deadline that passed while this agent itself was late is granted once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Grace {
+    Left,
+    Used,
 }
 
 /// The last announcement or heartbeat that was passed on; an older one, or the same again, goes
@@ -129,16 +98,16 @@ pub enum Timer {
     Hop(Lap),
     /// An election has no outcome.
     Token,
-    /// The turn to begin an election has come.
-    Turn,
-    /// A leader: time to be heard.
-    Beat,
+    /// The slot of this agent to begin an election has come.
+    Slot,
+    /// A leader: time for a heartbeat.
+    Heartbeat,
     /// The leader is silent; at the leader itself: its heartbeats do not come home.
-    Lost,
-    /// Time to ask those who are passed over.
+    Silence,
+    /// Time to probe the members that are skipped.
     Probe,
     /// A leader that steps down: the work took too long.
     Drain,
-    /// An agent that stepped down may stand again.
-    Rest,
+    /// An agent that stepped down need not let others go first any more.
+    Cooldown,
 }

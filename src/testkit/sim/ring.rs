@@ -19,8 +19,8 @@ use crate::{
 /// A ring with one configuration.
 ///
 /// After healing the highest-ranked agent that may be elected leads, and all follow it. At every
-/// step: nobody waits for an answer of who is known to be dead, and an election that somebody takes
-/// part in gives way to a stronger one only.
+/// step: no agent waits for an answer of a member that it knows to be dead, and an election that an
+/// agent takes part in gives way to a stronger one only.
 ///
 /// ```
 /// use actix_bully::testkit::sim::{RingScenario, chaos::{ChaosOptions, chaos}};
@@ -30,9 +30,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct RingScenario {
     config: Arc<RingConfig>,
-    /// All who ever took part: what is waited for grows with the ring.
+    /// All that ever took part: what is waited for grows with the ring.
     names: BTreeSet<AgentId>,
-    /// Which election each life takes part in.
+    /// Which election each incarnation takes part in.
     elections: BTreeMap<AgentId, (Incarnation, Option<ElectionId>)>,
     /// How many elections gave way to a stronger one.
     suppressed: u64,
@@ -41,13 +41,13 @@ pub struct RingScenario {
 impl Default for RingScenario {
     fn default() -> Self {
         let short = Duration::from_millis(500);
-        let config = RingConfig::builder().drain(short).rest(short).build();
+        let config = RingConfig::builder().drain(short).cooldown(short).build();
         Self::new(config.unwrap_or_default())
     }
 }
 
 impl RingScenario {
-    /// With these rules. A history need not wait for long drains and rests: let them be short.
+    /// With these rules. A history need not wait for long drains and cool-downs: let them be short.
     pub fn new(config: RingConfig) -> Self {
         Self {
             config: Arc::new(config),
@@ -74,7 +74,7 @@ impl RingScenario {
         self.suppressed
     }
 
-    /// Whoever is known to be dead is sent nothing, so nobody waits for it.
+    /// A member that is known to be dead is sent nothing, so no agent waits for it.
     fn leaves_the_dead_alone(world: &World<Ring>, agent: &AgentId) -> Result<(), String> {
         let (Some(ring), Some(known)) = (world.machine(agent), world.known(agent)) else {
             return Ok(());
@@ -91,18 +91,19 @@ impl RingScenario {
         }
     }
 
-    /// N3: of two elections the weaker gives way.
+    /// `yield-to-stronger`: of two elections the weaker gives way.
     fn suppresses_the_weaker(
         &mut self,
         world: &World<Ring>,
         agent: &AgentId,
     ) -> Result<(), String> {
-        let (Some(ring), Some(life)) = (world.machine(agent), world.incarnation(agent)) else {
+        let (Some(ring), Some(incarnation)) = (world.machine(agent), world.incarnation(agent))
+        else {
             return Ok(());
         };
         let now = ring.election();
         let known = self.elections.get(agent);
-        let known = known.filter(|(then, _)| *then == life);
+        let known = known.filter(|(then, _)| *then == incarnation);
         let before = known.and_then(|(_, before)| before.as_ref());
         if known.is_some() && before == now {
             return Ok(());
@@ -117,7 +118,8 @@ impl RingScenario {
             }
             (_, _) => Ok(()),
         };
-        self.elections.insert(agent.clone(), (life, now.cloned()));
+        self.elections
+            .insert(agent.clone(), (incarnation, now.cloned()));
         verdict
     }
 }
@@ -150,16 +152,16 @@ impl Scenario for RingScenario {
         self.config.timings().delay_bound()
     }
 
-    /// A rest, a silence that has to be noticed, an election without an outcome, and then turns
-    /// and elections until the most important one leads.
+    /// A cool-down, a silence that has to be noticed, an election without an outcome, and then slots
+    /// and elections until the highest in rank leads.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, n) = (&self.config, self.names.len());
         let t = config.timings();
-        let turns = t.step().saturating_add(t.jitter()) * 8;
-        let idle = config.drain() + config.rest() + config.challenge_after();
-        let silences = config.lost(n) * 2 + config.probe() * 2;
+        let slots = t.step().saturating_add(t.jitter()) * 8;
+        let idle = config.drain() + config.cooldown() + config.challenge_after();
+        let silences = config.silence(n) * 2 + config.probe() * 2;
         let elections = config.token(n) * 2 + config.worst_case_election(n, n) * 2;
-        let all = idle + silences + elections + turns * 2 + t.delay_bound() * 8;
+        let all = idle + silences + elections + slots * 2 + t.delay_bound() * 8;
         all + all * skew / 1_000_000 * 2
     }
 
@@ -175,7 +177,7 @@ impl Scenario for RingScenario {
     }
 
     fn check(&mut self, world: &World<Ring>) -> Result<(), String> {
-        // All of them: news moves several in one step.
+        // All of them: a new snapshot moves several in one step.
         for agent in world.agents() {
             Self::leaves_the_dead_alone(world, agent)?;
             self.suppresses_the_weaker(world, agent)?;

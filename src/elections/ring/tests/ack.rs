@@ -1,4 +1,4 @@
-//! `HopAck` and the Hop (N2).
+//! `HopAck` and the hop: `skip-the-silent`.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn only_the_one_that_was_sent_to_can_acknowledge_it() {
     kit.hear(Z, ack(Lap::Nominate, 1, ME, 0, 0))
         .nothing_else_happened();
     assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id(Z)]);
-    // Of something earlier: it is there, and has its time for what came later.
+    // Of an earlier message: the member is there, and has its time for what came later.
     kit.later(RESEND - 1)
         .hear(Z, ack(Lap::Collect, 0, ME, 0, 0))
         .nothing_else_happened();
@@ -74,7 +74,7 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
         .sends(1)
         .hop(Duration::from_millis(HOP));
     let mut kit = Kit::voter(by(once)).started();
-    kit.later(S).fire(Timer::Turn).whatever();
+    kit.later(S).fire(Timer::Slot).whatever();
     kit.later(HOP)
         .fire(Timer::Hop(Lap::Collect))
         .set(Timer::Probe, PROBE)
@@ -85,12 +85,12 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
 #[test]
 fn a_newer_message_buys_a_silent_member_no_time() {
     let mut kit = Kit::following();
-    let due = |kit: &Kit| kit.ring.hops.get(&Lap::Coordinator).unwrap().due;
+    let due = |kit: &Kit| kit.ring.core.hops.get(&Lap::Coordinator).unwrap().due;
     kit.hear(B, beat(B, OLD, 9, 1)).whatever();
     let first = due(&kit);
     kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
     assert_eq!(due(&kit), first);
-    assert_eq!(kit.ring.hops.len(), 1, "one of a lap waits");
+    assert_eq!(kit.ring.core.hops.len(), 1, "one of a lap waits");
 }
 
 #[test]
@@ -128,24 +128,24 @@ fn a_hop_that_is_not_due_goes_on() {
 fn who_follows_an_older_leader_begins_an_election() {
     let mut kit = Kit::following();
     kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
-        .set(Timer::Turn, 2 * D) // when all answers that are under way have come
+        .set(Timer::Slot, 2 * D) // when all answers that are under way have come
         .nothing_else_happened();
     kit.later(2 * D)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 5, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
 
 #[test]
-fn who_follows_nobody_waits_for_the_leader_that_others_know() {
+fn an_agent_without_a_leader_waits_for_the_one_that_others_know() {
     let mut kit = Kit::candidate();
     kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 6))
-        .set(Timer::Turn, LOST)
+        .set(Timer::Slot, LOST)
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Follower, "its own election is too old");
     kit.later(LOST)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(7, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();

@@ -1,4 +1,4 @@
-//! `Campaign`: the user's wish to hold an election (N1).
+//! `Campaign`: the user asks for an election.
 
 use super::*;
 
@@ -16,14 +16,14 @@ fn a_follower_begins_an_election_and_goes_on_following() {
 fn a_leader_is_heard_once_more() {
     let mut kit = Kit::leading();
     kit.step(Input::Campaign)
-        .set(Timer::Beat, H)
+        .set(Timer::Heartbeat, H)
         .sent_to(&[EYE], beat(ME, MINE, 5, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
         .nothing_else_happened();
 }
 
 #[test]
-fn whoever_takes_part_in_one_or_cannot_be_elected_begins_none() {
+fn an_agent_that_takes_part_in_one_or_cannot_be_elected_begins_none() {
     for mut kit in [Kit::candidate(), Kit::waiting(), Kit::announced()] {
         kit.step(Input::Campaign).nothing_else_happened();
     }
@@ -33,16 +33,16 @@ fn whoever_takes_part_in_one_or_cannot_be_elected_begins_none() {
 }
 
 #[test]
-fn who_rests_stands_again() {
-    let mut kit = Kit::resting();
+fn a_cool_down_ends_when_the_agent_is_told_to_campaign() {
+    let mut kit = Kit::cooling_down();
     kit.step(Input::Campaign).whatever();
     assert_eq!(kit.role(), Role::Candidate);
-    assert!(!kit.ring.cooldown.has_begun());
+    assert!(!kit.ring.core.cooldown.has_begun());
 }
 
 #[test]
 fn the_terms_end_and_do_not_wrap() {
-    let mut kit = Kit::with_turn().after(B, coordinator(B, u64::MAX, 9));
+    let mut kit = Kit::scheduled().after(B, coordinator(B, u64::MAX, 9));
     kit.step(Input::Campaign).nothing_else_happened();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
         .notified(Event::NoLeader {

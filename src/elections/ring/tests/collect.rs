@@ -1,10 +1,10 @@
-//! `Collect` (N3, N4).
+//! `Collect`: `yield-to-stronger`, `close-on-own-name`.
 
 use super::*;
 
 #[test]
 fn a_member_adds_itself_and_passes_on() {
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
         .set(Timer::Token, TOKEN)
@@ -63,7 +63,7 @@ fn the_weaker_of_two_elections_is_suppressed() {
         .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Waiting);
-    // A later term is stronger, whoever began it.
+    // A later term is stronger, whichever member began it.
     kit.hear(B, collect(2, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, 2, A, 0, 0))
         .set(Timer::Token, TOKEN)
@@ -107,7 +107,7 @@ fn the_first_behind_a_dead_origin_closes_the_circle() {
     let mut kit = Kit::waiting();
     kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
     let circle = [(B, 9), (ME, 5), (Z, 3), (A, 1)];
-    // The dead one is not chosen, though it is the most important on the list.
+    // The dead one is not chosen, though it is the highest on the list.
     kit.hear(A, collect(1, (B, 9), &circle))
         .sent(A, ack(Lap::Collect, 1, B, 0, 0))
         .set(Timer::Token, 3 * 2 * HOP)
@@ -116,10 +116,10 @@ fn the_first_behind_a_dead_origin_closes_the_circle() {
 }
 
 #[test]
-fn who_rests_is_chosen_only_where_nobody_else_can_be() {
+fn an_agent_that_cools_down_is_chosen_only_where_no_other_can_be() {
     let mut circle = collect(1, (ME, 5), &[(ME, 5), (Z, 3), (A, 1)]);
     let resting = Entrant {
-        rests: true,
+        defers: true,
         ..entrant(B, Some(9))
     };
     circle.entrants.push(resting.clone());
@@ -141,12 +141,12 @@ fn who_rests_is_chosen_only_where_nobody_else_can_be() {
         circle.entrants.push(some);
     }
     kit.hear(B, circle).whatever();
-    let hop = kit.ring.hops.get(&Lap::Nominate).unwrap();
+    let hop = kit.ring.core.hops.get(&Lap::Nominate).unwrap();
     assert!(hop.message.to_string().starts_with("nominate 1 by me: b"));
 }
 
 #[test]
-fn where_nobody_can_be_elected_the_election_ends() {
+fn where_no_member_can_be_elected_the_election_ends() {
     let mut kit = Kit::candidate();
     kit.set_score(None).whatever();
     let mut circle = collect(1, (ME, 5), &[]);
@@ -165,7 +165,7 @@ fn a_full_list_goes_on_without_this_member() {
     for number in 0..MOST {
         full.entrants.push(entrant(&format!("n{number}"), Some(0)));
     }
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.hear(B, full.clone())
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
         .set(Timer::Token, TOKEN)
@@ -186,7 +186,7 @@ fn who_is_on_the_list_is_suspected_no_more() {
     kit.hear(B, collect(2, (Z, 3), &[(Z, 3), (A, 1), (B, 9)]))
         .whatever();
     assert_eq!(kit.suspects(), [""; 0]);
-    assert_eq!(kit.ring.hops.get(&Lap::Collect).unwrap().to, id(Z));
+    assert_eq!(kit.ring.core.hops.get(&Lap::Collect).unwrap().to, id(Z));
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn the_defaults_follow_from_the_timings() {
     assert_eq!((config.probe(), config.resend()), (MS(360), MS(100)));
     assert_eq!(lan().hop(), MS(HOP));
     assert_eq!(lan().token(4), MS(TOKEN));
-    assert_eq!(lan().lost(4), MS(LOST));
+    assert_eq!(lan().silence(4), MS(LOST));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::*;
 
-/// The events of one life so far, and its running timers.
+/// The events of one incarnation so far, and its running timers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contract {
     leading: Option<Term>,
@@ -75,7 +75,7 @@ impl Contract {
         }
     }
 
-    /// N3: a weaker election never takes the place of a stronger one.
+    /// `yield-to-stronger`: a weaker election never takes the place of a stronger one.
     fn is_suppressed(&mut self, ring: &Ring) {
         let now = ring.election().cloned();
         if let (Some(before), Some(now)) = (&self.election, &now) {
@@ -88,18 +88,18 @@ impl Contract {
 /// Nothing goes to itself or to the dead, and to a suspect only a probe.
 fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     let check = |id: &AgentId| {
-        assert_ne!(*id, ring.me.id, "to itself: {message}");
-        let member = ring.me.members.get(id).expect("a member");
+        assert_ne!(*id, ring.core.me.id, "to itself: {message}");
+        let member = ring.core.me.members.get(id).expect("a member");
         let dead = member.presence == crate::protocol::Presence::Down;
         assert!(!dead, "{message} to {id}, which is dead");
-        let is_passed_over = ring.is_passed_over(member);
+        let is_skipped = ring.core.is_skipped(member);
         let on_lap = matches!(
             message,
             RingMessage::Collect(_) | RingMessage::Nominate(_) | RingMessage::Coordinator(_)
         );
         assert!(
-            !is_passed_over || !on_lap,
-            "{message} to {id}, which is passed over"
+            !is_skipped || !on_lap,
+            "{message} to {id}, which is skipped"
         );
     };
     match to {
@@ -108,44 +108,53 @@ fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
             assert!(!ids.is_empty());
             ids.iter().for_each(check);
         }
-        To::All => panic!("nobody in a ring speaks to all"),
+        To::All => panic!("no member of a ring speaks to all"),
     }
 }
 
 fn needed(ring: &Ring) -> BTreeSet<Timer> {
-    let mut needed: BTreeSet<Timer> = ring.hops.keys().map(|lap| Timer::Hop(*lap)).collect();
+    let mut needed: BTreeSet<Timer> = ring.core.hops.keys().map(|lap| Timer::Hop(*lap)).collect();
     let mut if_so = |so: bool, timer| so.then(|| needed.insert(timer));
-    if_so(ring.contest.is_some(), Timer::Token);
-    if_so(ring.turn.is_some(), Timer::Turn);
-    if_so(ring.probe.is_some(), Timer::Probe);
-    if_so(ring.cooldown.has_begun(), Timer::Rest);
-    match &ring.seat {
-        Seat::Vacant => {}
-        Seat::Taken(_) => drop(if_so(true, Timer::Lost)),
-        Seat::Mine(reign) => {
-            if_so(true, Timer::Lost);
-            if_so(true, Timer::Beat);
-            if_so(reign.handover.is_some(), Timer::Drain);
+    if_so(ring.campaign.contest().is_some(), Timer::Token);
+    if_so(is_scheduled(ring), Timer::Slot);
+    if_so(ring.core.probe.is_some(), Timer::Probe);
+    if_so(ring.core.cooldown.has_begun(), Timer::Cooldown);
+    match &ring.state {
+        State::Vacant => {}
+        State::Follower(_) => drop(if_so(true, Timer::Silence)),
+        State::Leader(leading) => {
+            if_so(true, Timer::Silence);
+            if_so(true, Timer::Heartbeat);
+            if_so(leading.handover.is_some(), Timer::Drain);
         }
     }
     needed
 }
 
-/// Whoever may be elected and has no leader does something about it, now or later.
+/// An agent that can be elected and has no leader does something about it, now or later.
 fn is_alive(ring: &Ring) {
-    let idle = ring.seat == Seat::Vacant && ring.contest.is_none() && ring.turn.is_none();
-    assert!(!(idle && ring.has_begun() && ring.may_stand()), "{ring:?}");
-    let passed_over = |m: &Member| ring.is_passed_over(m);
-    if ring.me.members.iter().any(passed_over) {
-        assert!(ring.probe.is_some(), "somebody is passed over for ever");
-    }
-    let is_open = |c: &Contest| c.id.term > ring.closed || c.stage == Stage::Announced;
+    let idle = ring.state == State::Vacant && ring.campaign == Campaign::Idle;
     assert!(
-        ring.contest.as_ref().is_none_or(is_open),
+        !(idle && ring.stepped.is_some() && ring.core.may_lead()),
+        "{ring:?}"
+    );
+    let skipped = |m: &Member| ring.core.is_skipped(m);
+    if ring.core.me.members.iter().any(skipped) {
+        assert!(ring.core.probe.is_some(), "a member is skipped for ever");
+    }
+    let is_open = |c: &Contest| c.id.term > ring.core.closed || c.is_announced();
+    assert!(
+        ring.campaign.contest().is_none_or(is_open),
         "an election that is over"
     );
     for to in ring.awaited() {
-        let member = ring.me.members.get(to).expect("a member");
-        assert!(member.presence != crate::protocol::Presence::Down && !ring.is_passed_over(member));
+        let member = ring.core.me.members.get(to).expect("a member");
+        assert!(
+            member.presence != crate::protocol::Presence::Down && !ring.core.is_skipped(member)
+        );
     }
+}
+
+fn is_scheduled(ring: &Ring) -> bool {
+    matches!(ring.campaign, Campaign::Scheduled { .. })
 }

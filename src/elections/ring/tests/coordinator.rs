@@ -1,4 +1,4 @@
-//! `Coordinator` (N6, N7): announcements and heartbeats.
+//! `Coordinator`: announcements and heartbeats, `lead-when-home`, `follow-the-newest`.
 
 use super::*;
 
@@ -22,14 +22,14 @@ fn a_heartbeat_renews_the_watch_and_is_passed_on() {
     kit.later(H)
         .hear(B, beat(B, OLD, 9, 1))
         .sent(B, ack(Lap::Coordinator, OLD, B, 1, OLD))
-        .set(Timer::Lost, LOST)
+        .set(Timer::Silence, LOST)
         .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 1))
         .nothing_else_happened();
 }
 
 #[test]
 fn a_missed_announcement_heals_with_the_next_heartbeat() {
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.hear(B, beat(B, OLD, 9, 4))
         .sent(B, ack(Lap::Coordinator, OLD, B, 4, 0))
         .followed(B, OLD)
@@ -46,7 +46,7 @@ fn an_older_announcement_is_stale() {
             .sent(A, ack(Lap::Coordinator, term, Z, 0, OLD))
             .nothing_else_happened();
     }
-    // In one term the more important one is right.
+    // In one term the higher in rank is right.
     kit.hear(A, coordinator(Z, OLD, 99))
         .sent(A, ack(Lap::Coordinator, OLD, Z, 0, OLD))
         .followed(Z, OLD)
@@ -60,8 +60,8 @@ fn the_winner_leads_when_its_announcement_comes_home() {
     assert_eq!(kit.role(), Role::Candidate);
     kit.hear(B, coordinator(ME, MINE, 5))
         .sent(B, ack(Lap::Coordinator, MINE, ME, 0, MINE))
-        .set(Timer::Beat, H)
-        .set(Timer::Lost, LOST)
+        .set(Timer::Heartbeat, H)
+        .set(Timer::Silence, LOST)
         .notified(Event::Acquired { term: Term(MINE) })
         .sent_to(&[EYE], coordinator(ME, MINE, 5))
         .nothing_else_happened();
@@ -76,8 +76,8 @@ fn a_leader_that_wins_again_goes_on_in_the_higher_term() {
     let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
     kit.hear(B, coordinator(ME, MINE + 1, 5))
         .sent(B, ack(Lap::Coordinator, MINE + 1, ME, 0, MINE + 1))
-        .set(Timer::Beat, H)
-        .set(Timer::Lost, LOST)
+        .set(Timer::Heartbeat, H)
+        .set(Timer::Silence, LOST)
         .notified(Event::Renewed { term })
         .sent_to(&[EYE], coordinator(ME, MINE + 1, 5))
         .nothing_else_happened();
@@ -103,13 +103,13 @@ fn a_leader_gives_way_to_a_newer_announcement() {
 
 #[test]
 fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
-    let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // first in line: it has begun
+    let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // in the first slot: it has begun
     kit.hear(A, coordinator(A, OLD, 1))
         .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
         .notified(Event::NewLeader(leader(A, OLD)))
-        .set(Timer::Lost, L + 3 * HOP)
+        .set(Timer::Silence, L + 3 * HOP)
         .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
         .set(Timer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
@@ -117,27 +117,27 @@ fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
 }
 
 #[test]
-fn a_patient_challenger_lets_the_leader_be_for_a_while() {
-    let patient = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
-    let mut kit = Kit::voter(patient).started();
+fn a_challenger_leaves_the_leader_alone_for_a_while() {
+    let slow = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let mut kit = Kit::voter(slow).started();
     kit.hear(B, coordinator(A, OLD, 1))
         .sent(B, ack(Lap::Coordinator, OLD, A, 0, 0))
         .followed(A, OLD)
         .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
-        .set(Timer::Turn, 1_000)
+        .set(Timer::Slot, 1_000)
         .nothing_else_happened();
     let mut kit = kit.acked(Z, Lap::Coordinator, OLD, A, 0);
     // A heartbeat does not begin the time anew; one of a better leader ends it.
     kit.later(500).hear(B, beat(A, OLD, 1, 1)).whatever();
-    let due = kit.ring.turn.map(|turn| turn.due);
-    assert_eq!(due, Some(Time::from_millis(2_000)));
+    let planned = kit.ring.campaign.clone();
+    assert!(matches!(planned, Campaign::Scheduled { due, .. } if due == Time::from_millis(2_000)));
     kit.hear(B, beat(A, OLD, 7, 2)).whatever();
-    assert_eq!(kit.ring.turn, None);
+    assert_eq!(kit.ring.campaign, Campaign::Idle);
 }
 
 #[test]
-fn a_former_life_of_this_member_is_not_followed() {
-    let mut kit = Kit::with_turn();
+fn a_former_incarnation_of_this_member_is_not_followed() {
+    let mut kit = Kit::scheduled();
     let former = Coordinator {
         incarnation: Incarnation(0),
         ..coordinator(ME, OLD, 5)
@@ -155,10 +155,10 @@ fn an_observer_is_told_and_passes_nothing_on() {
     let lost = LOST - HOP; // the observer is not in the ring
     kit.hear(B, coordinator(B, OLD, 9))
         .notified(Event::NewLeader(leader(B, OLD)))
-        .set(Timer::Lost, lost)
+        .set(Timer::Silence, lost)
         .nothing_else_happened();
     kit.hear(B, beat(B, OLD, 9, 1))
-        .set(Timer::Lost, lost)
+        .set(Timer::Silence, lost)
         .nothing_else_happened();
 }
 
@@ -172,7 +172,7 @@ fn an_observer_tells_an_old_leader_the_newest_term() {
 
 #[test]
 fn a_leader_that_is_known_to_be_dead_is_not_followed() {
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
     kit.hear(A, beat(B, OLD, 9, 1))
         .sent(A, ack(Lap::Coordinator, OLD, B, 1, 0))

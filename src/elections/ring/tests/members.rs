@@ -1,9 +1,9 @@
-//! `Members`: lives end, begin and are doubted; members join and leave.
+//! `Members`: incarnations end, begin and are doubted; members join and leave.
 
 use super::*;
 
 #[test]
-fn a_leaders_certain_end_is_answered_by_turns() {
+fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
     let mut kit = Kit::following();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -16,7 +16,7 @@ fn a_leaders_certain_end_is_answered_by_turns() {
         .nothing_else_happened();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
-        .set(Timer::Turn, S)
+        .set(Timer::Slot, S)
         .nothing_else_happened();
     // It is gone too.
     kit.told(|m| m.down(&id(Z), Incarnation(1)))
@@ -26,7 +26,7 @@ fn a_leaders_certain_end_is_answered_by_turns() {
 }
 
 #[test]
-fn a_leader_that_left_or_lives_again_is_gone() {
+fn a_leader_that_left_or_is_in_a_new_incarnation_is_gone() {
     let changes: [fn(&mut Members) -> bool; 3] = [
         |m| m.leave(&id(B)),
         |m| m.up(&id(B), Incarnation(2)),
@@ -65,7 +65,7 @@ fn what_was_under_way_to_the_dead_goes_to_the_next() {
         .passed(B, Lap::Collect, token)
         .nothing_else_happened();
     kit.told(|m| m.suspect(&id(B), Incarnation(1))).whatever();
-    assert_eq!(kit.role(), Role::Leader, "nobody is left");
+    assert_eq!(kit.role(), Role::Leader, "no other member is left");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_new_member_is_passed_to_in_its_place() {
 }
 
 #[test]
-fn a_new_life_or_a_mended_link_is_tried_again() {
+fn a_new_incarnation_or_a_mended_link_is_tried_again() {
     let changes: [fn(&mut Members) -> bool; 2] = [
         |m| m.up(&id(Z), Incarnation(2)),
         |m| m.suspect(&id(Z), Incarnation(1)),
@@ -103,8 +103,8 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
     let more = Member::up(id("ear"), MemberKind::Observer, None, Incarnation(1));
     kit.told(|m| m.join([more])).nothing_else_happened();
     kit.later(H)
-        .fire(Timer::Beat)
-        .set(Timer::Beat, H)
+        .fire(Timer::Heartbeat)
+        .set(Timer::Heartbeat, H)
         .sent_to(&["ear", EYE], beat(ME, MINE, 5, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
         .nothing_else_happened();
@@ -113,8 +113,8 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
     kit.told(|m| m.down(&id("ear"), Incarnation(1)))
         .nothing_else_happened();
     kit.later(H)
-        .fire(Timer::Beat)
-        .set(Timer::Beat, H)
+        .fire(Timer::Heartbeat)
+        .set(Timer::Heartbeat, H)
         .sent(Z, beat(ME, MINE, 5, 2))
         .whatever();
 }

@@ -29,7 +29,8 @@ use words::*;
 use super::{
     Answer, Bounded, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, MOST,
     Nominate, Probe, Ring, RingConfig, RingConfigBuilder, RingError, RingMessage, Timer,
-    state::{Contest, Seat, Stage},
+    collect::Contest,
+    state::{Campaign, State},
 };
 use crate::protocol::fixture::admits;
 use crate::protocol::{
@@ -44,7 +45,7 @@ const A: &str = "a";
 const B: &str = "b";
 const ME: &str = "me";
 const Z: &str = "z";
-/// An observer, however important it says it is.
+/// An observer, whatever score it says it has.
 const EYE: &str = "eye";
 /// Not a member.
 const STRANGER: &str = "stranger";
@@ -77,7 +78,7 @@ struct Kit {
 }
 
 impl Kit {
-    /// Not yet started; everybody is up.
+    /// Not yet started; all are up.
     fn unborn(config: RingConfig, kind: MemberKind, score: Option<i32>) -> Self {
         let score = score.map(Score::from);
         let voter = |name, score: i32| {
@@ -118,11 +119,11 @@ impl Kit {
         self
     }
 
-    /// A follower without a leader, second in line: its turn is due after one step.
-    fn with_turn() -> Self {
+    /// A follower without a leader, in the second slot: it begins an election after one step.
+    fn scheduled() -> Self {
         let kit = Self::voter(lan()).started();
         assert_eq!(
-            (kit.role(), kit.ring.turn.is_some()),
+            (kit.role(), kit.ring.campaign != Campaign::Idle),
             (Role::Follower, true)
         );
         kit
@@ -130,7 +131,7 @@ impl Kit {
 
     /// A follower of `b`, which leads in the term [`OLD`].
     fn following() -> Self {
-        let kit = Self::with_turn().after(B, coordinator(B, OLD, 9));
+        let kit = Self::scheduled().after(B, coordinator(B, OLD, 9));
         kit.acked(Z, Lap::Coordinator, OLD, B, 0)
     }
 
@@ -144,15 +145,15 @@ impl Kit {
 
     /// Has begun an election for the term 1.
     fn candidate() -> Self {
-        let mut kit = Self::with_turn();
-        kit.later(S).fire(Timer::Turn).whatever();
+        let mut kit = Self::scheduled();
+        kit.later(S).fire(Timer::Slot).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
     }
 
     /// Has passed on the election that `b` began for the term 1.
     fn waiting() -> Self {
-        let kit = Self::with_turn().after(B, collect(1, (B, 9), &[(B, 9)]));
+        let kit = Self::scheduled().after(B, collect(1, (B, 9), &[(B, 9)]));
         assert_eq!(kit.role(), Role::Waiting);
         kit.acked(Z, Lap::Collect, 1, B, 0)
     }
@@ -187,8 +188,8 @@ impl Kit {
         kit
     }
 
-    /// Has led, stepped down for `z`, which leads in the next term, and rests.
-    fn resting() -> Self {
+    /// Has led, stepped down for `z`, which leads in the next term, and cools down.
+    fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
         let kit = kit.acked(Z, Lap::Nominate, MINE + 1, ME, 0);
@@ -200,7 +201,7 @@ impl Kit {
     /// Every role, by its name.
     fn roles() -> [(&'static str, Self); 10] {
         [
-            ("with a turn", Self::with_turn()),
+            ("scheduled", Self::scheduled()),
             ("following", Self::following()),
             ("observer", Self::observer()),
             ("witness", Self::witness()),
@@ -209,13 +210,13 @@ impl Kit {
             ("announced", Self::announced()),
             ("leading", Self::leading()),
             ("draining", Self::draining()),
-            ("resting", Self::resting()),
+            ("cooling down", Self::cooling_down()),
         ]
     }
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<Ring>) -> Seen {
-        if !admits(&self.ring.me.members, &self.ring.me.id, &input) {
+        if !admits(&self.ring.core.me.members, &self.ring.core.me.id, &input) {
             return Seen(VecDeque::new());
         }
         self.contract.before(&input);
@@ -227,15 +228,20 @@ impl Kit {
         Seen(effects.into_iter().filter(told).collect())
     }
 
-    /// A message from that peer's first life.
+    /// A message from that peer's first incarnation.
     fn hear(&mut self, from: &str, message: impl Into<RingMessage>) -> Seen {
-        self.hear_life(from, 1, message)
+        self.hear_incarnation(from, 1, message)
     }
 
-    fn hear_life(&mut self, from: &str, life: u64, message: impl Into<RingMessage>) -> Seen {
+    fn hear_incarnation(
+        &mut self,
+        from: &str,
+        incarnation: u64,
+        message: impl Into<RingMessage>,
+    ) -> Seen {
         self.step(Input::Received {
             from: id(from),
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             message: message.into(),
         })
     }
@@ -344,7 +350,7 @@ impl Seen {
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
         self.notified(Event::NewLeader(leader(name, term)))
-            .set(Timer::Lost, LOST)
+            .set(Timer::Silence, LOST)
     }
 
     #[track_caller]

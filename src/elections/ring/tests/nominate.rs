@@ -1,4 +1,4 @@
-//! `Nominate` (N5).
+//! `Nominate`: `nominate-the-highest`.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn a_nomination_is_passed_on_to_the_winner() {
 
 #[test]
 fn the_winner_announces_itself_and_does_not_lead_yet() {
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.hear(B, nominate(MINE, A, ME, &[A, B]))
         .sent(B, ack(Lap::Nominate, MINE, A, 0, 0))
         .set(Timer::Token, TOKEN)
@@ -50,8 +50,8 @@ fn a_winner_that_cannot_lead_any_more_begins_another_election() {
 }
 
 #[test]
-fn a_nomination_of_a_former_life_is_not_for_this_one() {
-    let mut kit = Kit::with_turn();
+fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
+    let mut kit = Kit::scheduled();
     let former = Nominate {
         incarnation: Incarnation(0),
         ..nominate(1, A, ME, &[A, B])
@@ -60,7 +60,7 @@ fn a_nomination_of_a_former_life_is_not_for_this_one() {
     assert_eq!(kit.role(), Role::Waiting, "passed on");
     let mut round = former;
     round.passed.push(id(ME));
-    // It comes round: whoever was chosen is not there.
+    // It comes round: the winner is not there.
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
         .set(Timer::Token, TOKEN)

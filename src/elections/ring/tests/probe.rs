@@ -1,8 +1,8 @@
-//! `Probe` and `Answer` (N10).
+//! `Probe` and `Answer`: `probe-the-skipped`.
 
 use super::*;
 
-/// Passes `z` over.
+/// Skips `z`.
 fn suspecting(mut kit: Kit) -> Kit {
     kit.hear(B, beat(B, OLD, 9, 7)).whatever();
     for _ in 0..2 {
@@ -15,7 +15,7 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn who_is_passed_over_is_probed_again_and_again() {
+fn who_is_skipped_is_probed_again_and_again() {
     let mut kit = suspecting(Kit::following());
     for _ in 0..3 {
         kit.later(PROBE)
@@ -35,12 +35,12 @@ fn the_dead_are_not_even_probed() {
 }
 
 #[test]
-fn an_observer_passes_nobody_over_and_probes_nobody() {
+fn an_observer_skips_no_member_and_probes_none() {
     let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
     eye.told(|m| m.suspect(&id(A), Incarnation(1)))
         .nothing_else_happened();
     eye.later(LOST - HOP) // it is not in the ring itself
-        .fire(Timer::Lost)
+        .fire(Timer::Silence)
         .notified(Event::NoLeader { term: Term(OLD) })
         .nothing_else_happened();
     assert_eq!(eye.suspects(), [""; 0]);
@@ -69,7 +69,7 @@ fn a_probe_is_answered_with_the_leader() {
     kit.hear(Z, probe(0))
         .sent(Z, answer(OLD, Some((B, OLD))))
         .nothing_else_happened();
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.hear(Z, probe(0))
         .sent(Z, answer(0, None))
         .nothing_else_happened();
@@ -95,10 +95,10 @@ fn who_follows_another_leader_starts_a_merging_election() {
         let mut kit = suspecting(Kit::following());
         let term = known.max(OLD) + 1;
         kit.hear(Z, answer(known, Some(theirs)))
-            .set(Timer::Turn, 2 * D) // when the answers of the others have come, too
+            .set(Timer::Slot, 2 * D) // when the answers of the others have come, too
             .nothing_else_happened();
         kit.later(2 * D)
-            .fire(Timer::Turn)
+            .fire(Timer::Slot)
             .set(Timer::Token, TOKEN)
             .passed(Z, Lap::Collect, collect(term, (ME, 5), &[(ME, 5)]))
             .nothing_else_happened();
@@ -112,10 +112,10 @@ fn a_probe_that_knows_a_higher_term_starts_one_too() {
     let mut kit = Kit::following();
     kit.hear(Z, probe(OLD + 1))
         .sent(Z, answer(OLD, Some((B, OLD))))
-        .set(Timer::Turn, 2 * D)
+        .set(Timer::Slot, 2 * D)
         .nothing_else_happened();
     kit.later(2 * D)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();

@@ -29,10 +29,15 @@ fn message(random: &mut SplitMix64) -> RingMessage {
 }
 
 /// Something happens to that member.
-fn change(m: &mut Members, name: &AgentId, life: Incarnation, random: &mut SplitMix64) -> bool {
+fn change(
+    m: &mut Members,
+    name: &AgentId,
+    incarnation: Incarnation,
+    random: &mut SplitMix64,
+) -> bool {
     match random.below(4) {
-        0 => m.down(name, life),
-        1 => m.suspect(name, life),
+        0 => m.down(name, incarnation),
+        1 => m.suspect(name, incarnation),
         2 => m.leave(name),
         _ => {
             let is_eye = name.as_str() == EYE;
@@ -43,9 +48,9 @@ fn change(m: &mut Members, name: &AgentId, life: Incarnation, random: &mut Split
             };
             let is_new = m.get(name).is_none();
             if is_new {
-                m.join([Member::up(name.clone(), kind, Some(4.into()), life)]);
+                m.join([Member::up(name.clone(), kind, Some(4.into()), incarnation)]);
             }
-            is_new || m.up(name, life)
+            is_new || m.up(name, incarnation)
         }
     }
 }
@@ -54,18 +59,21 @@ fn step(kit: &mut Kit, random: &mut SplitMix64) {
     kit.later(random.below(30));
     let names = [A, B, Z, EYE];
     let name = id(random.pick(&names).unwrap());
-    let life = Incarnation(random.between(1, 3));
+    let incarnation = Incarnation(random.between(1, 3));
     match random.below(12) {
         0..=4 => {
-            let (message, life) = (message(random), random.between(1, 2));
-            // Whoever is heard is there: a driver tells that first.
-            let is_up = |m: &Member| m.is_up() && m.incarnation == Some(Incarnation(life));
+            let (message, incarnation) = (message(random), random.between(1, 2));
+            // A member that is heard is there: a driver tells that first.
+            let is_up = |m: &Member| m.is_up() && m.incarnation == Some(Incarnation(incarnation));
             let member = kit.members.get(&name);
-            let is_news = member.is_some_and(|m| !is_up(m) && !m.is_stale(Incarnation(life)));
+            let is_news =
+                member.is_some_and(|m| !is_up(m) && !m.is_stale(Incarnation(incarnation)));
             if is_news {
-                kit.told(|m| m.up(&name, Incarnation(life))).whatever();
+                kit.told(|m| m.up(&name, Incarnation(incarnation)))
+                    .whatever();
             }
-            kit.hear_life(name.as_str(), life, message).whatever();
+            kit.hear_incarnation(name.as_str(), incarnation, message)
+                .whatever();
         }
         5..=7 => {
             // The next timer, on time or late.
@@ -80,7 +88,9 @@ fn step(kit: &mut Kit, random: &mut SplitMix64) {
                 kit.fire(timer).whatever();
             }
         }
-        8 => kit.told(|m| change(m, &name, life, random)).whatever(),
+        8 => kit
+            .told(|m| change(m, &name, incarnation, random))
+            .whatever(),
         9 => {
             let score = i32::try_from(random.below(12)).unwrap();
             kit.set_score((score < 11).then_some(score)).whatever();

@@ -15,20 +15,18 @@ fn a_follower_that_outranks_its_leader_now_begins_an_election() {
 }
 
 #[test]
-fn a_patient_challenger_that_falls_back_gives_up() {
-    let patient = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
-    let mut kit = Kit::voter(patient)
-        .started()
-        .after(B, coordinator(B, OLD, 9));
+fn a_challenger_that_falls_back_gives_up() {
+    let slow = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let mut kit = Kit::voter(slow).started().after(B, coordinator(B, OLD, 9));
     kit.set_score(50)
-        .set(Timer::Turn, 1_000)
+        .set(Timer::Slot, 1_000)
         .nothing_else_happened();
     kit.later(900).set_score(5).nothing_else_happened();
-    assert_eq!(kit.ring.turn, None);
+    assert_eq!(kit.ring.campaign, Campaign::Idle);
     kit.set_score(50)
-        .set(Timer::Turn, 1_000)
+        .set(Timer::Slot, 1_000)
         .nothing_else_happened();
-    kit.later(1_000).fire(Timer::Turn).whatever();
+    kit.later(1_000).fire(Timer::Slot).whatever();
     assert_eq!(kit.role(), Role::Candidate);
 }
 
@@ -36,7 +34,7 @@ fn a_patient_challenger_that_falls_back_gives_up() {
 fn a_leader_tells_its_score_at_once() {
     let mut kit = Kit::leading();
     kit.set_score(2)
-        .set(Timer::Beat, H)
+        .set(Timer::Heartbeat, H)
         .sent_to(&[EYE], beat(ME, MINE, 2, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 2, 1))
         .nothing_else_happened();
@@ -65,26 +63,26 @@ fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
 }
 
 #[test]
-fn a_vacant_seat_is_open_to_who_becomes_eligible() {
+fn a_vacant_leadership_is_open_to_an_agent_that_becomes_eligible() {
     let mut kit = Kit::witness();
     kit.told(|m| m.set_score(&id(ME), Some(50.into())))
         .nothing_else_happened();
     kit.set_score(50).whatever();
     assert_eq!(kit.role(), Role::Candidate);
-    let mut kit = Kit::with_turn();
+    let mut kit = Kit::scheduled();
     kit.set_score(None).nothing_else_happened();
-    assert_eq!(kit.ring.turn, None);
+    assert_eq!(kit.ring.campaign, Campaign::Idle);
     let mut kit = Kit::observer();
     kit.set_score(50).nothing_else_happened();
 }
 
 #[test]
-fn the_same_score_changes_nothing_but_ends_a_rest() {
+fn the_same_score_changes_nothing_but_ends_a_cool_down() {
     for mut kit in [Kit::following(), Kit::leading(), Kit::waiting()] {
         kit.set_score(5).nothing_else_happened();
     }
-    let mut kit = Kit::resting();
+    let mut kit = Kit::cooling_down();
     kit.set_score(5)
-        .set(Timer::Turn, S) // it outranks z, and b is ahead of it
+        .set(Timer::Slot, S) // it outranks z, and b is ahead of it
         .nothing_else_happened();
 }

@@ -1,4 +1,4 @@
-//! `Start`: a life begins (N1).
+//! `Start`: an incarnation begins, and `begin-by-rank`.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn begin(mut kit: Kit) -> (Kit, Seen) {
 }
 
 #[test]
-fn the_most_important_member_begins_at_once() {
+fn the_highest_member_begins_at_once() {
     let kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
     let (kit, seen) = begin(kit);
     seen.set(Timer::Token, TOKEN)
@@ -19,33 +19,33 @@ fn the_most_important_member_begins_at_once() {
 }
 
 #[test]
-fn the_others_wait_for_their_turn_in_order_of_rank() {
+fn the_others_wait_for_their_slots_in_order_of_rank() {
     let (mut kit, seen) = begin(Kit::voter(lan()));
-    seen.set(Timer::Turn, S).nothing_else_happened();
+    seen.set(Timer::Slot, S).nothing_else_happened();
     kit.later(S)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
     let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(0)));
-    seen.set(Timer::Turn, 3 * S).nothing_else_happened();
+    seen.set(Timer::Slot, 3 * S).nothing_else_happened();
 }
 
 #[test]
-fn who_finds_a_leader_waits_for_its_heartbeat() {
+fn an_agent_that_finds_a_leader_waits_for_its_heartbeat() {
     let mut kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
     kit.members.note_leader(leader(Z, OLD));
     let (mut kit, seen) = begin(kit);
-    seen.set(Timer::Turn, LOST).nothing_else_happened();
+    seen.set(Timer::Slot, LOST).nothing_else_happened();
     kit.later(LOST)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
         .nothing_else_happened();
 }
 
 #[test]
-fn who_cannot_be_elected_waits() {
+fn an_agent_that_cannot_be_elected_waits() {
     let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, None));
     seen.nothing_else_happened();
     let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Observer, Some(5)));
@@ -61,20 +61,20 @@ fn one_alone_leads_at_once() {
     let (kit, seen) = begin(kit);
     seen.set(Timer::Token, 2 * HOP) // begun
         .set(Timer::Token, 2 * HOP) // and won
-        .set(Timer::Beat, H)
-        .set(Timer::Lost, L + HOP)
+        .set(Timer::Heartbeat, H)
+        .set(Timer::Silence, L + HOP)
         .notified(Event::Acquired { term: Term(1) })
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Leader);
 }
 
 #[test]
-fn before_its_life_nothing_happens_but_its_score_counts() {
+fn before_the_start_nothing_happens_but_its_score_counts() {
     let mut kit = Kit::voter(lan());
     for input in [
         Input::Campaign,
         Input::Drained,
-        Input::TimedOut(Timer::Turn),
+        Input::TimedOut(Timer::Slot),
         Input::StepDown { to: None },
     ] {
         kit.step(input).nothing_else_happened();

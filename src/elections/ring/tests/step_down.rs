@@ -20,7 +20,7 @@ fn hand_over(to: &str) -> Nominate {
 }
 
 #[test]
-fn the_work_ends_then_the_belief_then_the_successor_is_nominated() {
+fn the_work_ends_then_the_leadership_then_the_successor_is_nominated() {
     let mut kit = Kit::leading();
     kit.step(Input::StepDown { to: Some(id(Z)) })
         .notified(drains(Z))
@@ -31,22 +31,22 @@ fn the_work_ends_then_the_belief_then_the_successor_is_nominated() {
         .nothing_else_happened();
     kit.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Cooldown, REST)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Nominate, hand_over(Z))
         .nothing_else_happened();
 }
 
 #[test]
-fn without_a_wish_the_best_one_that_is_there_follows() {
-    for (wish, best) in [
+fn unless_another_is_wanted_the_highest_that_is_up_follows() {
+    for (wanted, best) in [
         (None, B),
         (Some(STRANGER), B),
         (Some(EYE), B),
         (Some(ME), B),
     ] {
         let mut kit = Kit::leading();
-        kit.step(Input::StepDown { to: wish.map(id) })
+        kit.step(Input::StepDown { to: wanted.map(id) })
             .notified(drains(best))
             .set(Timer::Drain, DRAIN)
             .nothing_else_happened();
@@ -54,7 +54,7 @@ fn without_a_wish_the_best_one_that_is_there_follows() {
     let mut kit = Kit::draining();
     kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
     kit.step(Input::Drained).whatever();
-    let hop = kit.ring.hops.get(&Lap::Nominate).unwrap();
+    let hop = kit.ring.core.hops.get(&Lap::Nominate).unwrap();
     assert_eq!((&hop.to, &hop.message), (&id(A), &hand_over(B).into()));
 }
 
@@ -79,20 +79,20 @@ fn a_successor_that_is_gone_is_found_out_by_the_nomination() {
     for name in [A, B] {
         round.passed.push(id(name));
     }
-    let mut resting = collect(MINE + 2, (ME, 5), &[]);
-    resting.entrants.push(Entrant {
-        rests: true,
+    let mut list = collect(MINE + 2, (ME, 5), &[]);
+    list.entrants.push(Entrant {
+        defers: true,
         ..entrant(ME, Some(5))
     });
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, MINE + 1, ME, 0, MINE))
         .set(Timer::Token, TOKEN)
-        .passed(Z, Lap::Collect, resting)
+        .passed(Z, Lap::Collect, list)
         .nothing_else_happened();
 }
 
 #[test]
-fn where_nobody_else_is_it_comes_back() {
+fn where_no_other_member_is_it_comes_back() {
     let mut kit = Kit::draining();
     for name in [A, B, Z] {
         kit.told(|m| m.leave(&id(name))).whatever();
@@ -103,53 +103,53 @@ fn where_nobody_else_is_it_comes_back() {
 }
 
 #[test]
-fn who_rests_does_not_challenge_until_the_rest_is_over() {
-    let mut kit = Kit::resting();
+fn a_challenge_waits_for_the_end_of_the_cool_down() {
+    let mut kit = Kit::cooling_down();
     assert_eq!(kit.leader().as_deref(), Some(Z));
     kit.later(REST - 1)
-        .fire(Timer::Rest)
-        .set(Timer::Rest, 1)
+        .fire(Timer::Cooldown)
+        .set(Timer::Cooldown, 1)
         .nothing_else_happened();
     kit.later(1)
-        .fire(Timer::Rest)
-        .set(Timer::Turn, S) // it outranks z, and b is ahead of it
+        .fire(Timer::Cooldown)
+        .set(Timer::Slot, S) // it outranks z, and b is ahead of it
         .nothing_else_happened();
 }
 
 #[test]
-fn who_rests_takes_the_last_turn_and_is_still_chosen_last() {
-    let mut kit = Kit::resting();
+fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
+    let mut kit = Kit::cooling_down();
     kit.told(|m| m.down(&id(Z), Incarnation(1)))
         .notified(Event::NoLeader {
             term: Term(MINE + 1),
         })
-        .set(Timer::Turn, 9 * S) // behind all who do not rest, and b if it does
+        .set(Timer::Slot, 9 * S) // after all that do not cool down, and b if it does
         .nothing_else_happened();
-    let mut resting = collect(MINE + 2, (ME, 5), &[]);
-    resting.entrants.push(Entrant {
-        rests: true,
+    let mut list = collect(MINE + 2, (ME, 5), &[]);
+    list.entrants.push(Entrant {
+        defers: true,
         ..entrant(ME, Some(5))
     });
     kit.later(9 * S)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, 3 * 2 * HOP)
-        .passed(A, Lap::Collect, resting)
+        .passed(A, Lap::Collect, list)
         .nothing_else_happened();
 }
 
 #[test]
-fn who_rests_lets_no_suspect_go_first() {
-    let mut kit = Kit::resting();
+fn an_agent_that_cools_down_lets_no_suspect_go_first() {
+    let mut kit = Kit::cooling_down();
     for name in [A, B] {
         kit.told(|m| m.down(&id(name), Incarnation(1))).whatever();
     }
-    kit.later(LOST).fire(Timer::Lost).whatever();
+    kit.later(LOST).fire(Timer::Silence).whatever();
     assert_eq!(kit.suspects(), [Z]);
-    assert_eq!(kit.role(), Role::Leader, "nobody else is there");
-    // Neither the leader that is gone, nor who is passed over for another reason.
-    let mut kit = Kit::resting();
+    assert_eq!(kit.role(), Role::Leader, "no other member is there");
+    // Neither the leader that is gone, nor a member that is skipped for another reason.
+    let mut kit = Kit::cooling_down();
     kit.told(|m| m.down(&id(A), Incarnation(1))).whatever();
-    kit.ring.suspects.insert(id(B), Some(Incarnation(1)));
+    kit.ring.core.suspects.insert(id(B), Some(Incarnation(1)));
     kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
     assert_eq!(kit.role(), Role::Follower);
 }
@@ -157,7 +157,7 @@ fn who_rests_lets_no_suspect_go_first() {
 #[test]
 fn only_a_leader_steps_down() {
     for mut kit in [
-        Kit::with_turn(),
+        Kit::scheduled(),
         Kit::following(),
         Kit::waiting(),
         Kit::observer(),

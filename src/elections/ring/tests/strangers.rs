@@ -33,7 +33,7 @@ fn an_observer_takes_no_part() {
 }
 
 #[test]
-fn an_observer_that_led_in_a_former_life_begins_nothing() {
+fn an_observer_that_led_in_a_former_incarnation_begins_nothing() {
     let mut kit = Kit::observer();
     let former = Coordinator {
         incarnation: Incarnation(0),

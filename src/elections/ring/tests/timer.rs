@@ -1,4 +1,4 @@
-//! Timers (N8, N9), and what an agent makes of having been late itself.
+//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and what an agent does that was stalled itself.
 
 use super::*;
 
@@ -7,17 +7,17 @@ fn an_election_without_an_outcome_is_begun_again_in_a_higher_term() {
     let mut kit = Kit::candidate().acked(Z, Lap::Collect, 1, ME, 0);
     kit.later(TOKEN)
         .fire(Timer::Token)
-        .set(Timer::Turn, S)
+        .set(Timer::Slot, S)
         .nothing_else_happened();
     kit.later(S)
-        .fire(Timer::Turn)
+        .fire(Timer::Slot)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
 
 #[test]
-fn whoever_passed_a_token_on_misses_its_outcome_too() {
+fn a_member_that_passed_a_token_on_misses_its_outcome_too() {
     let mut kit = Kit::waiting();
     kit.later(TOKEN - 1)
         .fire(Timer::Token)
@@ -25,7 +25,7 @@ fn whoever_passed_a_token_on_misses_its_outcome_too() {
         .nothing_else_happened();
     kit.later(1)
         .fire(Timer::Token)
-        .set(Timer::Turn, S)
+        .set(Timer::Slot, S)
         .nothing_else_happened();
 }
 
@@ -39,7 +39,7 @@ fn a_follower_with_a_leader_only_forgets_the_lost_election() {
     );
 }
 
-/// Whoever took the announcement knows the higher term, and believes no heartbeat of the lower one.
+/// A member that took the announcement knows the higher term, and takes no heartbeat of the lower one.
 #[test]
 fn a_leader_whose_new_announcement_is_lost_begins_again() {
     let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
@@ -77,14 +77,14 @@ fn a_challenger_whose_election_is_lost_begins_another() {
 fn a_silent_leader_is_lost() {
     let mut kit = Kit::following();
     kit.later(LOST - 1)
-        .fire(Timer::Lost)
-        .set(Timer::Lost, 1)
+        .fire(Timer::Silence)
+        .set(Timer::Silence, 1)
         .nothing_else_happened();
     kit.later(1)
-        .fire(Timer::Lost)
+        .fire(Timer::Silence)
         .set(Timer::Probe, PROBE)
         .notified(Event::NoLeader { term: Term(OLD) })
-        // First in line behind the silent one, so at once.
+        // The first slot but for the silent one, so at once.
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
@@ -92,13 +92,13 @@ fn a_silent_leader_is_lost() {
 }
 
 #[test]
-fn a_follower_that_slept_itself_waits_once_more() {
+fn a_follower_that_was_stalled_itself_waits_once_more() {
     let mut kit = Kit::following();
     kit.later(LOST + 1_000)
-        .fire(Timer::Lost)
-        .set(Timer::Lost, LOST)
+        .fire(Timer::Silence)
+        .set(Timer::Silence, LOST)
         .nothing_else_happened();
-    kit.later(LOST + 1_000).fire(Timer::Lost).whatever();
+    kit.later(LOST + 1_000).fire(Timer::Silence).whatever();
     assert_eq!(kit.leader(), None);
 }
 
@@ -107,8 +107,8 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
     let mut kit = Kit::leading();
     for count in 1..4 {
         kit.later(H)
-            .fire(Timer::Beat)
-            .set(Timer::Beat, H)
+            .fire(Timer::Heartbeat)
+            .set(Timer::Heartbeat, H)
             .sent_to(&[EYE], beat(ME, MINE, 5, count))
             .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, count))
             .nothing_else_happened();
@@ -116,21 +116,21 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
             .nothing_else_happened();
         kit.hear(B, beat(ME, MINE, 5, count))
             .sent(B, ack(Lap::Coordinator, MINE, ME, count, MINE))
-            .set(Timer::Lost, LOST)
+            .set(Timer::Silence, LOST)
             .nothing_else_happened();
     }
     kit.later(1)
-        .fire(Timer::Beat)
-        .set(Timer::Beat, H - 1)
+        .fire(Timer::Heartbeat)
+        .set(Timer::Heartbeat, H - 1)
         .nothing_else_happened();
 }
 
 #[test]
-fn a_leader_whose_heartbeats_do_not_come_home_asks_everybody() {
+fn a_leader_whose_heartbeats_do_not_come_home_asks_all() {
     let mut kit = Kit::leading();
     kit.later(LOST)
-        .fire(Timer::Lost)
-        .set(Timer::Lost, LOST)
+        .fire(Timer::Silence)
+        .set(Timer::Silence, LOST)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(MINE + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
@@ -138,20 +138,20 @@ fn a_leader_whose_heartbeats_do_not_come_home_asks_everybody() {
 }
 
 #[test]
-fn a_leader_that_slept_ends_its_belief() {
+fn a_leader_that_was_stalled_gives_up() {
     let mut kit = Kit::leading();
     kit.later(H + L + 1)
-        .fire(Timer::Beat)
+        .fire(Timer::Heartbeat)
         .lost(LostReason::Stalled)
-        .set(Timer::Turn, S)
+        .set(Timer::Slot, S)
         .nothing_else_happened();
 }
 
 #[test]
-fn a_leader_that_slept_while_it_stepped_down_is_gone_for_good() {
+fn a_leader_that_was_stalled_while_it_stepped_down_does_not_come_back() {
     let mut kit = Kit::draining();
     kit.later(H + L + 1)
-        .fire(Timer::Beat)
+        .fire(Timer::Heartbeat)
         .lost(LostReason::Resigned)
         .whatever();
     assert_eq!(kit.role(), Role::Candidate, "has nominated its successor");
@@ -161,8 +161,8 @@ fn a_leader_that_slept_while_it_stepped_down_is_gone_for_good() {
 fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
     let mut kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
     kit.later(H)
-        .fire(Timer::Beat)
-        .set(Timer::Beat, H)
+        .fire(Timer::Heartbeat)
+        .set(Timer::Heartbeat, H)
         .nothing_else_happened();
 }
 
@@ -173,12 +173,12 @@ fn a_timer_that_was_not_set_does_nothing() {
         Timer::Hop(Lap::Nominate),
         Timer::Hop(Lap::Coordinator),
         Timer::Token,
-        Timer::Turn,
-        Timer::Beat,
-        Timer::Lost,
+        Timer::Slot,
+        Timer::Heartbeat,
+        Timer::Silence,
         Timer::Probe,
         Timer::Drain,
-        Timer::Rest,
+        Timer::Cooldown,
     ];
     for (name, kit) in Kit::roles() {
         let armed: Vec<Timer> = kit.contract.armed().into_iter().map(|(t, _)| t).collect();

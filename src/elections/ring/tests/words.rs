@@ -28,7 +28,7 @@ pub(super) fn entrant(name: &str, score: Option<i32>) -> Entrant {
         id: id(name),
         incarnation: Incarnation(1),
         score: score.map(Score::from),
-        rests: false,
+        defers: false,
     }
 }
 
