@@ -108,7 +108,7 @@ const LOOPS: &[(&str, usize)] = &[
     ("ballot", 9),
     ("bully", 10),
     ("invitation", 6),
-    ("quorum", 12),
+    ("quorum", 0),
     ("reorganization", 6),
     ("ring", 0),
 ];

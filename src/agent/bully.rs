@@ -93,7 +93,7 @@ impl AgentBuilder<AnyBully> {
         };
         let mut made = QuorumConfig::builder(ids);
         if let AnyConfig::Available(config) = &self.config {
-            made = made.timings(config.timings.clone()).rest(config.rest);
+            made = made.timings(config.timings.clone()).cooldown(config.rest);
             if let Some(margin) = config.margin {
                 made = made.margin(margin);
             }
@@ -147,7 +147,7 @@ impl AgentBuilder<AnyBully> {
 
     /// For how long an agent that stepped down does not stand for election. Default: 60 s.
     pub fn rest(self, rest: Duration) -> Self {
-        self.configure(|config| config.rest = rest, |made| made.rest(rest))
+        self.configure(|config| config.rest = rest, |made| made.cooldown(rest))
     }
 
     /// All settings of the available mode at once; agents that share one `Arc` share the memory.

@@ -2,7 +2,8 @@
 //!
 //! Every relation that a promise rests on is checked by the [builder](TimingsBuilder), so timings
 //! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
-//! election by time-out (Garcia-Molina 1982); C1 to C4 belong to the lease of the quorum mode.
+//! election by time-out (Garcia-Molina 1982); those of the lease belong to the quorum mode
+//! (`elections::quorum::proof`).
 
 use std::time::Duration;
 
@@ -139,25 +140,25 @@ impl Timings {
         self.jitter
     }
 
-    /// E: one round of questions in quorum mode; more than 2 d (C3).
+    /// E: one round of questions in quorum mode; more than 2 d (`answers-within-round`).
     pub const fn round(&self) -> Duration {
         self.round
     }
 
     /// D: for how long an acknowledged heartbeat lets a leader believe, from the time it was sent
-    /// (quorum mode); at least 3 H + 2 d (C2).
+    /// (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
     pub const fn lease(&self) -> Duration {
         self.lease
     }
 
     /// P: for how long a voter that acknowledged supports nobody else, from the time it did
-    /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (C1).
+    /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
     pub const fn promise(&self) -> Duration {
         self.promise
     }
 
     /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
-    /// for the clock-rate error r = 11 %, the other way round of C1. A leader of the quorum mode
+    /// for the clock-rate error r = 11 %, the other way round of `promise-outlasts-lease`. A leader of the quorum mode
     /// counts on no more than this of what each voter promised, so that members may have different
     /// timings.
     pub fn lease_within(promise: Duration) -> Duration {
@@ -165,7 +166,7 @@ impl Timings {
     }
 
     /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
-    /// nanosecond for the clock-rate error r = 11 % (C1).
+    /// nanosecond for the clock-rate error r = 11 % (`promise-outlasts-lease`).
     pub fn least_promise(lease: Duration) -> Duration {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }

@@ -1,7 +1,7 @@
 //! Makes and checks durations: every relation that a promise rests on.
 //!
 //! Relations are named after their sources: T > 2 d is the condition of every election by time-out
-//! (Garcia-Molina 1982); C1 to C3 belong to the lease of the quorum mode.
+//! (Garcia-Molina 1982); those of the lease belong to the quorum mode.
 
 use std::time::Duration;
 
@@ -184,7 +184,7 @@ pub enum TimingsError {
         /// d.
         delay_bound: Duration,
     },
-    /// C3, E > 2 d, does not hold.
+    /// `answers-within-round`, E > 2 d, does not hold.
     #[error(
         "a round of {round:?} must exceed twice the delay bound of {delay_bound:?}: raise the round"
     )]
@@ -194,7 +194,7 @@ pub enum TimingsError {
         /// d.
         delay_bound: Duration,
     },
-    /// C2, D >= 3 H + 2 d, does not hold.
+    /// `heartbeats-within-lease`, D >= 3 H + 2 d, does not hold.
     #[error(
         "a lease of {lease:?} must be at least three heartbeat intervals of {heartbeat:?} plus twice the delay bound of {delay_bound:?}: raise the lease"
     )]
@@ -206,7 +206,7 @@ pub enum TimingsError {
         /// d.
         delay_bound: Duration,
     },
-    /// C1, P >= D (1 + r) / (1 - r), does not hold.
+    /// `promise-outlasts-lease`, P >= D (1 + r) / (1 - r), does not hold.
     #[error(
         "a promise of {promise:?} is too short for a lease of {lease:?}: make it at least {least:?}"
     )]

@@ -22,13 +22,13 @@ pub const MOST: usize = 3;
 /// What was said and done in one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Books {
-    /// I3: for each term, whom each voter voted for in all its lives: the place plus one.
+    /// `VoteOnce`: for each term, whom each voter voted for in all its lives: the place plus one.
     votes: [[u8; MOST]; ROOM],
-    /// I2: who announced itself in a term: the place plus one.
+    /// `LeaderPerTerm`: who announced itself in a term: the place plus one.
     announced: [u8; ROOM],
-    /// I9: who resigned a term: a bit each.
+    /// `ResignFinal`: who resigned a term: a bit each.
     resigned: [u8; ROOM],
-    /// I5: the last token.
+    /// `TokenMonotone`: the last token.
     token: u8,
     /// The highest term that anybody claimed.
     pub highest: u8,
@@ -39,7 +39,7 @@ pub struct Books {
 }
 
 impl Books {
-    /// Who, beside `me`, has so many votes for a term above `term`, or for any (I8).
+    /// Who, beside `me`, has so many votes for a term above `term`, or for any (`NoRivalElected`).
     pub fn has_rival(&self, me: usize, term: u64, quorum: usize) -> bool {
         let above = self.votes.iter().enumerate().skip(index(term) + 1);
         let mut others = above.flat_map(|(_, votes)| {
@@ -50,7 +50,7 @@ impl Books {
         others.any(|votes| votes >= quorum)
     }
 
-    /// Whether `me` resigned that term (I9).
+    /// Whether `me` resigned that term (`ResignFinal`).
     pub fn has_resigned(&self, me: usize, term: u64) -> bool {
         self.resigned[index(term)] & (1 << me) != 0
     }
@@ -61,7 +61,7 @@ impl Books {
             return Some(broken);
         }
         let twice = (0..ROOM).any(|term| elected(all, term, quorum) > 1);
-        twice.then_some("I2 LeaderPerTerm")
+        twice.then_some("LeaderPerTerm")
     }
 
     /// Whether anybody has a quorum of votes.
@@ -73,7 +73,7 @@ impl Books {
         self.broken.get_or_insert(invariant);
     }
 
-    /// I3, and I2 as far as votes go.
+    /// `VoteOnce`, and `LeaderPerTerm` as far as votes go.
     fn vote(&mut self, voter: usize, candidate: usize, term: Term, quorum: usize) {
         let votes = &mut self.votes[index(term.0)];
         let mine = mark(candidate);
@@ -81,10 +81,10 @@ impl Books {
         votes[voter] = mine;
         let elected = (0..MOST).filter(|who| count(votes, *who) >= quorum).count();
         if before != 0 && before != mine {
-            self.breaks("I3 VoteOnce");
+            self.breaks("VoteOnce");
         }
         if elected > 1 {
-            self.breaks("I2 LeaderPerTerm");
+            self.breaks("LeaderPerTerm");
         }
     }
 
@@ -92,12 +92,12 @@ impl Books {
     pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
         match seen.effect {
-            Effect::Persist(vote) if vote.term < disk => self.breaks("I4 TermMonotone"),
+            Effect::Persist(vote) if vote.term < disk => self.breaks("TermMonotone"),
             Effect::Persist(_) => {}
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
                 let token = small(term.0);
                 if token <= self.token {
-                    self.breaks("I5 TokenMonotone");
+                    self.breaks("TokenMonotone");
                 }
                 self.token = self.token.max(token);
             }
@@ -129,7 +129,7 @@ impl Books {
                 let announced = &mut self.announced[index(elected.term.0)];
                 let before = std::mem::replace(announced, mark(me));
                 if before != 0 && before != mark(me) {
-                    self.breaks("I2 LeaderPerTerm");
+                    self.breaks("LeaderPerTerm");
                 }
             }
             (BullyMessage::Resign(resign), _) => {
@@ -142,10 +142,10 @@ impl Books {
         }
     }
 
-    /// I10: what is said of a term is said after it is durable.
+    /// `DiskFirst`: what is said of a term is said after it is durable.
     fn is_durable(&mut self, term: Term, disk: Term) {
         if disk < term {
-            self.breaks("I10 DiskFirst");
+            self.breaks("DiskFirst");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The quorum election, with a lease that covers so many readings of the holder's clock, and a
 //! promise that covers one more.
 //!
-//! Held against it: I1, I2, I3, I4, I5, I8, I9 and I10 of the crate's `elections::quorum::proof`.
+//! Held against it: the invariants of the crate's `elections::quorum::proof` but for `LeaseBacked`,
+//! `PromiseKept`, `NoDisrupt` and `Observers`.
 //!
 //! **Questions.** An election begins by asking who would consent. That changes nothing durable, so
 //! nothing safe may rest on it, and with `Questions::Granted` everybody consents at once: more can
@@ -121,7 +122,7 @@ fn configured(
     let config = QuorumConfig::builder((0..n).map(name))
         .timings(timings)
         .preemption(Preemption::Never)
-        .rest(ticks(promise))
+        .cooldown(ticks(promise))
         .build()
         .expect("a sound configuration");
     let quorum = config.vote_quorum();
@@ -228,13 +229,13 @@ impl Rules for Quorum {
         }
         let (me, term) = world.believers().next()?;
         if world.believers().nth(1).is_some() {
-            return Some("I1 OneBeliever");
+            return Some("OneBeliever");
         }
         if world.books.has_rival(me, term, self.quorum) {
-            return Some("I8 NoRivalElected");
+            return Some("NoRivalElected");
         }
         let resigned = world.books.has_resigned(me, term);
-        resigned.then_some("I9 ResignFinal")
+        resigned.then_some("ResignFinal")
     }
 
     fn broken_without_time(

@@ -79,7 +79,7 @@ impl Group {
         QuorumConfig::builder(self.names())
             .timings(Timings::in_process())
             .preemption(self.preemption)
-            .rest(ms(1_000))
+            .cooldown(ms(1_000))
             .build()
             .unwrap()
     }

@@ -230,7 +230,7 @@ fn s63_a_clock_that_stops_with_its_host_is_not_safe() {
         .violation()
         .expect("this is why suspend must count");
     assert!(
-        broken.what.starts_with("I6"),
+        broken.what.starts_with("LeaseBacked"),
         "its promises are over: {broken}"
     );
 }

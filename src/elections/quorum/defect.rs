@@ -7,43 +7,43 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// C1: a promise is no longer than the lease.
+    /// `promise-outlasts-lease`: a promise is no longer than the lease.
     PromiseOfOneLease,
-    /// C1: a promise is half as long as the lease.
+    /// `promise-outlasts-lease`: a promise is half as long as the lease.
     PromiseOfHalfALease,
-    /// S1: a restarted voter does not abstain, though it forgot what it promised.
+    /// `abstain-after-restart`: a restarted voter does not abstain, though it forgot what it promised.
     NoQuarantine,
-    /// C2: a vote is given although another leader has a live promise.
+    /// `vote-against-no-promise`: a vote is given although another leader has a live promise.
     GrantIgnoresPromise,
-    /// C2, A2: the record is changed and never made durable.
+    /// `persist-before-send`: the record is changed and never made durable.
     VolatileVote,
-    /// C2: a vote does not raise the voter's term.
+    /// `one-vote-per-term`: a vote does not raise the voter's term.
     VoteKeepsTerm,
-    /// C2: a voter votes twice in one term.
+    /// `one-vote-per-term`: a voter votes twice in one term.
     VoteTwice,
-    /// A1: belief begins with the votes, not with the acknowledgements.
+    /// `lease-before-leading`: the leadership begins with the votes, not with the acknowledgements.
     BeliefWithoutAcks,
-    /// A3: the lease counts from when the acknowledgement arrived.
+    /// `lease-from-send-time`: the lease counts from when the acknowledgement arrived.
     LeaseFromArrival,
-    /// A6: belief ends with a timer, not by the clock.
+    /// `lease-ends-by-clock`: the lease ends with a timer, not by the clock.
     BeliefByTimer,
-    /// R1: belief goes on after `Resign` was sent.
+    /// `lose-before-resign`: the leadership goes on after `Resign` was sent.
     BeliefAfterResign,
-    /// R2: `Resign` voids any holder's promise. Harmless while `Resign` names the term led.
+    /// `resignation-is-final`: `Resign` voids any holder's promise. Harmless while `Resign` names the term led.
     ResignVoidsAny,
     /// Configuration: half of an even number of voters is taken for a majority.
     HalfIsAQuorum,
-    /// F1: the end of any former life voids the promise to the present one.
+    /// `only-confirmed-end-voids`: the end of any former incarnation voids the promise to the present one.
     EndOfAnyLife,
-    /// F2: a guess voids a promise.
+    /// `only-confirmed-end-voids`: a suspicion voids a promise.
     GuessIsCertain,
-    /// L1: a lease is as long as the leader's own timings say, whatever was promised.
+    /// `lease-within-promise`: a lease is as long as the leader's own timings say, whatever was promised.
     LeaseByOwnTimings,
-    /// L2: the record keeps no promise.
+    /// `record-longest-promise`: the record keeps no promise.
     PromiseUnrecorded,
-    /// L2: the record keeps a shorter promise before a quarantine of the longer one is over.
+    /// `record-longest-promise`: the record keeps a shorter promise before a quarantine of the longer one is over.
     PromiseLoweredEarly,
-    /// S1: the quarantine is one promise of the present timings, whatever the record keeps.
+    /// `abstain-after-restart`: the quarantine is one promise of the present timings, whatever the record keeps.
     QuarantineOfOwnPromise,
 }
 

@@ -8,19 +8,19 @@
 //! # How to change the voters
 //! 1. Stop the old voters: at least so many that the rest is no quorum for a lease, better all. A
 //!    leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
-//! 2. Only then start the voters of the new epoch, in any order. Who was a voter before keeps its
-//!    store; who was not begins with a new one.
+//! 2. Only then start the voters of the new epoch, in any order. An agent that was a voter before
+//!    keeps its store; any other begins with a new one.
 //! 3. The old voters that remain are stopped, or start again in the new epoch.
 //!
-//! Nobody leads for a promise P and an election. If the new timings have a shorter promise than the
+//! No agent leads for a promise P and an election. If the new timings have a shorter promise than the
 //! old ones, and voters begin with new stores, wait for an old P between 1 and 2; what is kept of an
 //! old store knows the longest promise by itself.
 //!
 //! # Why that is safe
-//! *No believer between.* When the first new voter starts, no quorum renews an old lease any more,
-//! so the old belief ends within D by its leader's clock. A voter at the beginning of an epoch abstains
+//! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the
+//! old leadership ends within D by its leader's clock. A voter at the beginning of an epoch abstains
 //! for P by its own clock, whether its store is old or new: it may have promised something in the old
-//! epoch, and what it may not know of, others have. P outlasts D (C1), as after a restart.
+//! epoch, and what it may not know of, others have. P outlasts D, as after a restart.
 //!
 //! *No vote crosses.* The upper bits of a term are the epoch: each epoch has its own terms, all of
 //! them above those of the epochs before. So a vote of one epoch is none in another, tokens increase
@@ -30,7 +30,7 @@
 //! that record it is refused by any earlier epoch ([`MembershipError::LaterEpoch`]).
 //!
 //! # The wrong order
-//! New voters that start while an old quorum runs elect a leader of their own: two believe, as two
+//! New voters that start while an old quorum runs elect a leader of their own: two lead, as two
 //! clusters would, each alone in its epoch. That is not prevented where they do not share a store or a
 //! group; only their tokens differ, and a resource that checks them takes the newer. So stop first.
 
@@ -43,8 +43,8 @@ const BITS: u32 = 40;
 /// No epoch is higher.
 pub(super) const LAST_EPOCH: u64 = (1 << (u64::BITS - BITS)) - 1;
 
-/// How far the terms of an epoch go. No election is held beyond, and nobody is believed who names
-/// such a term: it is nonsense, and adopting it would use up the numbers.
+/// How far the terms of an epoch go. No election is held beyond, and an agent that names such a term
+/// is not believed: it is nonsense, and adopting it would use up the numbers.
 pub(super) const TERMS: u64 = (1 << BITS) - (1 << 20);
 
 impl QuorumConfig {
@@ -56,6 +56,11 @@ impl QuorumConfig {
     /// The last term of this epoch; then it takes another one.
     pub(super) const fn last_term(&self) -> Term {
         Term(self.first_term().0 + TERMS)
+    }
+
+    /// The term after that one, if this epoch has it.
+    pub(super) fn term_above(&self, term: Term) -> Option<Term> {
+        term.next().filter(|next| *next <= self.last_term())
     }
 
     /// Checks that a voter with a record of this term may take part in this epoch.

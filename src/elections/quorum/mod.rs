@@ -1,118 +1,157 @@
-//! The quorum election (lease-bully): at most one agent believes that it leads, at any instant.
+//! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
 //!
-//! The bully's questions and answers, with a majority of the voters holding the pen. `Elect` asks
-//! for votes without taking any, `Ok` objects, `Yield` consents; then a `Claim` collects durable votes,
-//! and a leader's heartbeats collect the acknowledgements that its lease rests on.
+//! The bully's questions and answers, with a majority of the voters holding the pen.
 //!
-//! **What you can rely on** (the *quorum* mode).
+//! # One normal election
+//! Three voters; `a` has the highest rank, so its slot comes first. `[..]` is written to the disk.
+//!
+//! ```text
+//!  a                                b, c
+//!  ├── Elect ──────────────────────▶│  "would you vote for me?"; nothing durable changes
+//!  │◀───────────────────── Yield ───┤  (an agent that outranks it would say Ok: "I object")
+//!  [term 1, vote a]                 │
+//!  ├── Claim ──────────────────────▶│
+//!  │                  [term 1, vote a]
+//!  │◀──────────────── ClaimReply ───┤  Qv votes, its own included: elected
+//!  ├── Elected ────────────────────▶│  a does not lead yet
+//!  │                       [promise]│  for P from now on b supports no other agent
+//!  │◀─────────────────────── Ack ───┤  Ql acknowledgements: a holds a lease, and leads (Acquired)
+//!  ├── Heartbeat ──────────────────▶│  every H
+//!  │◀─────────────────────── Ack ───┤  the lease lasts D from when that heartbeat was sent
+//! ```
+//!
+//! # One failover
+//! ```text
+//!  a                                b (next in rank)                  c
+//!  ├── Heartbeat ──────────────────▶├ promise until t               ──▶├ promise until t'
+//!  ✗ crash, hang, or cut off        │                                  │
+//!  │ its lease ends: Lost           │ (before t and t', by any clock)  │
+//!  │                                │ t: NoLeader; b's slot comes first│
+//!  │                                ├── Elect ─────────────────────────▶│
+//!  │                                │◀──────────────────────── Yield ──┤ c's own promise is over too
+//!  │                                [term 2, vote b] ── Claim ─────────▶│ [term 2, vote b]
+//!  │                                ├── Elected ── Ack: b leads in term 2
+//! ```
+//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the
+//! promises to that incarnation are void at once, and b asks after a message delay instead of P. If a
+//! hands over, it says `Resign` after its application has ended its work, and the successor that it
+//! names claims at once.
+//!
+//! # The promise
 //! - While the rates of the voters' clocks differ by no more than the timings allow: at every instant
-//!   at most one agent believes that it leads, and the terms of successive leaders strictly
-//!   increase.
+//!   at most one agent considers itself leader, and the terms of successive leaders strictly increase.
 //! - Even if they do not: at most one leader per term, ever. The term is a *fencing token*: a resource
 //!   that refuses what is older than the newest it has seen is never written by a former leader after
 //!   a later one.
 //! - Once messages take no longer than the delay bound and a majority of the voters can reach each
-//!   other, one leader; with preemption, in the end, the most important voter that reaches a majority.
+//!   other, one leader; with preemption, in the end, the highest-ranked voter that reaches a majority.
 //!
-//! Members may have different [`Timings`](crate::protocol::Timings), as in the midst of a rolling
-//! change: none of the above rests on their being equal. Another list of voters is another [`epoch`];
-//! its page says how to change them.
+//! Why, in three sentences; [`proof`] has the assumptions, the invariants and the argument. A vote is
+//! durable before it is given, a voter has one in each term, and two quorums share a voter: so a term
+//! has one leader. A lease counts from when a heartbeat was *sent*, the promise behind it from when the
+//! heartbeat was *processed*, and the promise is longer by more than the clocks can differ: so when a
+//! voter is free again, the lease that rested on it has ended. A restart forgets promises, so the voter
+//! abstains until the longest that it may have given is over.
 //!
-//! **A leader that hangs** considers itself leader until its lease ends ([`View::valid_until`]), which
-//! was said D after it asked for the acknowledgements that the lease rests on; a step after that begins
-//! with the loss (`DUE`).
-//!
-//! A minority has no leader. Who was the leader stops itself before another can start. See [`proof`] for
-//! assumptions, timing, invariants and the argument.
+//! A minority has no leader: the former one stops itself before another can start. A leader that hangs
+//! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
+//! the loss. Members may have different [`Timings`](crate::protocol::Timings), as in the midst of a
+//! rolling change: none of the above rests on their being equal. Another list of voters is another
+//! [`epoch`]; its page says how to change them.
 //!
 //! # The rules by name
-//! | rule | here | decided in |
+//! | rule | what it says | decided in |
 //! |---|---|---|
-//! | S1 | a voter whose record is not empty abstains at the beginning of a life: for P, or the longest promise that the record keeps | `turn.rs` |
-//! | E0 | who becomes eligible takes a turn | `command.rs` |
-//! | E1 | a turn comes after S per more important voter, and 8 S more for who rests after stepping down; it begins by asking | `campaign.rs` |
-//! | E2 | `Elect`: not while bound to another; `Ok` from who outranks the asker, once, and if it rests only while it asks itself; else `Yield` | `elect.rs` |
-//! | E3 | enough consent, and all who outrank this agent have spoken or are late: claim | `campaign.rs` |
-//! | C1, C2, C3 | `Claim`: one durable vote per voter and term, never against a promise | `campaign.rs`, `vote.rs` |
-//! | A1 | elected: announce, and do not believe yet | `campaign.rs` |
-//! | A2 | `Elected`, `Heartbeat`: follow, promise, `Ack` | `announce.rs` |
-//! | A3, A5, A6, A7 | acknowledgements prolong the lease; belief ends with it, whatever the timers do | `lease.rs` |
-//! | L1 | an acknowledgement says what it promises, and a lease counts on no more | `announce.rs`, `lease.rs` |
-//! | L2 | the record keeps the longest promise that may still hold | `vote.rs` |
-//! | A4 | a voter knows a higher term: a believing leader raises its own without a gap | `lease.rs` |
-//! | R1, R2 | `Resign`: the belief ends, then it is said; promises are void, the successor claims | `resign.rs` |
-//! | P1, P2, P3, P4 | a better follower asks the voters, then the leader, who drains and resigns | `challenge.rs` |
-//! | P5 | who keeps losing the leadership is waited for longer | `challenge.rs` |
-//! | F1, F2 | only the *certain* end of the very life that was promised to voids a promise | `membership.rs` |
-//! | DUE | every step begins by looking whether the lease has ended | here |
+//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise that the record keeps. | `voter.rs` |
+//! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. One that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
+//! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
+//! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
+//! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
+//! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
+//! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
+//! | `persist-before-send` | The record is written before anything that depends on it is sent. | `voter.rs` |
+//! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
+//! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
+//! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
+//! | `lease-from-send-time` | An acknowledgement prolongs the lease from when the heartbeat that it answers was sent. | `lease.rs` |
+//! | `lease-within-promise` | It says how long the voter's promise is, and the lease counts on no more. | `leader.rs` |
+//! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
+//! | `lease-ends-by-clock` | Every step begins by looking whether the lease has ended. | `machine.rs` |
+//! | `raise-term-without-gap` | A leader that meets a voter with a higher term claims one above it, and leads on meanwhile. | `leader.rs` |
+//! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
+//! | `resignation-is-final` | `Resign` voids the promises to that leadership; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
+//! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
+//! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
+//! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
+//! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
+//! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
 //!
 //! # Role × input
-//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role.
+//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has
+//! this table as code; `state.rs` has the roles' diagram.
 //!
-//! | input | follower, seat taken | follower, seat vacant | asking, claiming | elected, leader |
+//! | input | following | vacant | asking, claiming | leading (elected) |
 //! |---|---|---|---|---|
-//! | `Elect` | `Ok`: the promise holds | `Yield`, `Stale`, or `Ok` and own election | the same, without a new election | believing: `Ok` |
-//! | `Elect` to take over | consents if it would be free | the same | the same | P2: its patience decides |
-//! | `Ok`, `Yield` | of a challenge: P3 | − | E3, this round only | − |
-//! | `Claim` granted | the seat is vacant, or its holder raises its term | stand back for W | the same | not believing: steps down |
-//! | `ClaimReply` | − | − | C3 | A4: votes for the higher term |
-//! | `Elected`, `Heartbeat` | newer or same: follow, `Ack` | the same | the same | newer: superseded |
+//! | `Elect` | refuses: the promise holds | consents, refuses, or objects and asks itself | the same, without a new election | refuses while it holds a lease |
+//! | `Elect` to take over | consents if it would be free | the same | the same | the grace period decides |
+//! | `Ok`, `Yield` | of a takeover | − | of this round: decides | − |
+//! | `Claim` granted | vacant, or its leader raises its term | defers for W | defers | without a lease: defers |
+//! | `ClaimReply` | − | − | claiming: counts | counts for the higher term |
+//! | `Elected`, `Heartbeat` | newer or same: follows, `Ack` | follows | follows | newer: superseded |
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
-//! | `Ack` | − | − | − | A3 |
-//! | `Nack` | − | − | − | A4; before belief: steps down |
-//! | `Takeover` | − | − | − | P3: drains |
-//! | `Resign` | its leader's: claim if named, else stand back | the same | void; asking and named: claim | − |
-//! | `Members` | leader's certain end: own turn, in steps of d | the same, if it is bound to the one that ended | who is down is not awaited | − |
-//! | `TimedOut` | `Election`: own turn; `Round`: the challenge failed | `Election`: ask | `Round`: decide, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: not believed |
-//! | `Campaign` | challenge the leader | ask now, unless bound | − | `Heartbeat` |
-//! | `SetScore` | the leader hears of it | own turn | ask again | `Heartbeat`; `None`: drain |
-//! | `StepDown`, `Drained` | − | − | − | drain; resign |
+//! | `Ack` | − | − | − | prolongs the lease |
+//! | `Nack` | − | − | − | raises its term; without a lease: vacant |
+//! | `Takeover` | − | − | − | drains, if the grace period is over |
+//! | `Resign` | its leader's: claims if named, else defers | the same | asking and named: claims | − |
+//! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the one that ended | does not wait for a voter that is down | − |
+//! | `TimedOut` | `Election`: own slot; `Round`: no takeover | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
+//! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
+//! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
+//! | `StepDown`, `Drained` | − | − | − | drains; resigns |
 //!
 //! An observer only follows.
 
-mod announce;
-mod campaign;
-mod challenge;
-mod command;
+mod candidate;
 mod config;
+mod consent;
+mod core;
 mod defect;
-mod elect;
 pub mod epoch;
+mod flapping;
+mod follower;
+mod leader;
 mod lease;
-mod membership;
+mod machine;
 pub mod proof;
 mod resign;
 mod state;
-mod timer;
-mod turn;
-mod vote;
+mod vacant;
+mod voter;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 pub use crate::elections::timer::Timer;
 pub use crate::elections::vote::Vote;
-use announce::Said;
 pub use config::{QuorumConfig, QuorumConfigBuilder, QuorumError};
 #[doc(hidden)]
 pub use defect::Defect;
-use state::{Flaps, Promise, Rest, Seat, State, Vacancy};
 
+use self::core::Core;
 use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
 };
 use crate::elections::shared::Participant;
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader,
-    Leaders, MemberKind, MembershipError, Requirements, Role, Rules, Score, Storage, Term, Time,
-    To, View,
+    AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
+    MembershipError, Requirements, Role, Rules, Storage, Time, View,
 };
+use state::State;
+use vacant::Vacant;
+use voter::Voter;
 
 type Out = EffectsOf<QuorumBully>;
 
@@ -121,32 +160,9 @@ const RULES: Rules = Rules::new("quorum");
 /// One agent's side of a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuorumBully {
-    me: Participant,
-    config: Arc<QuorumConfig>,
-    /// The other voters.
-    peers: Arc<[AgentId]>,
-    /// What is durable.
-    vote: Vote,
+    core: Core,
+    /// Written by [`machine`] only.
     state: State,
-    promise: Option<Promise>,
-    /// Abstains before this time, because a former life may have promised something (S1); `None`
-    /// before life begins.
-    quarantine: Option<Time>,
-    rest: Rest,
-    /// The newest leadership that is known to be resigned.
-    resigned: Option<Leadership>,
-    /// To whom it objected since there was a leader.
-    objected: BTreeSet<AgentId>,
-    /// The highest term heard of.
-    seen: Term,
-    /// What voters last said of their importance, newer than in `members`.
-    ranks: BTreeMap<AgentId, Option<Score>>,
-    flaps: Flaps,
-    last_leader: Option<Leadership>,
-    /// When an observer last heard a leader.
-    observed: Time,
-    /// Rounds asked in this life.
-    rounds: u64,
 }
 
 impl Election for QuorumBully {
@@ -161,49 +177,19 @@ impl Election for QuorumBully {
         if !config.is_voter(&identity.id) {
             identity.kind = MemberKind::Observer;
         }
-        let vote = durable.unwrap_or_default();
-        let seen = vote.term.max(config.first_term());
-        let peers = config.voters().iter().filter(|id| **id != identity.id);
+        let voter = Voter::new(durable.unwrap_or_default(), config.first_term());
         Self {
-            peers: peers.cloned().collect(),
-            me: Participant::new(identity),
-            config: Arc::clone(config),
-            seen,
-            vote,
-            state: State::Follower(Seat::Vacant(Vacancy::NONE)),
-            promise: None,
-            quarantine: None,
-            rest: Rest::default(),
-            resigned: None,
-            objected: BTreeSet::new(),
-            ranks: BTreeMap::new(),
-            flaps: Flaps::new(),
-            last_leader: None,
-            observed: Time::ZERO,
-            rounds: 0,
+            core: Core::new(Participant::new(identity), config, voter),
+            state: State::Vacant(Vacant::IDLE),
         }
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
-        if self.quarantine.is_none() {
-            return self.before_life(now, input, out);
+        if !self.core.voter.has_started() {
+            return self.before_start(now, input, out);
         }
-        self.due(now, out);
-        match input {
-            Input::Received {
-                from,
-                incarnation,
-                message,
-            } => {
-                self.on_message(now, &from, incarnation, message, out);
-            }
-            Input::TimedOut(timer) => self.on_timer(now, timer, out),
-            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
-            Input::Campaign => self.on_campaign(now, out),
-            Input::SetScore(score) => self.on_set_score(now, score, out),
-            Input::StepDown { to } => self.on_step_down(now, to, out),
-            Input::Drained => self.on_drained(now, out),
-        }
+        self.end_expired_lease(now, out);
+        self.on_input(now, input, out);
     }
 
     fn requirements(
@@ -213,9 +199,9 @@ impl Election for QuorumBully {
     ) -> Result<Requirements, MembershipError> {
         config.check(who, kind)?;
         Ok(Requirements {
-            // Two quorums of votes meet in a voter, and a voter has one durable vote in each term:
-            // I2 and I3 of the [`proof`]. That needs no clock; the lease, which keeps two from
-            // leading at one instant in different terms, does.
+            // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
+            // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
+            // instant in different terms, does.
             leaders: Leaders::PerTerm,
             storage: Storage::of_voters(kind),
             clock: match kind {
@@ -238,138 +224,30 @@ impl Election for QuorumBully {
     }
 
     fn view(&self, now: Time) -> View {
-        let held = self.believes_until(now);
-        let leading = self.reign_term().filter(|_| held.is_some());
+        let config = &self.core.config;
+        let lease = self.state.lease(now, config);
+        let leading = match &self.state {
+            State::Leading(leading) if lease.is_some() => Some(leading.term),
+            State::Vacant(_)
+            | State::Following(_)
+            | State::Asking(_)
+            | State::Claiming(_)
+            | State::Leading(_) => None,
+        };
         let leader = match leading {
-            Some(term) => Some(Leader {
-                id: self.me.id.clone(),
-                incarnation: self.me.incarnation,
-                term,
-            }),
-            None => self.followed().map(|f| f.leader.clone()),
+            Some(term) => Some(self.core.me.as_leader(term)),
+            None => self.state.following().map(|f| f.leader.clone()),
         };
         let role = self.state.role();
-        let expired = role == Role::Leader && leading.is_none();
+        let has_expired = role == Role::Leader && lease.is_none(); // the next step says so
         View {
-            role: if expired { Role::Follower } else { role },
-            term: leader.as_ref().map_or(self.seen, |l| l.term),
+            role: if has_expired { Role::Follower } else { role },
+            term: leader.as_ref().map_or(self.core.voter.seen, |l| l.term),
             leader,
             leading,
-            valid_until: held
-                .filter(|_| !self.config.has(Defect::BeliefByTimer))
+            valid_until: lease
+                .filter(|_| !config.has(Defect::BeliefByTimer))
                 .unwrap_or(Time::MAX),
         }
-    }
-}
-
-impl QuorumBully {
-    /// Says nothing before life begins.
-    fn before_life(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
-        match input {
-            Input::Start(members) => self.on_start(now, members, out),
-            Input::SetScore(score) => self.me.score = score,
-            Input::Received { .. }
-            | Input::TimedOut(_)
-            | Input::Members(_)
-            | Input::Campaign
-            | Input::StepDown { .. }
-            | Input::Drained => self.ignore("life has not begun"),
-        }
-    }
-
-    /// DUE: every step begins by looking whether the lease has ended.
-    fn due(&mut self, now: Time, out: &mut Out) {
-        if matches!(self.state.role(), Role::Leader) && self.believes_until(now).is_none() {
-            self.lease_expired(now, out);
-        }
-    }
-
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: &AgentId,
-        incarnation: Incarnation,
-        message: BullyMessage,
-        out: &mut Out,
-    ) {
-        if let BullyMessage::Heartbeat(m) = &message
-            && self.refresh(now, from, incarnation, m, out)
-        {
-            return;
-        }
-        if !self.config.is_voter(from) || *from == self.me.id {
-            return self.ignore("not from another voter");
-        }
-        if message.term() > self.config.last_term() {
-            return self.ignore("a term out of all measure");
-        }
-        let is_told = matches!(
-            message,
-            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) | BullyMessage::Resign(_)
-        );
-        if !is_told && !self.me.is_voter() {
-            return self.ignore("an observer is told, never asked");
-        }
-        match message {
-            BullyMessage::Elected(m) => {
-                let said = Said::new(m.term, m.score, m.sent_at);
-                self.on_announcement(now, from, incarnation, said, out);
-            }
-            BullyMessage::Heartbeat(m) => {
-                let said = Said::new(m.term, m.score, m.sent_at);
-                self.on_announcement(now, from, incarnation, said, out);
-            }
-            BullyMessage::Resign(resign) => self.on_resign(now, from, &resign, out),
-            BullyMessage::Elect(elect) => self.on_elect(now, from, &elect, out),
-            BullyMessage::Ok(ok) => self.on_ok(now, from, &ok, out),
-            BullyMessage::Yield(consent) => self.on_yield(now, from, &consent, out),
-            BullyMessage::Claim(claim) => self.on_claim(now, from, &claim, out),
-            BullyMessage::ClaimReply(reply) => self.on_claim_reply(now, from, &reply, out),
-            BullyMessage::Ack(ack) => self.on_ack(now, from, &ack, out),
-            BullyMessage::Nack(nack) => self.on_nack(now, &nack, out),
-            BullyMessage::Takeover(takeover) => self.on_takeover(now, from, &takeover, out),
-        }
-    }
-
-    fn ask_voters(&self, question: impl Into<BullyMessage>, out: &mut Out) {
-        if !self.peers.is_empty() {
-            out.send_to(To::Set(Arc::clone(&self.peers)), question);
-        }
-    }
-
-    fn hear(&mut self, term: Term) {
-        self.seen = self.seen.max(term);
-    }
-
-    fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
-        match self.ranks.get_mut(id) {
-            Some(known) => *known = score,
-            None => drop(self.ranks.insert(id.clone(), score)),
-        }
-    }
-
-    // ---- queries ----------------------------------------------------------------------------
-
-    fn score_of(&self, id: &AgentId) -> Option<Score> {
-        match self.ranks.get(id) {
-            Some(score) => *score,
-            None => self.me.members.get(id).and_then(|m| m.score),
-        }
-    }
-
-    fn reign_term(&self) -> Option<Term> {
-        match &self.state {
-            State::Leader(reign) => Some(reign.term),
-            State::Follower(_) | State::Probing(_) | State::Claiming(_) => None,
-        }
-    }
-
-    fn leadership(&self, term: Term) -> Leadership {
-        let id = self.me.id.clone();
-        Leadership { id, term }
-    }
-
-    fn ignore(&self, why: &'static str) {
-        self.me.ignore(self.state.role(), why);
     }
 }

@@ -1,156 +1,223 @@
-//! Handing a leadership over (R1, R2): the belief ends before anybody hears of it.
+//! When a leader hands its leadership over, to whom, and how (`leader-decides-takeover`,
+//! `lose-before-resign`).
 //!
-//! `Resign` is final for the term that was led: what it releases may be given to another at once.
+//! No agent takes a leadership from a live leader: a better one asks for it, and only the leader gives
+//! it away. It goes on under its lease until its application has ended its work; then the leadership
+//! ends here, and only after that the others hear `Resign`.
 
 use std::time::Duration;
 
 use super::{
-    Defect, Leadership, Out, QuorumBully, Resign, Timer,
-    state::{Belief, Certainty, Drain, Followed, Gone, Seat, State},
+    Defect, Leadership, Out, Resign, Takeover, Timer,
+    core::Core,
+    leader::{Leading, Lease, Leaving},
+    state::{Certainty, Next, Predecessor, Start, State},
 };
-use crate::protocol::{AgentId, Event, LostReason, Score, Time};
+use crate::elections::{
+    policy::Preemption,
+    shared::{Due, Handover},
+};
+use crate::protocol::{AgentId, LostReason, Role, Score, Term, Time};
 
-impl QuorumBully {
-    /// Asks the application to end its work; the leadership goes on, under its lease, until it has,
-    /// or the drain's time is over. A leader that does not believe yet has no work to end.
-    pub(super) fn begin_drain(
+impl Leading {
+    /// For how much longer this leader keeps its leadership from that agent; `None` if it hands over
+    /// now.
+    pub(super) fn grace(
+        &self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        score: Score,
+        term: Term,
+    ) -> Option<Duration> {
+        let promise = core.config.timings().promise();
+        let Preemption::After(grace) = core.config.preemption() else {
+            return Some(promise);
+        };
+        let holds = matches!(self.lease, Lease::Held { until } if now < until);
+        let is_better = core.is_better((score, from), (self.score, &core.me.id));
+        if self.term != term || !holds || self.leaving.is_some() || !is_better {
+            return Some(promise);
+        }
+        let grace = core.flapping.grace_for(now, from, grace);
+        let fresh = core.config.heartbeat().saturating_mul(2);
+        let contact = self.supporters.contact(from);
+        // An agent that is not heard at this moment would be handed a leadership that it cannot hold.
+        let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
+            return Some(grace);
+        };
+        let missing = contact.since.after(grace).since(now);
+        (!missing.is_zero()).then_some(missing)
+    }
+
+    /// A quorum agrees that a better agent takes over. The leader looks once more: its consent was for
+    /// another moment.
+    pub(super) fn on_takeover(
         &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        takeover: &Takeover,
+        out: &mut Out,
+    ) -> Next {
+        let score = core.scores.get(from).copied().flatten();
+        let hands_over = |score| self.grace(core, now, from, score, takeover.term).is_none();
+        if score.is_some_and(hands_over) {
+            return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
+        }
+        core.ignore(Role::Leader, "it does not hand over to that agent now");
+        Next::Stay
+    }
+
+    pub(super) fn on_set_score(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        score: Option<Score>,
+        out: &mut Out,
+    ) -> Next {
+        let Some(score) = score else {
+            return self.drain(core, now, None, Duration::ZERO, out); // `drain-when-ineligible`
+        };
+        self.score = score;
+        self.tell_score(now, out);
+        Next::Stay
+    }
+
+    /// Asks the application to end its work. The leadership goes on, under its lease, until the work has
+    /// ended or its time is over.
+    pub(super) fn drain(
+        &mut self,
+        core: &mut Core,
         now: Time,
         to: Option<AgentId>,
-        rest: Duration,
+        cooldown: Duration,
         out: &mut Out,
-    ) {
-        let to = self.successor(now, to);
-        let span = self.config.drain();
-        let State::Leader(reign) = &mut self.state else {
-            return;
+    ) -> Next {
+        if self.leaving.is_some() {
+            core.ignore(Role::Leader, "it steps down already");
+            return Next::Stay;
+        }
+        let to = self.successor(core, now, to);
+        if !self.has_lease() {
+            return self.resign(core, now, to, cooldown, out); // there is no work to end
+        }
+        let limit = core.config.drain();
+        self.leaving = Some(Leaving {
+            handover: Handover::begin(now, self.term, to, limit, Timer::Drain, out),
+            cooldown,
+        });
+        Next::Stay
+    }
+
+    pub(super) fn on_drained(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        let Some(Leaving { handover, cooldown }) = &self.leaving else {
+            core.ignore(Role::Leader, "it does not step down");
+            return Next::Stay;
         };
-        let drain = Drain {
-            to: to.clone(),
-            due: now.after(span),
-            rest,
-        };
-        let term = reign.term;
-        if let Belief::Pending { .. } = reign.belief {
-            return self.resign(now, &drain, out);
-        }
-        reign.draining = Some(drain);
-        out.notify(Event::Draining { term, to });
-        out.set_timer(Timer::Drain, span);
+        self.resign(core, now, handover.to.clone(), *cooldown, out)
     }
 
-    pub(super) fn on_drained(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) => self.resign(now, &drain, out),
-            None => self.ignore("it does not step down"),
+    pub(super) fn on_drain_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
+        if let Some(leaving) = &self.leaving
+            && let Due::In(rest) = leaving.handover.due(now)
+        {
+            out.set_timer(Timer::Drain, rest);
+            return Next::Stay;
         }
+        self.on_drained(core, now, out)
     }
 
-    pub(super) fn on_drain_due(&mut self, now: Time, out: &mut Out) {
-        match self.draining() {
-            Some(drain) if now < drain.due => out.set_timer(Timer::Drain, drain.due.since(now)),
-            Some(drain) => self.resign(now, &drain, out),
-            None => self.ignore("it does not step down"),
+    /// `lose-before-resign`: the leadership ends here first, then the others hear of it. `Resign` is
+    /// final for the term that was led, so what it releases may be given to another agent at once. It
+    /// never names a term that is still being claimed: the votes for that one are not in yet.
+    fn resign(
+        &self,
+        core: &mut Core,
+        now: Time,
+        to: Option<AgentId>,
+        cooldown: Duration,
+        out: &mut Out,
+    ) -> Next {
+        let term = self.term;
+        let successor = self.successor(core, now, to);
+        if core.config.has(Defect::BeliefAfterResign) {
+            out.send_all(Resign { term, successor });
+            return Next::Stay;
         }
-    }
-
-    fn draining(&self) -> Option<Drain> {
-        match &self.state {
-            State::Leader(reign) => reign.draining.clone(),
-            State::Follower(_) | State::Probing(_) | State::Claiming(_) => None,
-        }
-    }
-
-    /// R1. The term is the one that was led, never one that is still being claimed.
-    fn resign(&mut self, now: Time, drain: &Drain, out: &mut Out) {
-        let State::Leader(reign) = &self.state else {
-            return;
-        };
-        let term = reign.term;
-        let successor = self.successor(now, drain.to.clone());
-        if self.config.has(Defect::BeliefAfterResign) {
-            return out.send_all(Resign { term, successor });
-        }
-        self.step_down(LostReason::Resigned, out);
-        self.resigned = Some(self.leadership(term));
-        self.rest.campaign = now.after(self.config.wait());
-        if !drain.rest.is_zero() {
-            self.rest.challenge = now.after(drain.rest);
+        self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
+        core.voter.resigned = Some(core.leadership(term));
+        core.cooldown.campaign = now.after(core.config.wait());
+        if !cooldown.is_zero() {
+            core.cooldown.yields = now.after(cooldown);
         }
         out.send_all(Resign { term, successor });
-        self.take_turn(now, Duration::ZERO, None, out);
+        Next::own_slot(None)
     }
 
-    /// The wished successor if it can be heard, else the most important voter that can.
-    fn successor(&self, now: Time, wish: Option<AgentId>) -> Option<AgentId> {
-        let State::Leader(reign) = &self.state else {
-            return None;
-        };
-        let fresh = self.config.heartbeat().saturating_mul(2);
-        let rank = |id: &AgentId| self.ranks.get(id).copied().flatten();
+    /// The agent to hand over to: the one that was asked for if it is heard, else the highest-ranked
+    /// voter that is. (The snapshot of the members may name agents that cannot hear this one.)
+    fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
+        let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
-            reign
-                .book
-                .heard(now, fresh)
-                .filter_map(|id| Some((rank(id)?, id)))
+            let heard = self.supporters.heard(now, fresh);
+            heard.filter_map(|id| Some((core.scores.get(id).copied().flatten()?, id)))
         };
-        wish.filter(|wish| heard().any(|(_, id)| id == wish))
-            .or_else(|| {
-                let best = |a: &(Score, &AgentId), b: &(Score, &AgentId)| a.cmp(b);
-                heard().max_by(best).map(|(_, id)| id.clone())
-            })
+        wanted
+            .filter(|wanted| heard().any(|(_, id)| id == wanted))
+            .or_else(|| heard().max().map(|(_, id)| id.clone()))
     }
+}
 
-    /// R2.
-    pub(super) fn on_resign(&mut self, now: Time, from: &AgentId, resign: &Resign, out: &mut Out) {
-        self.hear(resign.term);
-        let leadership = Leadership {
+/// `Resign`: what was promised to that leadership is void, and its successor claims at once.
+pub(super) fn on_resign(
+    core: &mut Core,
+    state: &mut State,
+    from: &AgentId,
+    resign: &Resign,
+    out: &mut Out,
+) -> Next {
+    core.voter.note_resignation(
+        &core.config,
+        Leadership {
             id: from.clone(),
             term: resign.term,
-        };
-        let any = self.config.has(Defect::ResignVoidsAny);
-        self.promise
-            .take_if(|p| p.is_released_by(&leadership) || any);
-        let newer = |l: &Leadership| l.term <= resign.term;
-        if self.resigned.as_ref().is_none_or(newer) {
-            self.resigned = Some(leadership);
+        },
+    );
+    let is_named = resign.successor.as_ref() == Some(&core.me.id);
+    let before = match state {
+        State::Following(following)
+            if following.leader.id == *from && following.leader.term <= resign.term =>
+        {
+            following.leave(out);
+            None
         }
-        let led = |f: &Followed| f.leader.id == *from && f.leader.term <= resign.term;
-        let was_mine = self.followed().is_some_and(led);
-        if was_mine {
-            self.drop_leader(out);
+        State::Vacant(vacant) if resign.term >= core.voter.record.term => vacant.before.take(),
+        State::Asking(asking) if is_named => asking.before.take(),
+        State::Vacant(_)
+        | State::Following(_)
+        | State::Asking(_)
+        | State::Claiming(_)
+        | State::Leading(_) => {
+            core.ignore(
+                state.role(),
+                "an election is under way, or another agent leads",
+            );
+            return Next::Stay;
         }
-        let named = resign.successor.as_ref() == Some(&self.me.id);
-        let open = match &self.state {
-            State::Follower(Seat::Vacant(_)) => was_mine || resign.term >= self.vote.term,
-            State::Probing(_) => named,
-            State::Follower(Seat::Taken(_)) | State::Claiming(_) | State::Leader(_) => false,
-        };
-        if !open {
-            return self.ignore("an election is under way, or another one leads");
+    };
+    let resigned = Some(Predecessor {
+        id: from.clone(),
+        certainty: Certainty::Suspected,
+    });
+    // Only in the very next term: a record above it has seen another election meanwhile.
+    let next = resign.term.next();
+    let is_next = next.is_some_and(|next| core.voter.record.term <= next);
+    match (&resign.successor, core.voter.seen.next()) {
+        (Some(_), Some(term)) if is_named && is_next && core.me.eligible().is_some() => {
+            Next::Become(Start::Claim { term, before })
         }
-        self.succeed(now, from, resign, out);
-    }
-
-    /// The seat is vacant: the successor that was named claims it at once, the others wait for it.
-    fn succeed(&mut self, now: Time, from: &AgentId, resign: &Resign, out: &mut Out) {
-        let last = Some(Gone {
-            id: from.clone(),
-            certain: Certainty::Guessed,
-        });
-        let next = self.seen.max(self.vote.term).next();
-        let fresh = resign
-            .term
-            .next()
-            .is_some_and(|next| self.vote.term <= next);
-        match (&resign.successor, next) {
-            (Some(id), Some(term))
-                if *id == self.me.id && fresh && self.me.eligible().is_some() =>
-            {
-                self.claim(now, term, out);
-            }
-            (Some(id), _) if *id != self.me.id => self.stand_back(now, last, out),
-            (Some(_) | None, _) => self.take_turn(now, Duration::ZERO, last, out),
-        }
+        (Some(_), _) if !is_named => Next::Become(Start::Defer { before: resigned }),
+        (Some(_) | None, _) => Next::own_slot(resigned),
     }
 }

@@ -5,6 +5,7 @@
 //! | [`Participant`] | who this agent is, who the other members are, and how both compare |
 //! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
+//! | [`Voters`] | which agents the configuration of a majority's election lists |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
@@ -17,8 +18,10 @@ mod cooldown;
 mod handover;
 mod messages;
 mod participant;
+mod voters;
 
 pub(super) use cooldown::Cooldown;
 pub(super) use handover::{Due, Handover};
 pub(super) use messages::messages;
 pub(super) use participant::Participant;
+pub(super) use voters::Voters;

@@ -62,7 +62,7 @@ impl Group {
         match self {
             Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
             Self::Threshold => "Plain bully: messages take D ticks at most, the deadline is T",
-            Self::Quorum => "Quorum election, three voters: I1 to I5 and I8 to I10",
+            Self::Quorum => "Quorum election, three voters",
             Self::Others => "The other elections, three voters",
             Self::Invitation => "Invitation election: agreement within each group, not one leader",
             Self::Planted => "Quorum election, one rule broken on purpose",

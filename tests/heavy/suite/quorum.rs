@@ -64,7 +64,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Voters with different timings, or with others after a crash (L1, L2).
+/// Voters with different timings, or with others after a crash.
 fn mixed(whose: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);

@@ -62,19 +62,19 @@ pub(super) fn cases() -> Vec<Case> {
         Case::breaks(
             "two votes in one term",
             106,
-            ("I3 VoteOnce", 3),
+            ("VoteOnce", 3),
             search(votes(Some(Defect::VoteTwice), 2), 1),
         ),
         Case::breaks(
             "votes never stored",
             16,
-            ("I10 DiskFirst", 2),
+            ("DiskFirst", 2),
             search(votes(Some(Defect::VolatileVote), 2), 1),
         ),
         Case::breaks(
             "votes never stored, one crash",
             1_005,
-            ("I3 VoteOnce", 5),
+            ("VoteOnce", 5),
             search(unseen(), 2),
         ),
     ]
@@ -90,7 +90,7 @@ fn votes(defect: Option<Defect>, terms: u8) -> Quorum {
 /// What comes of a vote that is not on the disk, where nobody looks at the disk.
 fn unseen() -> Quorum {
     let mut rules = votes(Some(Defect::VolatileVote), 1);
-    rules.tolerated = Some("I10 DiskFirst");
+    rules.tolerated = Some("DiskFirst");
     rules
 }
 

@@ -1,4 +1,4 @@
-//! `Elected` and `Heartbeat` (A2): following, promising, acknowledging.
+//! `Elected` and `Heartbeat`: following, promising, acknowledging.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn a_voter_follows_writes_promises_and_acknowledges() {
         .set(Timer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
-    let promise = me.machine.promise.as_ref().unwrap();
+    let promise = me.machine.core.voter.promise.as_ref().unwrap();
     assert_eq!((&promise.holder, promise.term), (&id(HIGH), Term(OLD)));
     assert_eq!(promise.until, me.now.after(Duration::from_millis(P)));
 }
@@ -24,7 +24,7 @@ fn a_heartbeat_prolongs_the_promise() {
         .set(Timer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
-    let until = me.machine.promise.as_ref().unwrap().until;
+    let until = me.machine.core.voter.promise.as_ref().unwrap().until;
     assert_eq!(until, me.now.after(Duration::from_millis(P)));
 }
 
@@ -106,7 +106,7 @@ fn silence_ends_with_the_promise() {
         .nothing_else_happened();
 }
 
-/// I12
+/// `Observers`
 #[test]
 fn an_observer_follows_and_promises_nothing() {
     let mut me = Kit::observer();
@@ -114,7 +114,7 @@ fn an_observer_follows_and_promises_nothing() {
         .notified(Event::NewLeader(leader(HIGH, OLD)))
         .set(Timer::Election, P)
         .nothing_else_happened();
-    assert_eq!(me.machine.promise, None);
+    assert_eq!(me.machine.core.voter.promise, None);
     me.later(P)
         .fire(Timer::Election)
         .notified(Event::NoLeader { term: Term(OLD) })

@@ -1,4 +1,4 @@
-//! `Campaign` and `SetScore` (E0).
+//! `Campaign` and `SetScore`.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn who_cannot_be_elected_does_not_campaign() {
     }
 }
 
-/// E0
+/// `slot-by-rank`
 #[test]
 fn who_becomes_eligible_takes_a_turn() {
     let mut me = Kit::witness();

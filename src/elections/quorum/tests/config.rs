@@ -65,7 +65,7 @@ fn an_error_says_what_to_do() {
     let error = of(&["a", "b", "c", "d"]).quorums(2, 3).build().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "2 of 4 votes must not elect: two groups could, or nobody; ask for 3 to 4"
+        "2 of 4 votes must not elect: two groups could, or no group; ask for 3 to 4"
     );
 }
 

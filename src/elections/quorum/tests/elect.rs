@@ -1,8 +1,8 @@
-//! `Elect`, `Ok` and `Yield` (E1 to E3): asking, and answering who asks.
+//! `Elect`, `Ok` and `Yield`: asking, and answering who asks.
 
 use super::*;
 
-/// I11
+/// `NoDisrupt`
 #[test]
 fn a_question_changes_nothing_durable_in_any_role() {
     for (role, mut me) in Kit::roles() {
@@ -108,7 +108,7 @@ fn a_term_that_is_not_new_is_stale() {
         .nothing_else_happened();
 }
 
-/// E1
+/// `ask-before-claim`
 #[test]
 fn a_turn_begins_by_asking() {
     let mut me = Kit::with_turn();
@@ -122,12 +122,12 @@ fn a_turn_begins_by_asking() {
         .nothing_else_happened();
 }
 
-/// E3
+/// `wait-for-higher-ranked`
 #[test]
 fn a_claim_waits_for_the_word_of_who_outranks_it() {
     let mut me = Kit::probing().after(LOW, yields(1));
     assert!(
-        matches!(me.machine.state, State::Probing(_)),
+        matches!(me.machine.state, State::Asking(_)),
         "a quorum, but HIGH is silent"
     );
     me.hear(HIGH, yields(1))
@@ -175,7 +175,7 @@ fn consent_counts_for_its_own_round_only() {
     me.later(E).fire(Timer::Round).whatever();
     me.later(S).fire(Timer::Election).whatever();
     let before = me.machine.clone();
-    assert!(matches!(before.state, State::Probing(_)));
+    assert!(matches!(before.state, State::Asking(_)));
     for counter in [0, 1, 3] {
         for name in [LOW, HIGH] {
             me.hear(name, yields(counter)).nothing_else_happened();

@@ -36,7 +36,7 @@ fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
         .next(&Effect::Persist(fresh))
         .set(Timer::Election, P + S)
         .nothing_else_happened();
-    assert_eq!(me.machine.vote.term, Term(NEXT));
+    assert_eq!(me.machine.core.voter.record.term, Term(NEXT));
     me.later(P - 1);
     me.hear(LOW, claim(NEXT + 1, 1))
         .sent(LOW, refuses(NEXT + 1, NEXT, 1))
@@ -48,14 +48,20 @@ fn an_old_record_is_no_vote_in_the_new_epoch() {
     let mut me = Kit::reborn(of_epoch(1), MemberKind::Voter, Some(5), record(7));
     start(&mut me).whatever();
     assert_eq!(
-        (me.machine.vote.term, &me.machine.vote.voted_for),
+        (
+            me.machine.core.voter.record.term,
+            &me.machine.core.voter.record.voted_for
+        ),
         (Term(NEXT), &None)
     );
     me.later(P);
     me.hear(LOW, claim(8, 1)).whatever();
-    assert_eq!(me.machine.vote.voted_for, None, "a term of the old epoch");
+    assert_eq!(
+        me.machine.core.voter.record.voted_for, None,
+        "a term of the old epoch"
+    );
     me.hear(LOW, claim(NEXT + 1, 1)).whatever();
-    assert_eq!(me.machine.vote.voted_for, Some(id(LOW)));
+    assert_eq!(me.machine.core.voter.record.voted_for, Some(id(LOW)));
 }
 
 #[test]
@@ -98,11 +104,11 @@ fn a_record_of_a_later_epoch_is_refused() {
 fn a_machine_with_a_record_of_a_later_epoch_votes_for_nobody() {
     let mut me = Kit::reborn(of_epoch(0), MemberKind::Voter, Some(5), record(NEXT + 2));
     start(&mut me).whatever();
-    let before = me.machine.vote.clone();
+    let before = me.machine.core.voter.record.clone();
     me.later(2 * P + S);
     me.fire(Timer::Election).nothing_else_happened();
     me.hear(LOW, claim(9, 1)).whatever();
     me.hear(LOW, elected(9, 1)).whatever();
-    assert_eq!(me.machine.vote, before);
-    assert!(me.machine.followed().is_none());
+    assert_eq!(me.machine.core.voter.record, before);
+    assert!(me.machine.state.following().is_none());
 }

@@ -1,4 +1,4 @@
-//! `Ack`, `Nack`, and the timers of a leader (A3 to A7).
+//! `Ack`, `Nack`, and the timers of a leader.
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn of_five_voters_the_second_best_word_counts() {
 impl Kit {
     fn elected_by_five(config: QuorumConfig) -> Self {
         let mut kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
-        kit.machine.seen = Term(MINE - 1);
+        kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(Timer::Election).whatever();
         kit.after(LOW, yields(1))
             .after(HIGH, yields(1))
@@ -93,7 +93,7 @@ fn belief_ends_with_the_lease_before_any_step() {
     assert_eq!(me.view().leader, None);
 }
 
-/// DUE
+/// `lease-ends-by-clock`
 #[test]
 fn every_step_begins_by_looking_whether_the_lease_is_over() {
     let inputs = [
@@ -161,7 +161,7 @@ fn the_lease_timer_moves_with_the_lease() {
         .nothing_else_happened();
 }
 
-/// A7
+/// `give-up-unacknowledged`
 #[test]
 fn who_is_not_acknowledged_gives_up() {
     let mut me = Kit::elected();
@@ -188,7 +188,7 @@ fn who_does_not_believe_yet_steps_down_for_a_higher_term() {
     assert_eq!((me.view().leading, me.view().term), (None, Term(20)));
 }
 
-/// 58, A4
+/// 58, `raise-term-without-gap`
 #[test]
 fn a_believing_leader_raises_its_term_without_a_gap() {
     let mut me = Kit::leading();
@@ -256,7 +256,7 @@ fn the_lease_ends_while_a_higher_term_is_claimed() {
         .nothing_else_happened();
 }
 
-/// R1: the term that was led, never the one that is being claimed.
+/// `lose-before-resign`: the term that was led, never the one that is being claimed.
 #[test]
 fn resigning_while_a_higher_term_is_claimed_names_the_term_that_was_led() {
     let mut me = Kit::leading().after(HIGH, nack(20));

@@ -1,4 +1,4 @@
-//! `Members` (F1, F2): certain ends, and guesses.
+//! `Members`: certain ends, and guesses.
 
 use super::{super::state::Certainty, *};
 
@@ -31,15 +31,15 @@ fn an_attempt_at_once_remembers_whose_certain_end_it_follows() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
         .whatever();
-    let State::Probing(probe) = &me.machine.state else {
+    let State::Asking(asking) = &me.machine.state else {
         panic!("it asks at once");
     };
-    let last = probe.last.as_ref();
-    let known = last.map(|gone| (gone.id.clone(), gone.certain));
-    assert_eq!(known, Some((id(HIGH), Certainty::Certain)));
+    let last = asking.before.as_ref();
+    let known = last.map(|gone| (gone.id.clone(), gone.certainty));
+    assert_eq!(known, Some((id(HIGH), Certainty::Confirmed)));
 }
 
-/// F2: the voter that it follows goes on.
+/// `only-confirmed-end-voids`: the voter that it follows goes on.
 #[test]
 fn the_certain_end_of_another_than_the_leader_leaves_the_leader() {
     let mut me = Kit::following();
@@ -67,7 +67,7 @@ fn a_guess_voids_no_promise() {
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
-/// F1 (b): the leader restarted, was elected again, and now its former life is reported.
+/// `only-confirmed-end-voids` (b): the leader restarted, was elected again, and now its former life is reported.
 #[test]
 fn the_end_of_a_former_life_voids_no_promise_to_the_present_one() {
     let again = |kit: Kit| {
@@ -79,7 +79,7 @@ fn the_end_of_a_former_life_voids_no_promise_to_the_present_one() {
         me
     };
     let mut me = again(Kit::with_turn());
-    assert!(me.machine.promise.is_some());
+    assert!(me.machine.core.voter.promise.is_some());
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P))
         .nothing_else_happened();
@@ -108,7 +108,7 @@ fn who_left_is_not_followed_and_its_promise_holds() {
         .notified(Event::NoLeader { term: Term(OLD) })
         .set(Timer::Election, P)
         .nothing_else_happened();
-    assert!(me.machine.promise.is_some());
+    assert!(me.machine.core.voter.promise.is_some());
 }
 
 #[test]
@@ -122,12 +122,16 @@ fn an_observer_hears_of_a_certain_end() {
 #[test]
 fn a_newer_score_in_the_snapshot_replaces_what_was_heard() {
     let mut me = Kit::with_turn().after(LOW, elect(0, 7));
-    assert_eq!(me.machine.score_of(&id(LOW)), Some(7.into()));
+    assert_eq!(me.machine.core.score_of(&id(LOW)), Some(7.into()));
     me.told(|_| ()).nothing_else_happened();
-    assert_eq!(me.machine.score_of(&id(LOW)), Some(7.into()), "nothing new");
+    assert_eq!(
+        me.machine.core.score_of(&id(LOW)),
+        Some(7.into()),
+        "nothing new"
+    );
     me.told(|m| _ = m.set_score(&id(LOW), Some(2.into())))
         .nothing_else_happened();
-    assert_eq!(me.machine.score_of(&id(LOW)), Some(2.into()));
+    assert_eq!(me.machine.core.score_of(&id(LOW)), Some(2.into()));
 }
 
 #[test]

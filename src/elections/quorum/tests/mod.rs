@@ -26,7 +26,7 @@ use say::*;
 use super::{
     Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
     QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer, Vote, Yield,
-    state::{Seat, State},
+    state::State,
 };
 use crate::elections::policy::Preemption;
 use crate::protocol::{
@@ -140,9 +140,9 @@ impl Kit {
 
     fn probing_by(config: QuorumConfig) -> Self {
         let mut kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
-        kit.machine.seen = Term(MINE - 1);
+        kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(Timer::Election).whatever();
-        assert!(matches!(kit.machine.state, State::Probing(_)));
+        assert!(matches!(kit.machine.state, State::Asking(_)));
         kit
     }
 
@@ -166,7 +166,7 @@ impl Kit {
 
     fn elected_by(config: QuorumConfig) -> Self {
         let kit = Self::claiming_by(config).after(LOW, grants(MINE));
-        assert!(matches!(kit.machine.state, State::Leader(_)));
+        assert!(matches!(kit.machine.state, State::Leading(_)));
         assert_eq!(kit.view().leading, None);
         kit
     }
@@ -256,7 +256,7 @@ impl Kit {
     }
 
     fn durable(&self) -> (u64, Option<String>) {
-        let vote = &self.machine.vote;
+        let vote = &self.machine.core.voter.record;
         let voted_for = vote.voted_for.as_ref().map(ToString::to_string);
         (vote.term.0, voted_for)
     }

@@ -31,9 +31,9 @@ fn three() -> [(&'static str, Kit); 3] {
         let mut kit = Kit::unborn(config(), MemberKind::Voter, Some(score));
         let identity = Identity {
             id: id(name),
-            ..kit.machine.me.identity()
+            ..kit.machine.core.me.identity()
         };
-        kit.machine = QuorumBully::new(identity, &kit.machine.config, None);
+        kit.machine = QuorumBully::new(identity, &kit.machine.core.config, None);
         kit.members.set_score(&id(ME), Some(5.into()));
         kit.started()
     };
@@ -56,7 +56,7 @@ fn leading(kits: &[(&str, Kit)]) -> Vec<Term> {
         .collect()
 }
 
-/// F1 (a): an end is certain only once its belief is revoked, since a crashed agent runs no code.
+/// `only-confirmed-end-voids` (a): an end is certain only once its belief is revoked, since a crashed agent runs no code.
 #[test]
 fn a_certain_end_that_is_reported_before_the_belief_ended_makes_two_believe() {
     let mut all = three();
@@ -86,7 +86,7 @@ fn a_hand_over_needs_no_time() {
 #[test]
 fn a_voter_with_a_higher_term_costs_no_leadership() {
     let mut all = three();
-    all[0].1.machine.vote.term = Term(9);
+    all[0].1.machine.core.voter.record.term = Term(9);
     pass(&mut all, H);
     let seen = all[2].1.fire(Timer::Heartbeat);
     deliver(&mut all, 2, seen);

@@ -1,4 +1,4 @@
-//! Members with different timings (L1, L2): a lease is what was promised, and the record keeps the
+//! Members with different timings: a lease is what was promised, and the record keeps the
 //! longest promise.
 
 use super::*;
@@ -139,7 +139,7 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
     assert!(!seen.writes(), "the planted defect");
 }
 
-/// S1
+/// `abstain-after-restart`
 #[test]
 fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
     let mut me = reborn(config(), 3 * P);
@@ -237,7 +237,7 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
         .nothing_else_happened();
 }
 
-/// P1: the leader's H is longer than this follower's, and its pace suits the promise.
+/// `ask-before-takeover`: the leader's H is longer than this follower's, and its pace suits the promise.
 #[test]
 fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     let (lease, promise) = (Duration::from_millis(D), Duration::from_millis(5 * P));

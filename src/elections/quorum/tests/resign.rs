@@ -1,4 +1,4 @@
-//! `StepDown`, `Drained`, and `Resign` (R1, R2, P4).
+//! `StepDown`, `Drained`, and `Resign`.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn stepping_down_drains_first() {
         .nothing_else_happened();
 }
 
-/// R1
+/// `lose-before-resign`
 #[test]
 fn the_belief_ends_before_it_is_said() {
     let mut me = Kit::leading();
@@ -88,7 +88,7 @@ fn the_best_one_that_is_heard_succeeds() {
     assert_eq!(successor(me, Some(LOW)), None, "nobody was heard lately");
 }
 
-/// P4
+/// `drain-when-ineligible`
 #[test]
 fn a_leader_that_becomes_ineligible_hands_over() {
     let mut me = Kit::leading();
@@ -114,7 +114,7 @@ fn who_does_not_believe_yet_resigns_at_once() {
         .nothing_else_happened();
 }
 
-/// I9
+/// `ResignFinal`
 #[test]
 fn a_planted_leader_believes_after_it_resigned() {
     let mut me = Kit::leading_by(config().planted(Defect::BeliefAfterResign));
@@ -140,7 +140,7 @@ fn who_does_not_lead_does_not_step_down() {
     }
 }
 
-/// R2, 67
+/// `resignation-is-final`, 67
 #[test]
 fn the_successor_claims_at_once() {
     let mut me = Kit::following();
@@ -163,7 +163,7 @@ fn the_others_wait_for_the_successor() {
         .notified(Event::NoLeader { term: Term(OLD) })
         .set(Timer::Election, W)
         .nothing_else_happened();
-    assert_eq!(me.machine.promise, None);
+    assert_eq!(me.machine.core.voter.promise, None);
     assert_eq!(me.view().role, Role::Waiting);
 }
 
@@ -182,7 +182,7 @@ fn a_late_resignation_voids_no_newer_promise() {
     let mut me = Kit::following().after(HIGH, heartbeat(OLD + 1, 9));
     me.hear(HIGH, resign(OLD, Some(ME))).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD + 1)));
-    assert!(me.machine.promise.is_some());
+    assert!(me.machine.core.voter.promise.is_some());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `Start` (S1): boot, recovery, quarantine.
+//! `Start`: boot, recovery, quarantine.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn the_only_voter_leads_at_once() {
     );
 }
 
-/// S1, 59
+/// `abstain-after-restart`, 59
 #[test]
 fn a_voter_that_may_have_promised_something_abstains() {
     let mut me = recovered(OLD);
@@ -103,7 +103,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .nothing_else_happened();
 }
 
-/// C2, 58: over all its incarnations one vote a term.
+/// `one-vote-per-term`, 58: over all its incarnations one vote a term.
 #[test]
 fn a_voter_that_comes_back_votes_for_nobody_else_in_that_term() {
     let mut me = recovered(OLD);
@@ -151,6 +151,6 @@ fn a_second_start_is_a_snapshot_like_any_other() {
         let before = me.machine.clone();
         start(&mut me).nothing_else_happened();
         assert_eq!(me.machine.state, before.state, "{role}");
-        assert_eq!(me.machine.quarantine, before.quarantine, "{role}");
+        assert_eq!(me.machine.core.voter, before.core.voter, "{role}");
     }
 }

@@ -1,4 +1,4 @@
-//! `Elect` to take over, and `Takeover` (P1 to P3, P5).
+//! `Elect` to take over, and `Takeover`.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
     me
 }
 
-/// P1
+/// `ask-before-takeover`
 #[test]
 fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
     let mut me = steady();
@@ -83,7 +83,7 @@ fn a_gap_before_another_score_begins_the_patience_anew() {
         let mut me = Kit::following_low();
         let since = me.now;
         me.later(gap).hear(LOW, heartbeat(OLD, 2)).whatever();
-        let State::Follower(Seat::Taken(followed)) = &me.machine.state else {
+        let State::Following(followed) = &me.machine.state else {
             panic!("it follows LOW");
         };
         let begins = if anew { me.now } else { since };
@@ -91,7 +91,7 @@ fn a_gap_before_another_score_begins_the_patience_anew() {
     }
 }
 
-/// P2 at the leader: a gap in what it hears of a challenger.
+/// `leader-decides-takeover` at the leader: a gap in what it hears of a challenger.
 #[test]
 fn a_gap_in_acknowledgements_begins_the_patience_anew() {
     let gap = |millis: u64| {
@@ -113,7 +113,7 @@ fn a_gap_in_acknowledgements_begins_the_patience_anew() {
         .nothing_else_happened();
 }
 
-/// P3: consent to an earlier question was for another moment.
+/// `ask-before-takeover`: consent to an earlier question was for another moment.
 #[test]
 fn consent_to_an_earlier_challenge_does_not_count() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
@@ -146,7 +146,7 @@ fn nobody_asks_a_better_leader_or_where_leaders_are_left_alone() {
     }
 }
 
-/// P3
+/// `ask-before-takeover`
 #[test]
 fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_place() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
@@ -192,7 +192,7 @@ fn a_challenge_without_a_quorum_is_not_repeated_soon() {
     );
 }
 
-/// P2
+/// `leader-decides-takeover`
 #[test]
 fn a_leader_gives_way_to_who_was_steady_for_long_enough() {
     let mut me = heard(AFTER);
@@ -278,11 +278,11 @@ fn another_voter_consents_if_it_would_be_free() {
         .nothing_else_happened();
 }
 
-/// P5, 57
+/// `wait-longer-for-flapping`, 57
 #[test]
 fn who_keeps_losing_the_leadership_is_waited_for_longer() {
     let mut me = Kit::with_turn();
-    me.machine.seen = Term(MINE - 1);
+    me.machine.core.voter.seen = Term(MINE - 1);
     me.hear(HIGH, heartbeat(MINE - 1, 9)).whatever();
     me.later(P).fire(Timer::Election).whatever();
     me.fire(Timer::Election).whatever();

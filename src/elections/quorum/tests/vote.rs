@@ -1,4 +1,4 @@
-//! `Claim` and `ClaimReply` (C1 to C3): one vote per voter and term.
+//! `Claim` and `ClaimReply`: one vote per voter and term.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn a_vote_is_durable_before_it_is_given() {
     assert_eq!(me.view().role, Role::Waiting);
 }
 
-/// I3
+/// `VoteOnce`
 #[test]
 fn a_voter_votes_once_in_a_term() {
     let mut me = Kit::with_turn().after(LOW, claim(4, 1));
@@ -28,7 +28,7 @@ fn a_voter_votes_once_in_a_term() {
         .nothing_else_happened();
 }
 
-/// I11
+/// `NoDisrupt`
 #[test]
 fn a_refused_claim_changes_nothing_durable() {
     let mut me = Kit::following();
@@ -65,10 +65,10 @@ fn a_released_promise_binds_nobody() {
         .sent(LOW, refuses(OLD + 1, OLD, P))
         .nothing_else_happened();
     me.hear(LOW, released(OLD)).wrote(OLD + 1, LOW).whatever();
-    assert_eq!(me.machine.promise, None);
+    assert_eq!(me.machine.core.voter.promise, None);
 }
 
-/// A4: it claims a higher term while it leads.
+/// `raise-term-without-gap`: it claims a higher term while it leads.
 #[test]
 fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
     let mut me = Kit::following();
@@ -141,7 +141,7 @@ fn a_candidate_gives_way_to_a_claim() {
     }
 }
 
-/// C3, A1
+/// `one-vote-per-term`, `lease-before-leading`
 #[test]
 fn a_quorum_of_votes_elects() {
     let mut me = Kit::claiming();

@@ -20,18 +20,18 @@ use crate::{
 /// The books of one history.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// I3: whom each voter voted for in each term, in all its lives.
+    /// `VoteOnce`: whom each voter voted for in each term, in all its lives.
     votes: BTreeMap<(AgentId, Term), AgentId>,
     /// Who voted for whom.
     grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
-    /// I8: who has a quorum of votes in a term.
+    /// `NoRivalElected`: who has a quorum of votes in a term.
     elected: BTreeMap<Term, AgentId>,
     last_elected: Term,
-    /// I2: who announced itself in a term.
+    /// `LeaderPerTerm`: who announced itself in a term.
     announced: BTreeMap<Term, AgentId>,
-    /// I5: the last token.
+    /// `TokenMonotone`: the last token.
     token: Term,
-    /// I9: who resigned which term.
+    /// `ResignFinal`: who resigned which term.
     resigned: BTreeSet<(AgentId, Term)>,
     last_resigned: Term,
     /// What each voter wrote and promised.
@@ -46,12 +46,12 @@ pub(super) struct Ledger {
 #[derive(Debug)]
 struct Voter {
     id: AgentId,
-    /// I4, I10: its durable record.
+    /// `TermMonotone`, `DiskFirst`: its durable record.
     disk: Vote,
-    /// I6, I7: what binds it, by its own clock.
+    /// `LeaseBacked`, `PromiseKept`: what binds it, by its own clock.
     quarantine: Time,
     promise: Option<Promise>,
-    /// L2: no promise that it gave and that may still hold is longer.
+    /// `record-longest-promise`: no promise that it gave and that may still hold is longer.
     longest: Duration,
 }
 
@@ -64,7 +64,7 @@ struct Promise {
 }
 
 impl Voter {
-    /// L2: its incarnation promises no more than this; what earlier ones promised is over when the
+    /// `record-longest-promise`: its incarnation promises no more than this; what earlier ones promised is over when the
     /// quarantine is.
     fn promises(&mut self, now: Time, span: Duration) {
         self.longest = if now < self.quarantine {
@@ -104,7 +104,7 @@ impl Ledger {
         }
     }
 
-    /// S1, seen from outside: who may have promised something is bound for P, or for longer if it may
+    /// `abstain-after-restart`, seen from outside: a voter that may have promised something is bound for P, or for longer if it may
     /// have promised more.
     pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
         let Some(voter) = self.voter_mut(me) else {
@@ -131,27 +131,21 @@ impl Ledger {
         let before = std::mem::replace(&mut voter.disk, vote.clone());
         if forgets {
             let what = format!("{me} has no record of its longest promise any more");
-            self.breaks("I10 DiskFirst", &what);
+            self.breaks("DiskFirst", &what);
         }
         if before.term > vote.term {
-            self.breaks(
-                "I4 TermMonotone",
-                &format!("{me} goes back to {}", vote.term),
-            );
+            self.breaks("TermMonotone", &format!("{me} goes back to {}", vote.term));
         }
     }
 
-    /// I10: what is said of a term is said after it is durable.
+    /// `DiskFirst`: what is said of a term is said after it is durable.
     pub(super) fn speaks(&mut self, me: &AgentId, term: Term, kind: &str) {
         if self.voter(me).is_none_or(|voter| voter.disk.term < term) {
-            self.breaks(
-                "I10 DiskFirst",
-                &format!("{me} sends {kind} of term {term}"),
-            );
+            self.breaks("DiskFirst", &format!("{me} sends {kind} of term {term}"));
         }
     }
 
-    /// I3, I7: `me` votes for who made this claim.
+    /// `VoteOnce`, `PromiseKept`: `me` votes for who made this claim.
     pub(super) fn votes(
         &mut self,
         now: Time,
@@ -164,11 +158,11 @@ impl Ledger {
         self.speaks(me, term, "a vote");
         let vote = self.votes.entry((me.clone(), term));
         if vote.or_insert_with(|| candidate.clone()) != candidate {
-            self.breaks("I3 VoteOnce", &format!("{me} votes twice in term {term}"));
+            self.breaks("VoteOnce", &format!("{me} votes twice in term {term}"));
         }
         if self.is_bound(now, me, candidate, claim.released.as_ref()) {
             let what = format!("{me} votes for {candidate} in term {term}");
-            self.breaks("I7 PromiseKept", &what);
+            self.breaks("PromiseKept", &what);
         }
         if let Some(voter) = self.voter_mut(me) {
             voter.promise.take_if(|p| p.holder != *candidate); // it was free, or was released
@@ -184,7 +178,7 @@ impl Ledger {
                 .or_insert_with(|| candidate.clone());
             if first != candidate {
                 let what = format!("{first} and {candidate} have a quorum in term {term}");
-                self.breaks("I2 LeaderPerTerm", &what);
+                self.breaks("LeaderPerTerm", &what);
             }
         }
     }
@@ -221,7 +215,7 @@ impl Ledger {
         let recorded = self.voter(me).map(|voter| voter.disk.promise);
         if ack.promise > Micros::at_most(span) || recorded.is_none_or(|kept| kept < ack.promise) {
             let what = format!("{me} promises more than it keeps in its record");
-            self.breaks("I10 DiskFirst", &what);
+            self.breaks("DiskFirst", &what);
         }
         let until = now.after(span);
         let (holder, incarnation) = (leader.0.clone(), leader.1);
@@ -259,7 +253,7 @@ impl Ledger {
         let first = self.announced.entry(term).or_insert_with(|| me.clone());
         if first != me {
             let what = format!("{first} and {me} lead in term {term}");
-            self.breaks("I2 LeaderPerTerm", &what);
+            self.breaks("LeaderPerTerm", &what);
         }
     }
 
@@ -272,23 +266,23 @@ impl Ledger {
         self.elections = self.elections.saturating_add(1);
         if term <= self.token {
             let what = format!("{me} begins term {term} after {}", self.token);
-            self.breaks("I5 TokenMonotone", &what);
+            self.breaks("TokenMonotone", &what);
         }
         self.token = self.token.max(term);
     }
 
-    /// I11: a question, or a claim that is refused, changes nothing durable.
+    /// `NoDisrupt`: a question, or a claim that is refused, changes nothing durable.
     pub(super) fn disturbs(&mut self, me: &AgentId, kind: &str) {
         let what = format!("{me} writes because of {kind}");
-        self.breaks("I11 NoDisrupt", &what);
+        self.breaks("NoDisrupt", &what);
     }
 
-    /// I12: an observer only listens.
+    /// `Observers`: an observer only listens.
     pub(super) fn meddles(&mut self, me: &AgentId, kind: &str) {
-        self.breaks("I12 Observers", &format!("the observer {me} sends {kind}"));
+        self.breaks("Observers", &format!("the observer {me} sends {kind}"));
     }
 
-    /// I6: whether a quorum for the lease supports this leader; `reading` is a voter's own clock, if
+    /// `LeaseBacked`: whether a quorum for the lease supports this leader; `reading` is a voter's own clock, if
     /// it lives. Who does not live supports nobody else.
     ///
     /// # Errors
@@ -318,12 +312,12 @@ impl Ledger {
         }
         let support = support + 1;
         Err(format!(
-            "I6 LeaseBacked: {me} believes by the support of {support} of {}",
+            "LeaseBacked: {me} believes by the support of {support} of {}",
             config.voters().len()
         ))
     }
 
-    /// I1, I8, I9, at this instant.
+    /// `OneBeliever`, `NoRivalElected`, `ResignFinal`, at this instant.
     ///
     /// # Errors
     /// Says what is wrong.
@@ -339,12 +333,12 @@ impl Ledger {
         };
         if let Some((other, u)) = believers.next() {
             return Err(format!(
-                "I1 OneBeliever: {me} in term {term} and {other} in term {u}"
+                "OneBeliever: {me} in term {term} and {other} in term {u}"
             ));
         }
         // Mostly neither anything was resigned nor anybody elected in this term or above.
         if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {
-            return Err(format!("I9 ResignFinal: {me} in term {term}"));
+            return Err(format!("ResignFinal: {me} in term {term}"));
         }
         if self.last_elected <= term {
             return Ok(());
@@ -352,7 +346,7 @@ impl Ledger {
         let mut later = self.elected.range(term..).skip_while(|(t, _)| **t == term);
         match later.find(|(_, id)| *id != me) {
             Some((above, rival)) => Err(format!(
-                "I8 NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
+                "NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
             )),
             None => Ok(()),
         }

@@ -4,18 +4,18 @@
 //!
 //! | invariant | |
 //! |---|---|
-//! | I1 `OneBeliever` | at every instant at most one agent believes that it leads |
-//! | I2 `LeaderPerTerm` | at most one agent is elected in a term |
-//! | I3 `VoteOnce` | a voter votes once in a term, in all its lives |
-//! | I4 `TermMonotone` | a durable term never decreases |
-//! | I5 `TokenMonotone` | of two leaderships the later one has the higher term |
-//! | I6 `LeaseBacked` | who believes has a quorum of voters that are bound to it, abstain, or do not live |
-//! | I7 `PromiseKept` | a vote is only given by who is not bound |
-//! | I8 `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
-//! | I9 `ResignFinal` | nobody believes in a term that it resigned |
-//! | I10 `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
-//! | I11 `NoDisrupt` | a question, and a refused claim, change nothing durable |
-//! | I12 `Observers` | an observer says nothing |
+//! | `OneBeliever` | at every instant at most one agent believes that it leads |
+//! | `LeaderPerTerm` | at most one agent is elected in a term |
+//! | `VoteOnce` | a voter votes once in a term, in all its lives |
+//! | `TermMonotone` | a durable term never decreases |
+//! | `TokenMonotone` | of two leaderships the later one has the higher term |
+//! | `LeaseBacked` | who believes has a quorum of voters that are bound to it, abstain, or do not live |
+//! | `PromiseKept` | a vote is only given by who is not bound |
+//! | `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
+//! | `ResignFinal` | nobody believes in a term that it resigned |
+//! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
+//! | `NoDisrupt` | a question, and a refused claim, change nothing durable |
+//! | `Observers` | an observer says nothing |
 //!
 //! And once all is healed, one leader: the most important voter, if it may preempt.
 
@@ -162,7 +162,7 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumErr
     let builder = QuorumConfig::builder((0..n).filter_map(name))
         .timings(timings)
         .preemption(preemption)
-        .rest(Duration::from_millis(500));
+        .cooldown(Duration::from_millis(500));
     if n == 0 || random.chance(800) {
         return builder.build();
     }
@@ -208,7 +208,7 @@ impl Scenario for QuorumScenario {
             Preemption::After(_) => patience_of(t) * (16 + 16 + 4 + 2 + 1),
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
-        let pauses = (t.promise() + config.drain()) * 3 + config.rest();
+        let pauses = (t.promise() + config.drain()) * 3 + config.cooldown();
         let all = t.promise() * 4 + rounds + patience + pauses;
         all + all * skew / 1_000_000 * 2
     }
@@ -218,7 +218,7 @@ impl Scenario for QuorumScenario {
     }
 
     /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
-    /// short as C1 allows. All wait for messages as before.
+    /// short as `promise-outlasts-lease` allows. All wait for messages as before.
     fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
         let t = self.watch.sound.timings();
         let detector = t.detector()?;

@@ -1,0 +1,256 @@
+//! A candidate first asks, then claims.
+//!
+//! Asking changes nothing durable, neither here nor at the voters (`ask-before-claim`): a term is used
+//! up only when a quorum is likely to give it, so an agent that cannot win does not push up the terms
+//! of those that can.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use tracing::debug;
+
+use super::{
+    Claim, ClaimReply, Elect, Ok, Out, Refusal, Timer, Yield,
+    core::Core,
+    state::{Next, Predecessor, Start, State},
+};
+use crate::protocol::{AgentId, Role, Round, Score, Term, Time};
+
+/// The questions before a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Asking {
+    round: Round,
+    term: Term,
+    consents: BTreeSet<AgentId>,
+    /// The agents that answered this round, this one included.
+    pub(super) replied: BTreeSet<AgentId>,
+    /// The longest time that a refusal named.
+    retry: Duration,
+    due: Time,
+    pub(super) before: Option<Predecessor>,
+}
+
+impl Asking {
+    /// Asks every voter whether it would vote for this agent.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        let Some(score) = core.me.eligible() else {
+            core.ignore(Role::Follower, "it is not eligible");
+            return Err(Next::Stay);
+        };
+        if !core.must_wait(now).is_zero() {
+            return Err(Next::own_slot(before));
+        }
+        let seen = core.voter.seen;
+        let Some(term) = core.config.term_above(seen) else {
+            core.ignore(Role::Follower, "the terms have come to their end");
+            return Err(Next::Stay);
+        };
+        let round = core.next_round();
+        let wait = core.config.timings().round();
+        debug!(node = %core.me.id, %term, "election begins");
+        core.ask_voters(
+            Elect {
+                round,
+                score,
+                seen,
+                takeover: None,
+            },
+            out,
+        );
+        out.cancel_timer(Timer::Election);
+        out.set_timer(Timer::Round, wait);
+        Ok(State::Asking(Self {
+            round,
+            term,
+            consents: [core.me.id.clone()].into(),
+            replied: [core.me.id.clone()].into(),
+            retry: Duration::ZERO,
+            due: now.after(wait),
+            before,
+        }))
+    }
+
+    pub(super) fn on_yield(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        consent: &Yield,
+    ) -> Next {
+        if self.round != consent.round {
+            core.ignore(Role::Candidate, "an answer to another round");
+            return Next::Stay;
+        }
+        self.consents.insert(from.clone());
+        self.replied.insert(from.clone());
+        self.decide(core, now)
+    }
+
+    /// An objection, or a refusal.
+    pub(super) fn on_ok(&mut self, core: &Core, now: Time, from: &AgentId, ok: &Ok) -> Next {
+        if self.round != ok.round {
+            core.ignore(Role::Candidate, "an answer to another round");
+            return Next::Stay;
+        }
+        match &ok.refusal {
+            None => Next::Become(Start::Defer {
+                before: self.before.take(),
+            }),
+            Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
+            Some(Refusal::LeaderAlive { retry }) => {
+                self.retry = self.retry.max((*retry).into());
+                self.replied.insert(from.clone());
+                self.decide(core, now)
+            }
+        }
+    }
+
+    /// `wait-for-higher-ranked`: claims with the consent of a quorum, but not before every voter that
+    /// outranks this agent has spoken or is late.
+    pub(super) fn decide(&mut self, core: &Core, now: Time) -> Next {
+        let Some(own) = core.me.score else {
+            return Next::Stay;
+        };
+        let is_late = now >= self.due;
+        if self.consents.len() < core.config.vote_quorum() {
+            if is_late || self.replied.len() >= core.config.voters().len() {
+                return Next::again(self.retry, self.before.take());
+            }
+            return Next::Stay;
+        }
+        // Such a voter may be about to object. To claim first would elect the lower-ranked agent, and a
+        // takeover would follow.
+        let before = self.before.as_ref();
+        let is_awaited =
+            |id: &AgentId| !self.replied.contains(id) && core.precedes(own, id, before);
+        if !is_late && core.peers.iter().any(is_awaited) {
+            return Next::Stay;
+        }
+        Next::Become(Start::Claim {
+            term: self.term,
+            before: self.before.take(),
+        })
+    }
+
+    /// A round belongs to one score: with another one this agent asks again.
+    pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
+        out.cancel_timer(Timer::Round);
+        match score {
+            Some(_) => Next::Become(Start::Ask { before: None }),
+            None => Next::own_slot(None),
+        }
+    }
+
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(Timer::Round, self.due.since(now));
+            return Next::Stay;
+        }
+        self.decide(core, now)
+    }
+}
+
+/// A claim that is being voted on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Claiming {
+    term: Term,
+    votes: BTreeSet<AgentId>,
+    /// The longest time that a refusal named.
+    retry: Duration,
+    due: Time,
+    before: Option<Predecessor>,
+}
+
+impl Claiming {
+    /// Votes for this agent itself, and asks the others for their votes.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        term: Term,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        let released = core.voter.resigned.clone();
+        // Asked again, since consent took a while: this agent may have promised something meanwhile.
+        let voter = &core.voter;
+        let blocked = voter.blocked(&core.config, now, &core.me.id, released.as_ref());
+        let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
+            return Err(Next::again(blocked, before));
+        };
+        if term <= voter.record.term || term > core.config.last_term() {
+            return Err(Next::again(Duration::ZERO, before));
+        }
+        // Its own vote is durable before it asks for the others: otherwise it could crash, forget, and
+        // vote for another agent in this term.
+        core.vote_for_myself(now, term, out);
+        core.ask_voters(
+            Claim {
+                term,
+                score,
+                released,
+                released_incarnation: None,
+                prepared: None,
+            },
+            out,
+        );
+        let wait = core.config.timings().round();
+        out.cancel_timer(Timer::Election);
+        out.set_timer(Timer::Round, wait);
+        Ok(State::Claiming(Self {
+            term,
+            votes: [core.me.id.clone()].into(),
+            retry: Duration::ZERO,
+            due: now.after(wait),
+            before,
+        }))
+    }
+
+    pub(super) fn on_claim_reply(
+        &mut self,
+        core: &Core,
+        from: &AgentId,
+        reply: &ClaimReply,
+    ) -> Next {
+        if self.term != reply.term {
+            core.ignore(Role::Candidate, "an answer to another claim");
+            return Next::Stay;
+        }
+        if reply.granted {
+            self.votes.insert(from.clone());
+            return self.count(core);
+        }
+        if reply.seen > reply.term {
+            return Next::again(Duration::ZERO, self.before.take()); // this term can no longer win
+        }
+        self.retry = self.retry.max(reply.retry.into());
+        Next::Stay
+    }
+
+    pub(super) fn count(&self, core: &Core) -> Next {
+        if self.votes.len() < core.config.vote_quorum() {
+            return Next::Stay;
+        }
+        Next::Become(Start::Lead { term: self.term })
+    }
+
+    /// The votes for this claim count all the same, unless the agent is eligible no longer.
+    pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
+        if score.is_some() {
+            return Next::Stay;
+        }
+        out.cancel_timer(Timer::Round);
+        Next::own_slot(None)
+    }
+
+    pub(super) fn on_round_due(&mut self, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(Timer::Round, self.due.since(now));
+            return Next::Stay;
+        }
+        Next::again(self.retry, self.before.take())
+    }
+}

@@ -1,0 +1,149 @@
+//! What a voter answers when it is asked whether it would vote for an agent: consent, an objection, or
+//! a refusal. Every `Elect` is answered, in every role, and no answer changes anything durable
+//! (`ask-before-claim`).
+//!
+//! Not here: for how long a leader keeps its own leadership ([`leader`](super::leader)).
+
+use std::time::Duration;
+
+use super::{
+    Elect, Leadership, Ok, Out, Refusal, Yield,
+    core::Core,
+    state::{Next, Start, State},
+};
+use crate::protocol::{AgentId, Time};
+
+/// A voter's answer to a question.
+pub(super) enum Verdict {
+    Consent,
+    /// "I outrank you": the asker defers.
+    Object,
+    Refuse(Refusal),
+}
+
+impl Verdict {
+    pub(super) fn not_for(wait: Duration) -> Self {
+        Self::Refuse(Refusal::LeaderAlive { retry: wait.into() })
+    }
+}
+
+/// `Elect`: always answered, whatever the role.
+pub(super) fn on_elect(
+    core: &mut Core,
+    state: &mut State,
+    now: Time,
+    from: &AgentId,
+    elect: &Elect,
+    out: &mut Out,
+) -> Next {
+    core.learn_score(from, Some(elect.score));
+    let lease = state.lease(now, &core.config);
+    if let Some(target) = &elect.takeover {
+        let verdict = match (&*state, lease) {
+            (State::Leading(leading), _) if target.id == core.me.id => leading
+                .grace(core, now, from, elect.score, target.term)
+                .map_or(Verdict::Consent, Verdict::not_for),
+            _ if target.id == core.me.id => {
+                Verdict::not_for(core.config.timings().promise()) // it leads no longer
+            }
+            (_, Some(until)) => Verdict::not_for(until.since(now)),
+            (_, None) => core.judge_takeover(now, from, target),
+        };
+        core.answer(from, elect, verdict, out);
+        return Next::Stay;
+    }
+    let may_object = match state {
+        State::Asking(_) | State::Claiming(_) => true,
+        // An agent in its cool-down lets others go first, so it objects only if it has begun.
+        State::Vacant(_) | State::Following(_) => !core.is_cooling_down(now),
+        State::Leading(_) => false,
+    };
+    let verdict = match lease {
+        Some(until) => Verdict::not_for(until.since(now)),
+        None => core.judge(now, from, elect, may_object),
+    };
+    core.voter.hear(elect.seen);
+    let objects = matches!(verdict, Verdict::Object);
+    core.answer(from, elect, verdict, out);
+    if !objects {
+        return Next::Stay;
+    }
+    core.objected.insert(from.clone());
+    match state {
+        State::Vacant(vacant) => vacant.campaign(),
+        State::Following(following) => {
+            following.leave(out);
+            Next::Become(Start::Ask { before: None })
+        }
+        State::Asking(_) | State::Claiming(_) | State::Leading(_) => Next::Stay,
+    }
+}
+
+impl Core {
+    /// Answers an agent that campaigns while no leader is known to this voter. `may_object` is what the
+    /// role says of it.
+    pub(super) fn judge(
+        &self,
+        now: Time,
+        from: &AgentId,
+        elect: &Elect,
+        may_object: bool,
+    ) -> Verdict {
+        let blocked = self.voter.blocked(&self.config, now, from, None);
+        if !blocked.is_zero() {
+            return Verdict::not_for(blocked);
+        }
+        if elect.seen < self.voter.record.term {
+            return Verdict::Refuse(Refusal::Stale);
+        }
+        // `object-once`: a high-ranked agent that can speak and cannot be heard must not hold up the
+        // others for ever. Nor does an agent object that could not campaign at once itself.
+        let objects = may_object
+            && self.me.outranks(elect.score, from)
+            && self.must_wait(now).is_zero()
+            && !self.objected.contains(from);
+        if objects {
+            Verdict::Object
+        } else {
+            Verdict::Consent
+        }
+    }
+
+    /// Whether this voter would have `from` take over the leadership of another agent: if it would be
+    /// free once that is resigned.
+    pub(super) fn judge_takeover(&self, now: Time, from: &AgentId, target: &Leadership) -> Verdict {
+        let blocked = self.voter.blocked(&self.config, now, from, Some(target));
+        if !blocked.is_zero() {
+            return Verdict::not_for(blocked);
+        }
+        if self.voter.record.term > target.term {
+            return Verdict::Refuse(Refusal::Stale);
+        }
+        Verdict::Consent
+    }
+
+    pub(super) fn answer(&self, from: &AgentId, elect: &Elect, verdict: Verdict, out: &mut Out) {
+        let refusal = match verdict {
+            Verdict::Consent => {
+                return out.send(
+                    from,
+                    Yield {
+                        round: elect.round,
+                        seen: self.voter.seen,
+                        released: None,
+                    },
+                );
+            }
+            Verdict::Object => None,
+            Verdict::Refuse(refusal) => Some(refusal),
+        };
+        out.send(
+            from,
+            Ok {
+                round: elect.round,
+                seen: self.voter.seen,
+                refusal,
+            },
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! How often an agent lost the leadership without resigning it: `wait-longer-for-flapping`.
+//!
+//! An agent that keeps losing the leadership, because its host or its network comes and goes, has to
+//! be heard steadily for longer each time before a leader hands over to it. A count halves with time.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::Leadership;
+use crate::protocol::{AgentId, Term, Time};
+
+/// A count halves once in so many grace periods.
+const PERIODS: u32 = 16;
+
+/// What is remembered of the leaders before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Flapping {
+    losses: BTreeMap<AgentId, Losses>,
+    last: Option<Leadership>,
+}
+
+/// One agent's count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Losses {
+    count: u32,
+    since: Time,
+}
+
+impl Losses {
+    const MOST: u32 = 8;
+
+    /// The count at `now`: halved once for each `period` that passed.
+    fn count(self, now: Time, period: Duration) -> u32 {
+        let nanos = period.as_nanos().max(1);
+        let periods = now.since(self.since).as_nanos() / nanos;
+        let periods = u32::try_from(periods).unwrap_or(u32::MAX);
+        self.count.checked_shr(periods).unwrap_or(0)
+    }
+}
+
+impl Flapping {
+    /// An agent leads in `term`. `grace` is how long a leader makes a better agent wait, if it ever
+    /// hands over to one.
+    pub(super) fn note_leader(
+        &mut self,
+        now: Time,
+        id: &AgentId,
+        term: Term,
+        grace: Option<Duration>,
+        has_resigned: impl FnOnce(&Leadership) -> bool,
+    ) {
+        let before = self.last.as_ref().filter(|last| last.id != *id);
+        if let (Some(before), Some(grace)) = (before.filter(|last| !has_resigned(last)), grace) {
+            let none = Losses {
+                count: 0,
+                since: now,
+            };
+            let losses = self.losses.entry(before.id.clone()).or_insert(none);
+            let count = losses.count(now, grace.saturating_mul(PERIODS));
+            losses.count = count.saturating_add(1).min(Losses::MOST);
+            losses.since = now;
+        }
+        if !self.is_last(id, term) {
+            let id = id.clone();
+            self.last = Some(Leadership { id, term });
+        }
+    }
+
+    /// Whether that leadership is the last one that was noted.
+    pub(super) fn is_last(&self, id: &AgentId, term: Term) -> bool {
+        let last = self.last.as_ref();
+        last.is_some_and(|last| last.id == *id && last.term == term)
+    }
+
+    /// How long that agent has to wait where others wait for `grace`.
+    pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
+        let period = grace.saturating_mul(PERIODS);
+        let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
+        grace.saturating_mul(1 << losses.min(4))
+    }
+}

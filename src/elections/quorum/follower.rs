@@ -1,0 +1,349 @@
+//! Another agent leads: this one supports it, and takes over from it if it ranks higher.
+//!
+//! `Elected` and `Heartbeat` are handled alike, so a missed `Elected` heals with the next heartbeat. To
+//! acknowledge is to promise (`follow-and-promise`): for P from now on, by its own clock, this voter
+//! votes for no other agent. An observer follows, and promises nothing.
+//!
+//! A takeover asks the voters first (`ask-before-takeover`): an agent that could not win must not make
+//! a healthy leader stop. Whether the leader gives way, it decides itself ([`resign`](super::resign)).
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover, Timer, Yield,
+    consent::Verdict,
+    core::Core,
+    state::{Certainty, Next, Predecessor},
+    voter::Promise,
+};
+use crate::elections::policy::Preemption;
+use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time, Timings};
+
+/// The leader that an agent follows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Following {
+    pub(super) leader: Leader,
+    score: Score,
+    /// Silence until then means that it has ended (for a voter: the end of its promise).
+    due: Time,
+    /// Heard without a gap: from when, and last.
+    pub(super) since: Time,
+    last: Time,
+    takeover: Attempt,
+}
+
+/// What a follower that outranks its leader does about it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Attempt {
+    /// Nothing before that time.
+    After(Time),
+    /// It asked the voters whether it may take over.
+    Asked {
+        round: Round,
+        consents: BTreeSet<AgentId>,
+        due: Time,
+    },
+}
+
+/// What a leader says of itself: `Elected`, or `Heartbeat`.
+#[derive(Clone, Copy)]
+pub(super) struct Announcement {
+    pub(super) term: Term,
+    pub(super) score: Score,
+    pub(super) sent_at: Time,
+}
+
+impl Announcement {
+    /// In the available mode no leader says when: then the message is none of this mode.
+    pub(super) fn new(term: Term, score: Score, sent_at: Option<Time>) -> Option<Self> {
+        sent_at.map(|sent_at| Self {
+            term,
+            score,
+            sent_at,
+        })
+    }
+}
+
+impl Following {
+    /// Follows an agent that announced itself. `known` is the one that was followed until now, which may
+    /// be the same.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        known: Option<&Self>,
+        leader: Leader,
+        said: Announcement,
+        out: &mut Out,
+    ) -> Self {
+        let until = now.after(sign_of_life(core, now, &leader));
+        let steady = |known: &&Self| {
+            let is_same =
+                known.leader.id == leader.id && known.leader.incarnation == leader.incarnation;
+            is_same && now.since(known.last) <= gap(&core.config)
+        };
+        let since = known.filter(steady).map_or(now, |known| known.since);
+        adopt_term(core, now, &leader, out);
+        core.objected.clear();
+        if core.me.is_voter() {
+            core.voter.promise = Some(Promise {
+                holder: leader.id.clone(),
+                incarnation: leader.incarnation,
+                term: leader.term,
+                until,
+            });
+        }
+        core.note_leader(now, &leader.id, leader.term);
+        if known.is_none_or(|known| known.leader != leader) {
+            out.notify(Event::NewLeader(leader.clone()));
+        }
+        out.set_timer(Timer::Election, until.since(now));
+        Self {
+            leader,
+            score: said.score,
+            due: until,
+            since,
+            last: now,
+            takeover: Attempt::After(now),
+        }
+    }
+
+    /// The steady state: the leader that is followed is heard again. Says whether it was that.
+    pub(super) fn refresh(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: &Heartbeat,
+        out: &mut Out,
+    ) -> bool {
+        let Some(sent_at) = said.sent_at else {
+            return false;
+        };
+        let is_same = self.leader.term == said.term
+            && said.term >= core.voter.record.term
+            && self.score == said.score
+            && self.leader.incarnation == incarnation
+            && self.leader.id == *from;
+        if !is_same {
+            return false;
+        }
+        let mut span = promise_span(&core.config);
+        if !core.me.is_voter() {
+            span = silence(span, now.since(self.last));
+            core.observed = now;
+        }
+        let until = now.after(span);
+        match &mut core.voter.promise {
+            Some(promise) => promise.until = until,
+            None if core.me.is_voter() => return false, // nothing to prolong
+            None => {}
+        }
+        if now.since(self.last) > gap(&core.config) {
+            self.since = now;
+        }
+        (self.last, self.due) = (now, until);
+        out.set_timer(Timer::Election, until.since(now));
+        core.acknowledge(now, from, said.term, sent_at, out);
+        self.consider_takeover(core, now, out);
+        true
+    }
+
+    /// The leader was silent for too long.
+    pub(super) fn on_election_due(&self, now: Time, out: &mut Out) -> Next {
+        if now < self.due {
+            out.set_timer(Timer::Election, self.due.since(now));
+            return Next::Stay;
+        }
+        self.end(Certainty::Suspected, out)
+    }
+
+    /// The leader has ended: this agent campaigns when its slot comes.
+    pub(super) fn end(&self, certainty: Certainty, out: &mut Out) -> Next {
+        self.leave(out);
+        Next::own_slot(Some(self.predecessor(certainty)))
+    }
+
+    pub(super) fn predecessor(&self, certainty: Certainty) -> Predecessor {
+        Predecessor {
+            id: self.leader.id.clone(),
+            certainty,
+        }
+    }
+
+    pub(super) fn leave(&self, out: &mut Out) {
+        out.notify(Event::NoLeader {
+            term: self.leader.term,
+        });
+        self.stop_asking(out);
+    }
+
+    pub(super) fn stop_asking(&self, out: &mut Out) {
+        if let Attempt::Asked { .. } = self.takeover {
+            out.cancel_timer(Timer::Round);
+        }
+    }
+}
+
+// ---- a takeover ------------------------------------------------------------------------------
+
+impl Following {
+    /// After each heartbeat: asks if the grace period is over, that is if both have been in steady
+    /// contact for long enough.
+    fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        if let Preemption::After(grace) = core.config.preemption()
+            && now.since(self.since) >= grace
+        {
+            self.ask_to_take_over(core, now, out);
+        }
+    }
+
+    /// Asks the voters, if this agent outranks its leader. The leader has a grace period of its own.
+    pub(super) fn ask_to_take_over(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        let Some(score) = core.me.eligible().filter(|_| !core.is_cooling_down(now)) else {
+            return;
+        };
+        let is_idle = matches!(self.takeover, Attempt::After(time) if now >= time);
+        let leader = &self.leader.id;
+        if !is_idle || !core.is_better((score, &core.me.id), (self.score, leader)) {
+            return;
+        }
+        let target = Leadership {
+            id: leader.clone(),
+            term: self.leader.term,
+        };
+        match core.judge_takeover(now, &core.me.id, &target) {
+            Verdict::Consent => {}
+            Verdict::Object | Verdict::Refuse(_) => return, // it could not vote for itself
+        }
+        let (round, wait) = (core.next_round(), core.config.timings().round());
+        core.ask_voters(
+            Elect {
+                round,
+                score,
+                seen: target.term,
+                takeover: Some(target),
+            },
+            out,
+        );
+        out.set_timer(Timer::Round, wait);
+        self.takeover = Attempt::Asked {
+            round,
+            consents: [core.me.id.clone()].into(),
+            due: now.after(wait),
+        };
+    }
+
+    /// A quorum agrees, the leader among them: it is asked to hand over.
+    pub(super) fn on_yield(
+        &mut self,
+        core: &Core,
+        now: Time,
+        from: &AgentId,
+        consent: &Yield,
+        out: &mut Out,
+    ) {
+        let Attempt::Asked {
+            round, consents, ..
+        } = &mut self.takeover
+        else {
+            return;
+        };
+        if *round != consent.round {
+            return;
+        }
+        consents.insert(from.clone());
+        if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
+            return;
+        }
+        self.takeover = Attempt::After(now.after(pause(&core.config)));
+        out.cancel_timer(Timer::Round);
+        let term = self.leader.term;
+        out.send(&self.leader.id, Takeover { term });
+    }
+
+    /// The leader says for how long it does not give way; the refusal of another voter may not matter.
+    pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
+        let is_asked = matches!(&self.takeover, Attempt::Asked { round, .. } if *round == ok.round);
+        if let Some(Refusal::LeaderAlive { retry }) = &ok.refusal
+            && is_asked
+            && self.leader.id == *from
+        {
+            self.takeover = Attempt::After(now.after((*retry).into()));
+        }
+    }
+
+    pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
+        if let Attempt::Asked { due, .. } = self.takeover {
+            if now < due {
+                return out.set_timer(Timer::Round, due.since(now));
+            }
+            self.takeover = Attempt::After(now.after(pause(&core.config)));
+        }
+    }
+}
+
+/// How long to leave a leader alone after an attempt that came to nothing.
+fn pause(config: &QuorumConfig) -> Duration {
+    config.timings().promise().saturating_add(config.drain())
+}
+
+// ---- how long a leader's word counts ---------------------------------------------------------
+
+/// How long an announcement counts as a sign of life: for a voter, its promise.
+fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
+    let span = promise_span(&core.config);
+    if core.me.is_voter() {
+        return span;
+    }
+    let before = std::mem::replace(&mut core.observed, now);
+    if core.flapping.is_last(&leader.id, leader.term) {
+        silence(span, now.since(before))
+    } else {
+        span
+    }
+}
+
+/// Takes part in the leader's term. The record is written before the acknowledgement that follows. An
+/// observer has no vote to make durable: its term is only what it saw.
+fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
+    let (term, voted_for) = (leader.term, Some(leader.id.clone()));
+    if term <= core.voter.record.term {
+        return;
+    }
+    if core.me.is_voter() {
+        core.voter.write(&core.config, now, term, voted_for, out);
+    } else {
+        (core.voter.record.term, core.voter.record.voted_for) = (term, voted_for);
+        core.voter.hear(term);
+    }
+}
+
+/// More than this between two announcements ends steady contact: 3 H, or what a leader with longer
+/// timings leaves between two of them for the sake of this promise (`lease-within-promise`).
+fn gap(config: &QuorumConfig) -> Duration {
+    let t = config.timings();
+    let pace = Timings::lease_within(t.promise()) / 3;
+    let slow = pace.saturating_add(t.delay_bound().saturating_mul(2));
+    config.heartbeat().saturating_mul(3).max(slow)
+}
+
+/// How long a leader's silence may last for an observer: P, or three times the gap before the last
+/// announcement. The leader does not know what an observer waits for, so its heartbeats may suit
+/// longer promises.
+fn silence(promise: Duration, gap: Duration) -> Duration {
+    let longest = promise.saturating_mul(16);
+    gap.saturating_mul(3).clamp(promise, longest)
+}
+
+/// P, but for the defects that shorten it.
+fn promise_span(config: &QuorumConfig) -> Duration {
+    let timings = config.timings();
+    if config.has(Defect::PromiseOfOneLease) {
+        timings.lease()
+    } else if config.has(Defect::PromiseOfHalfALease) {
+        timings.lease() / 2
+    } else {
+        timings.promise()
+    }
+}

@@ -1,0 +1,358 @@
+//! An elected agent: its lease, its heartbeats, and the end of its leadership.
+//!
+//! Not here: when and to whom it hands over ([`resign`](super::resign)).
+//!
+//! Elected is not yet leading (`lease-before-leading`): the agent considers itself leader from the
+//! moment at which a quorum has acknowledged it, and until the lease ends that these acknowledgements
+//! carry. The lease is a predicate of the clock and not an event, so a late timer cannot prolong it
+//! (`lease-ends-by-clock`).
+//!
+//! **A lease is what was promised** (`lease-within-promise`): each acknowledgement says for how long its
+//! voter supports no other agent, and counts for no longer than that allows, whatever this leader's own
+//! D says. So members with different timings, as in the midst of a rolling change, are safe.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    Ack, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig, Timer,
+    core::Core,
+    lease::Supporters,
+    state::{Next, State},
+};
+use crate::elections::shared::Handover;
+use crate::protocol::{AgentId, Event, LostReason, Role, Score, Term, Time, Timings};
+
+/// No promise, however short, makes a leader speak more often.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The leadership of this agent, from the last vote that it needed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub(super) term: Term,
+    /// The score it leads with; kept while it drains because it has lost its own.
+    pub(super) score: Score,
+    pub(super) lease: Lease,
+    /// When the next heartbeat is due.
+    heartbeat: Time,
+    pub(super) supporters: Supporters,
+    raise: Option<Raise>,
+    pub(super) leaving: Option<Leaving>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Lease {
+    /// Too few voters have acknowledged it. The agent gives up at that time.
+    Pending {
+        give_up: Time,
+    },
+    Held {
+        until: Time,
+    },
+}
+
+/// A standing leader's claim of a higher term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Raise {
+    term: Term,
+    votes: BTreeSet<AgentId>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    pub(super) handover: Handover,
+    /// For how long this agent lets others go first afterwards.
+    pub(super) cooldown: Duration,
+}
+
+// ---- the lease -------------------------------------------------------------------------------
+
+impl Leading {
+    /// Elected: announces itself, and does not consider itself leader yet. A candidate whose votes came
+    /// late learns from a `Nack` that a voter has moved on to a higher term.
+    pub(super) fn begin(
+        core: &mut Core,
+        now: Time,
+        term: Term,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        let Some(score) = core.me.eligible() else {
+            return Err(Next::Stay);
+        };
+        let give_up = core.config.timings().round().saturating_mul(2);
+        let heartbeat = core.config.heartbeat();
+        core.voter.promise = None;
+        core.objected.clear();
+        let leading = Self {
+            term,
+            score,
+            lease: Lease::Pending {
+                give_up: now.after(give_up),
+            },
+            heartbeat: now.after(heartbeat),
+            supporters: Supporters::default(),
+            raise: None,
+            leaving: None,
+        };
+        leading.announce(now, out);
+        out.set_timer(Timer::Heartbeat, heartbeat);
+        out.set_timer(Timer::Round, give_up);
+        Ok(State::Leading(leading))
+    }
+
+    fn announce(&self, now: Time, out: &mut Out) {
+        out.send_all(Elected {
+            term: self.term,
+            score: self.score,
+            answer: None,
+            sent_at: Some(now),
+        });
+    }
+
+    /// Prolongs the lease by what was acknowledged; the first time, the leadership begins.
+    pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        let own = now.after(core.config.timings().lease());
+        let until = self.supporters.until(own, core.config.lease_quorum());
+        let eager = core.config.has(Defect::BeliefWithoutAcks);
+        let Some(until) = until.or_else(|| eager.then_some(own)) else {
+            return;
+        };
+        match &mut self.lease {
+            Lease::Held { until: held } => *held = until.max(*held),
+            Lease::Pending { .. } if now < until => {
+                self.lease = Lease::Held { until };
+                out.cancel_timer(Timer::Round);
+                out.set_timer(Timer::Lease, until.since(now));
+                out.notify(Event::Acquired { term: self.term });
+                let id = core.me.id.clone();
+                core.note_leader(now, &id, self.term);
+            }
+            Lease::Pending { .. } => {} // the acknowledgements took longer than the lease
+        }
+    }
+
+    pub(super) const fn has_lease(&self) -> bool {
+        matches!(self.lease, Lease::Held { .. })
+    }
+
+    /// Until when the lease lasts, if it does at `now`.
+    pub(super) fn lease_at(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
+        match self.lease {
+            Lease::Held { until } if now < until || config.has(Defect::BeliefByTimer) => {
+                Some(until)
+            }
+            Lease::Held { .. } | Lease::Pending { .. } => None,
+        }
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        ack: &Ack,
+        out: &mut Out,
+    ) {
+        // An echo from the future can only be forged: it would make a lease of any length.
+        if ack.term != self.term || ack.echo > now {
+            return core.ignore(Role::Leader, "an acknowledgement of something else");
+        }
+        let gap = core.config.heartbeat().saturating_mul(3);
+        let echo = if core.config.has(Defect::LeaseFromArrival) {
+            now
+        } else {
+            ack.echo
+        };
+        let span = span_promised(&core.config, ack);
+        self.supporters.note(now, from, echo, span, gap);
+        self.renew(core, now, out);
+        self.keep_pace(core, now, out);
+    }
+
+    /// A hint that the lease may have ended. Every step has looked already.
+    pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
+        if let Lease::Held { until } = self.lease {
+            if now >= until {
+                return self.expire(out);
+            }
+            out.set_timer(Timer::Lease, until.since(now));
+        }
+        Next::Stay
+    }
+
+    /// The lease has ended.
+    pub(super) fn expire(&self, out: &mut Out) -> Next {
+        self.lose(LostReason::LeaseExpired, out);
+        Next::own_slot(None)
+    }
+
+    /// Ends the leadership: `Lost` comes before any other effect of the step.
+    pub(super) fn lose(&self, reason: LostReason, out: &mut Out) {
+        match self.lease {
+            Lease::Held { .. } => {
+                let term = self.term;
+                out.notify(Event::Lost { term, reason });
+                out.cancel_timer(Timer::Lease);
+            }
+            Lease::Pending { .. } => out.cancel_timer(Timer::Round),
+        }
+        out.cancel_timer(Timer::Heartbeat);
+        if self.leaving.is_some() {
+            out.cancel_timer(Timer::Drain);
+        }
+    }
+    /// `give-up-unacknowledged`: elected, and too few voters acknowledged it.
+    pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
+        match self.lease {
+            Lease::Pending { give_up } if now < give_up => {
+                out.set_timer(Timer::Round, give_up.since(now));
+                Next::Stay
+            }
+            Lease::Pending { .. } => {
+                self.lose(LostReason::Superseded, out);
+                Next::again(Duration::ZERO, None)
+            }
+            Lease::Held { .. } => {
+                core.ignore(Role::Leader, "it holds a lease already");
+                Next::Stay
+            }
+        }
+    }
+}
+
+// ---- heartbeats ------------------------------------------------------------------------------
+
+impl Leading {
+    pub(super) fn on_heartbeat_due(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        if now < self.heartbeat {
+            return out.set_timer(Timer::Heartbeat, self.heartbeat.since(now));
+        }
+        let interval = self.interval(core, now);
+        self.heartbeat = now.after(interval);
+        self.tell_score(now, out);
+        out.set_timer(Timer::Heartbeat, interval);
+        self.claim_raise(core, out); // the first claim may have been lost
+        self.renew(core, now, out); // a quorum of one needs no other voter
+    }
+
+    pub(super) fn tell_score(&self, now: Time, out: &mut Out) {
+        out.send_all(Heartbeat {
+            term: self.term,
+            score: self.score,
+            sent_at: Some(now),
+        });
+    }
+
+    /// How often the leader is heard: every H, and at least three times within the shortest span that
+    /// counts. With H alone, a leader whose H suits long promises would live from lease to lease among
+    /// voters that give short ones.
+    fn interval(&self, core: &Core, now: Time) -> Duration {
+        let lease = core.config.timings().lease();
+        let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);
+        let often = (shortest / 3).max(SHORTEST_INTERVAL);
+        core.config.heartbeat().min(often)
+    }
+
+    /// A voter gave a shorter promise than those before: the next heartbeat is due earlier.
+    fn keep_pace(&mut self, core: &Core, now: Time, out: &mut Out) {
+        let due = now.after(self.interval(core, now));
+        if due < self.heartbeat {
+            self.heartbeat = due;
+            out.set_timer(Timer::Heartbeat, due.since(now));
+        }
+    }
+}
+
+/// For how long an acknowledgement counts, from when what it answers was sent.
+fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
+    let own = config.timings().lease();
+    if config.has(Defect::LeaseByOwnTimings) {
+        return own;
+    }
+    own.min(Timings::lease_within(ack.promise.into()))
+}
+
+// ---- a higher term without a gap -------------------------------------------------------------
+
+impl Leading {
+    /// A voter knows a higher term and cannot follow this leader. Before the lease, this leadership is
+    /// over. With a lease, the leader claims a term above that one, and leads on in its own meanwhile.
+    pub(super) fn on_nack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        nack: &Nack,
+        out: &mut Out,
+    ) -> Next {
+        if self.has_lease() {
+            self.raise(core, now, nack.term, out);
+            return Next::Stay;
+        }
+        self.lose(LostReason::Superseded, out);
+        Next::again(Duration::ZERO, None)
+    }
+
+    /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
+    /// vote for it, since a promise names its holder and not a term.
+    fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) {
+        let Some(term) = core.config.term_above(core.voter.seen.max(seen)) else {
+            return core.ignore(Role::Leader, "the terms have come to their end");
+        };
+        core.vote_for_myself(now, term, out);
+        self.raise = Some(Raise {
+            term,
+            votes: [core.me.id.clone()].into(),
+        });
+        self.claim_raise(core, out);
+        self.finish_raise(core, now, out);
+    }
+
+    fn claim_raise(&self, core: &Core, out: &mut Out) {
+        if let Some(raise) = &self.raise {
+            core.ask_voters(
+                Claim {
+                    term: raise.term,
+                    score: self.score,
+                    released: None,
+                    released_incarnation: None,
+                    prepared: None,
+                },
+                out,
+            );
+        }
+    }
+
+    pub(super) fn on_claim_reply(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        from: &AgentId,
+        reply: &ClaimReply,
+        out: &mut Out,
+    ) {
+        match &mut self.raise {
+            Some(raise) if raise.term == reply.term && reply.granted => {
+                raise.votes.insert(from.clone());
+                self.finish_raise(core, now, out);
+            }
+            Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
+                self.raise(core, now, reply.seen, out);
+            }
+            Some(_) | None => core.ignore(Role::Leader, "an answer to another claim"),
+        }
+    }
+
+    /// With enough votes the new term begins without a gap. The lease goes on, since the promises
+    /// behind it name this leader, not its term.
+    fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) {
+        let quorum = core.config.vote_quorum();
+        let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {
+            return;
+        };
+        self.term = raise.term;
+        out.notify(Event::Renewed { term: raise.term });
+        let id = core.me.id.clone();
+        core.note_leader(now, &id, raise.term);
+        self.announce(now, out);
+    }
+}

@@ -1,0 +1,433 @@
+//! Role × input: which role answers what. The only place where the role changes.
+//!
+//! A role owns its data and answers [`Next`]: `Stay`, or what the next role begins with. No role calls
+//! another one. What begins may go on at once (the only voter of a group asks, claims and leads within
+//! one step), so [`QuorumBully::proceed`] goes round until a role stays.
+//!
+//! What a voter owes in every role is here too: an answer to each `Elect` and each `Claim`, and what is
+//! known of the members and of resigned leaderships.
+
+use std::{mem, sync::Arc};
+
+use super::{
+    BullyMessage, Claim, ClaimReply, Nack, Out, QuorumBully, Timer,
+    candidate::{Asking, Claiming},
+    consent,
+    core::Cooldown,
+    follower::{Announcement, Following},
+    leader::Leading,
+    resign,
+    state::{Certainty, Next, Predecessor, Start, State},
+    vacant::Vacant,
+};
+use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Score, Time};
+
+impl QuorumBully {
+    /// Says nothing before it starts.
+    pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        match input {
+            Input::Start(members) => {
+                let wait = self.core.start(now, members, out);
+                let before = None;
+                self.proceed(now, Next::Become(Start::OwnSlot { wait, before }), out);
+            }
+            Input::SetScore(score) => self.core.me.score = score,
+            Input::Received { .. }
+            | Input::TimedOut(_)
+            | Input::Members(_)
+            | Input::Campaign
+            | Input::StepDown { .. }
+            | Input::Drained => self.ignore("it has not started"),
+        }
+    }
+
+    /// `lease-ends-by-clock`: every step begins with this, so no effect of a former leader can leave.
+    pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
+        if let State::Leading(leading) = &self.state
+            && leading.has_lease()
+            && leading.lease_at(now, &self.core.config).is_none()
+        {
+            let next = leading.expire(out);
+            self.proceed(now, next, out);
+        }
+    }
+
+    pub(super) fn on_input(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        let next = match input {
+            Input::Received {
+                from,
+                incarnation,
+                message,
+            } => return self.on_message(now, &from, incarnation, message, out),
+            Input::Members(members) | Input::Start(members) => {
+                return self.on_members(now, members, out);
+            }
+            Input::TimedOut(timer) => self.on_timer(now, timer, out),
+            Input::Campaign => self.on_campaign(now, out),
+            Input::SetScore(score) => self.on_set_score(now, score, out),
+            Input::StepDown { to } => self.on_step_down(now, to, out),
+            Input::Drained => self.drained(now, out),
+        };
+        self.proceed(now, next, out);
+    }
+
+    /// Changes the role until one stays.
+    fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
+        while let Next::Become(start) = next {
+            self.state = State::Vacant(Vacant::IDLE); // whatever begins, the role before is over
+            let core = &mut self.core;
+            let begun = match start {
+                Start::OwnSlot { wait, before } => Vacant::own_slot(core, now, wait, before, out),
+                Start::Again { retry, before } => Ok(Vacant::again(core, now, retry, before, out)),
+                Start::Defer { before } => Ok(Vacant::defer(core, now, before, out)),
+                Start::Ask { before } => Asking::begin(core, now, before, out),
+                Start::Claim { term, before } => Claiming::begin(core, now, term, before, out),
+                Start::Lead { term } => Leading::begin(core, now, term, out),
+            };
+            next = match begun {
+                Ok(state) => {
+                    self.state = state;
+                    self.on_begun(now, out)
+                }
+                Err(instead) => instead,
+            };
+        }
+    }
+
+    /// A quorum of one has all it needs as soon as a role begins.
+    fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
+        match &mut self.state {
+            State::Asking(asking) => asking.decide(&self.core, now),
+            State::Claiming(claiming) => claiming.count(&self.core),
+            State::Leading(leading) => {
+                leading.renew(&mut self.core, now, out);
+                Next::Stay
+            }
+            State::Vacant(_) | State::Following(_) => Next::Stay,
+        }
+    }
+
+    pub(super) fn ignore(&self, reason: &'static str) {
+        self.core.ignore(self.state.role(), reason);
+    }
+}
+
+// ---- the application and the clock -----------------------------------------------------------
+
+impl QuorumBully {
+    /// Campaigns now if nothing forbids it; asks a leader that ranks below for a takeover.
+    fn on_campaign(&mut self, now: Time, out: &mut Out) -> Next {
+        if self.core.me.eligible().is_none() {
+            return self.state.ignore(&self.core, "it is not eligible");
+        }
+        self.core.cooldown = Cooldown::default();
+        match &mut self.state {
+            State::Vacant(vacant) => return vacant.campaign(),
+            State::Following(following) => following.ask_to_take_over(&mut self.core, now, out),
+            State::Leading(leading) => leading.tell_score(now, out),
+            State::Asking(_) | State::Claiming(_) => self.ignore("an election is under way"),
+        }
+        Next::Stay
+    }
+
+    fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
+        let core = &mut self.core;
+        let before = mem::replace(&mut core.me.score, score);
+        if score.is_some() {
+            core.cooldown = Cooldown::default();
+        }
+        if before == score || !core.me.is_voter() {
+            return Next::Stay;
+        }
+        match &mut self.state {
+            State::Vacant(_) => Vacant::on_set_score(before, score),
+            State::Asking(_) => Asking::on_set_score(score, out),
+            State::Claiming(_) => Claiming::on_set_score(score, out),
+            State::Leading(leading) => leading.on_set_score(core, now, score, out),
+            State::Following(_) => self.state.ignore(core, "the leader hears of it"),
+        }
+    }
+
+    fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
+        let State::Leading(leading) = &mut self.state else {
+            return self.state.ignore(&self.core, "it does not lead");
+        };
+        let cooldown = self.core.config.cooldown();
+        leading.drain(&mut self.core, now, to, cooldown, out)
+    }
+
+    fn drained(&mut self, now: Time, out: &mut Out) -> Next {
+        let State::Leading(leading) = &self.state else {
+            return self.state.ignore(&self.core, "it does not lead");
+        };
+        leading.on_drained(&mut self.core, now, out)
+    }
+
+    /// Timers are hints: each role compares its deadline with the clock again.
+    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) -> Next {
+        let core = &mut self.core;
+        match (timer, &mut self.state) {
+            (Timer::Election, State::Vacant(vacant)) => vacant.on_election_due(now, out),
+            (Timer::Election, State::Following(following)) => following.on_election_due(now, out),
+            (Timer::Round, State::Following(following)) => {
+                following.on_round_due(core, now, out);
+                Next::Stay
+            }
+            (Timer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
+            (Timer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
+            (Timer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
+            (Timer::Heartbeat, State::Leading(leading)) => {
+                leading.on_heartbeat_due(core, now, out);
+                Next::Stay
+            }
+            (Timer::Lease, State::Leading(leading)) => leading.on_lease_due(now, out),
+            (Timer::Drain, State::Leading(leading)) => leading.on_drain_due(core, now, out),
+            (_, state) => state.ignore(core, "its role does not wait for that timer"),
+        }
+    }
+}
+
+// ---- messages --------------------------------------------------------------------------------
+
+impl QuorumBully {
+    fn on_message(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        message: BullyMessage,
+        out: &mut Out,
+    ) {
+        // The steady state comes first: a healthy group says hardly anything else.
+        if let (BullyMessage::Heartbeat(m), State::Following(following)) =
+            (&message, &mut self.state)
+            && following.refresh(&mut self.core, now, from, incarnation, m, out)
+        {
+            return;
+        }
+        if !self.core.config.is_voter(from) || *from == self.core.me.id {
+            return self.ignore("not from another voter");
+        }
+        if message.term() > self.core.config.last_term() {
+            return self.ignore("a term out of all measure");
+        }
+        let is_told = matches!(
+            message,
+            BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) | BullyMessage::Resign(_)
+        );
+        if !is_told && !self.core.me.is_voter() {
+            return self.ignore("an observer is told, never asked");
+        }
+        let next = match message {
+            BullyMessage::Elected(m) => {
+                let said = Announcement::new(m.term, m.score, m.sent_at);
+                return self.on_announcement(now, from, incarnation, said, out);
+            }
+            BullyMessage::Heartbeat(m) => {
+                let said = Announcement::new(m.term, m.score, m.sent_at);
+                return self.on_announcement(now, from, incarnation, said, out);
+            }
+            BullyMessage::Elect(elect) => {
+                consent::on_elect(&mut self.core, &mut self.state, now, from, &elect, out)
+            }
+            BullyMessage::Claim(claim) => return self.on_claim(now, from, &claim, out),
+            BullyMessage::Resign(resign) => {
+                resign::on_resign(&mut self.core, &mut self.state, from, &resign, out)
+            }
+            BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => self.on_answer(now, from, &message, out),
+        };
+        self.proceed(now, next, out);
+    }
+
+    /// What is said to a candidate, a leader, or a follower that asks for a takeover.
+    fn on_answer(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        message: &BullyMessage,
+        out: &mut Out,
+    ) -> Next {
+        let core = &mut self.core;
+        match message {
+            BullyMessage::Ok(ok) => core.voter.hear(ok.seen),
+            BullyMessage::Yield(consent) => core.voter.hear(consent.seen),
+            BullyMessage::ClaimReply(reply) => core.voter.hear(reply.seen),
+            BullyMessage::Ack(ack) => core.learn_score(from, ack.score),
+            BullyMessage::Nack(nack) => {
+                core.voter.hear(nack.term);
+                if nack.term <= core.voter.record.term {
+                    return self.state.ignore(core, "no higher term");
+                }
+            }
+            BullyMessage::Takeover(_)
+            | BullyMessage::Elect(_)
+            | BullyMessage::Elected(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::Resign(_) => {}
+        }
+        match (message, &mut self.state) {
+            (BullyMessage::Yield(consent), State::Asking(asking)) => {
+                return asking.on_yield(core, now, from, consent);
+            }
+            (BullyMessage::Yield(consent), State::Following(following)) => {
+                following.on_yield(core, now, from, consent, out);
+            }
+            (BullyMessage::Ok(ok), State::Asking(asking)) => {
+                return asking.on_ok(core, now, from, ok);
+            }
+            (BullyMessage::Ok(ok), State::Following(following)) => following.on_ok(now, from, ok),
+            (BullyMessage::ClaimReply(reply), State::Claiming(claiming)) => {
+                return claiming.on_claim_reply(core, from, reply);
+            }
+            (BullyMessage::ClaimReply(reply), State::Leading(leading)) => {
+                leading.on_claim_reply(core, now, from, reply, out);
+            }
+            (BullyMessage::Ack(ack), State::Leading(leading)) => {
+                leading.on_ack(core, now, from, ack, out);
+            }
+            (BullyMessage::Nack(nack), State::Leading(leading)) => {
+                return leading.on_nack(core, now, nack, out);
+            }
+            (BullyMessage::Takeover(takeover), State::Leading(leading)) => {
+                return leading.on_takeover(core, now, from, takeover, out);
+            }
+            (_, state) => return state.ignore(core, "its role does not wait for that answer"),
+        }
+        Next::Stay
+    }
+
+    /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
+    fn on_claim(&mut self, now: Time, from: &AgentId, claim: &Claim, out: &mut Out) {
+        let core = &mut self.core;
+        core.learn_score(from, Some(claim.score));
+        let lease = self.state.lease(now, &core.config);
+        let refused = core.voter.refuses(&core.config, now, from, claim, lease);
+        core.voter.hear(claim.term);
+        if refused.is_none() {
+            // Durable before anything else: the reply is a promise that a crash must not undo.
+            core.voter.vote(&core.config, now, claim.term, from, out);
+            self.give_way(now, from, out);
+        }
+        out.send(
+            from,
+            ClaimReply {
+                term: claim.term,
+                seen: self.core.voter.record.term,
+                granted: refused.is_none(),
+                retry: refused.unwrap_or_default().into(),
+                incarnation: None,
+            },
+        );
+    }
+
+    /// This agent has voted for another one: its own role is over.
+    fn give_way(&mut self, now: Time, to: &AgentId, out: &mut Out) {
+        let is_bound = self.core.voter.is_bound_to(to, now);
+        let following = self.state.following();
+        if is_bound && following.is_some_and(|following| following.leader.id == *to) {
+            return; // its leader claims a higher term while it leads: what it was promised goes on
+        }
+        let before = following.map(|following| following.predecessor(Certainty::Suspected));
+        self.state.leave(out);
+        if !is_bound {
+            self.core.voter.promise = None;
+        }
+        self.proceed(now, Next::Become(Start::Defer { before }), out);
+    }
+
+    /// `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
+    fn on_announcement(
+        &mut self,
+        now: Time,
+        from: &AgentId,
+        incarnation: Incarnation,
+        said: Option<Announcement>,
+        out: &mut Out,
+    ) {
+        let Some(said) = said else {
+            return self.ignore("a message of the available mode");
+        };
+        let term = self.core.voter.record.term;
+        if said.term < term {
+            if self.core.me.is_voter() {
+                out.send(from, Nack { term });
+            }
+            return self.ignore("an older announcement");
+        }
+        if self.core.voter.has_resigned(from, said.term) {
+            return self.ignore("that leadership was resigned");
+        }
+        self.core.learn_score(from, Some(said.score));
+        let known = self.state.following();
+        match known {
+            Some(known) => known.stop_asking(out),
+            // `Lost` is published here, before the record of the new term is written or anything sent.
+            None => self.state.leave(out),
+        }
+        let leader = Leader {
+            id: from.clone(),
+            incarnation,
+            term: said.term,
+        };
+        let following = Following::begin(&mut self.core, now, known, leader, said, out);
+        self.state = State::Following(following);
+        self.core
+            .acknowledge(now, from, said.term, said.sent_at, out);
+    }
+}
+
+// ---- members ---------------------------------------------------------------------------------
+
+impl QuorumBully {
+    /// `only-confirmed-end-voids`: only the confirmed end of the very incarnation that holds this
+    /// voter's promise voids it; then the leadership is revoked, and no agent need wait for its lease.
+    /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
+    fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
+        self.core.meet(members);
+        if let Some(id) = self.ended_leader() {
+            self.core.voter.promise.take_if(|p| p.holder == id);
+            let next = match &self.state {
+                State::Following(following) if following.leader.id == id => {
+                    following.end(Certainty::Confirmed, out)
+                }
+                State::Vacant(_) => Next::own_slot(Some(Predecessor {
+                    id,
+                    certainty: Certainty::Confirmed,
+                })),
+                State::Following(_) | State::Asking(_) | State::Claiming(_) | State::Leading(_) => {
+                    Next::Stay
+                }
+            };
+            self.proceed(now, next, out);
+        } else if let State::Following(following) = &self.state
+            && self.core.is_replaced(&following.leader)
+        {
+            // It is followed no more. The promise to it holds on, since its end is not confirmed.
+            let next = following.end(Certainty::Suspected, out);
+            self.proceed(now, next, out);
+        }
+        if let State::Asking(asking) = &mut self.state {
+            let next = asking.decide(&self.core, now); // a voter that is down is not waited for
+            self.proceed(now, next, out);
+        }
+    }
+
+    /// Whose confirmed end frees this agent: the holder of its promise, or the leader it follows.
+    fn ended_leader(&self) -> Option<AgentId> {
+        let promise = self.core.voter.promise.as_ref();
+        let promised = promise.map(|p| (&p.holder, p.incarnation));
+        let followed = self.state.following();
+        let followed = followed.map(|f| (&f.leader.id, f.leader.incarnation));
+        [promised, followed]
+            .into_iter()
+            .flatten()
+            .find(|(id, incarnation)| self.core.has_ended(id, *incarnation))
+            .map(|(id, _)| id.clone())
+    }
+}

@@ -1,0 +1,137 @@
+//! No leader is known: the agent waits for its own slot, or defers to another agent.
+//!
+//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`), and an
+//! agent that gave way to another one waits until that one has had its chance (`defer-once`).
+
+use std::time::Duration;
+
+use super::{
+    Out, Timer,
+    core::Core,
+    state::{Certainty, Next, Predecessor, Start, State},
+};
+use crate::protocol::{After, Score, Time};
+
+/// A follower without a leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Vacant {
+    /// When this agent campaigns; [`Time::MAX`] for one that is not eligible.
+    pub(super) due: Time,
+    pub(super) posture: Posture,
+    pub(super) before: Option<Predecessor>,
+}
+
+/// Whether a follower without a leader has given way to another agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Posture {
+    OwnSlot,
+    Defers,
+}
+
+impl Vacant {
+    /// No leader, and no slot (yet).
+    pub(super) const IDLE: Self = Self {
+        due: Time::MAX,
+        posture: Posture::OwnSlot,
+        before: None,
+    };
+
+    /// The agent campaigns after `wait` and its slot; at once if no agent could go first.
+    pub(super) fn own_slot(
+        core: &Core,
+        now: Time,
+        wait: Duration,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> Result<State, Next> {
+        let (slot, jitter) = core.slot(now, before.as_ref());
+        let wait = wait.max(core.must_wait(now)).saturating_add(slot);
+        let is_confirmed =
+            before.as_ref().map(|before| before.certainty) == Some(Certainty::Confirmed);
+        let is_first = wait.is_zero() && (is_confirmed || core.peers.is_empty());
+        if is_first && core.me.eligible().is_some() {
+            return Err(Next::Become(Start::Ask { before }));
+        }
+        let after = After::jittered(wait, jitter);
+        Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
+    }
+
+    /// An attempt failed: the next one comes after `retry`, the highest-ranked agent first, spread over
+    /// a round so that rivals part.
+    pub(super) fn again(
+        core: &Core,
+        now: Time,
+        retry: Duration,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> State {
+        let round = core.config.timings().round();
+        let (slot, _) = core.slot(now, before.as_ref());
+        let retry = match before.as_ref().map(|before| before.certainty) {
+            // A voter that named a longer time may not have heard of the confirmed end yet.
+            Some(Certainty::Confirmed) => retry.min(round),
+            Some(Certainty::Suspected) | None => retry,
+        };
+        out.cancel_timer(Timer::Round);
+        let after = After::jittered(retry.saturating_add(slot), round);
+        Self::until(core, now, Posture::OwnSlot, after, before, out)
+    }
+
+    /// This agent gave way: it waits W for the announcement of the other one.
+    pub(super) fn defer(
+        core: &Core,
+        now: Time,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> State {
+        out.cancel_timer(Timer::Round);
+        let after = After::jittered(core.config.wait(), core.config.timings().jitter());
+        Self::until(core, now, Posture::Defers, after, before, out)
+    }
+
+    fn until(
+        core: &Core,
+        now: Time,
+        posture: Posture,
+        after: After,
+        before: Option<Predecessor>,
+        out: &mut Out,
+    ) -> State {
+        let due = if core.me.eligible().is_some() {
+            out.set_timer(Timer::Election, after);
+            now.after(after.min)
+        } else {
+            out.cancel_timer(Timer::Election);
+            Time::MAX
+        };
+        State::Vacant(Self {
+            due,
+            posture,
+            before,
+        })
+    }
+
+    pub(super) fn campaign(&mut self) -> Next {
+        let before = self.before.take();
+        Next::Become(Start::Ask { before })
+    }
+
+    pub(super) fn on_election_due(&mut self, now: Time, out: &mut Out) -> Next {
+        if now >= self.due {
+            return self.campaign();
+        }
+        if self.due < Time::MAX {
+            out.set_timer(Timer::Election, self.due.since(now));
+        }
+        Next::Stay
+    }
+
+    /// Only an agent that becomes eligible, or no longer is, gets another slot: with another score the
+    /// next round asks anyway.
+    pub(super) fn on_set_score(before: Option<Score>, score: Option<Score>) -> Next {
+        if before.is_some() && score.is_some() {
+            return Next::Stay;
+        }
+        Next::own_slot(None)
+    }
+}

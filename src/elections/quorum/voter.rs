@@ -1,0 +1,234 @@
+//! What a voter has promised, and what its record keeps. This part knows no role.
+//!
+//! Decided here: `one-vote-per-term`, `vote-against-no-promise`, `abstain-after-restart` and
+//! `record-longest-promise`. The record changes only together with its durable copy: [`Voter::write`]
+//! is the only way to it, and it emits `Persist` before anything that depends on the record can be
+//! sent (`persist-before-send`).
+//!
+//! Not here: what a voter answers ([`consent`](super::consent)), and what its agent does next.
+
+use std::time::Duration;
+
+use super::{Defect, Out, QuorumConfig, Vote};
+use crate::elections::message::{Claim, Leadership, Micros};
+use crate::protocol::{AgentId, Incarnation, Term, Time};
+
+/// The part of an agent that supports leaders.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Voter {
+    /// What is durable.
+    pub(super) record: Vote,
+    pub(super) promise: Option<Promise>,
+    /// The voter abstains before this time, because an earlier incarnation may have promised
+    /// something; `None` before the agent starts.
+    quarantine: Option<Time>,
+    /// The newest leadership that is known to be resigned.
+    pub(super) resigned: Option<Leadership>,
+    /// The highest term heard of; never below that of the record.
+    pub(super) seen: Term,
+}
+
+/// What a voter promised a leader: to support no other agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Promise {
+    pub(super) holder: AgentId,
+    /// The holder's incarnation: its confirmed end, and that of no other one, voids the promise.
+    pub(super) incarnation: Incarnation,
+    pub(super) term: Term,
+    pub(super) until: Time,
+}
+
+impl Promise {
+    /// Whether `released` names the leadership that the promise supports, or a later one.
+    fn is_released_by(&self, released: &Leadership) -> bool {
+        released.id == self.holder && self.term <= released.term
+    }
+}
+
+impl Voter {
+    pub(super) fn new(record: Vote, first: Term) -> Self {
+        Self {
+            seen: record.term.max(first),
+            record,
+            promise: None,
+            quarantine: None,
+            resigned: None,
+        }
+    }
+
+    pub(super) const fn has_started(&self) -> bool {
+        self.quarantine.is_some()
+    }
+
+    pub(super) fn hear(&mut self, term: Term) {
+        self.seen = self.seen.max(term);
+    }
+
+    /// `abstain-after-restart`: begins the quarantine of this incarnation, and says how long it is.
+    pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
+        let promise = config.timings().promise();
+        // Other voters of a later epoch may have promised something in the one before, of which this
+        // voter knows nothing: at the beginning of an epoch even an empty record abstains.
+        let arrives = config.is_arrival(self.record.term);
+        // A lease that rests on its leader alone (a quorum of one) was never promised anything.
+        let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
+        let span = if !forgot {
+            Duration::ZERO
+        } else if config.has(Defect::QuarantineOfOwnPromise) {
+            promise
+        } else {
+            promise.max(self.record.promise.into())
+        };
+        self.quarantine = Some(now.after(span));
+        span
+    }
+
+    /// Writes the record, unless that would change nothing.
+    pub(super) fn write(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        term: Term,
+        voted_for: Option<AgentId>,
+        out: &mut Out,
+    ) {
+        let record = Vote {
+            term,
+            voted_for,
+            promise: self.promise_to_keep(config, now),
+            prepared: None,
+            voters: None,
+        };
+        if self.record == record {
+            return;
+        }
+        self.record = record;
+        self.hear(term);
+        if !config.has(Defect::VolatileVote) {
+            // Emitted here, so that no caller can send a vote or an acknowledgement in front of it: a
+            // voter that crashes in between has said nothing that it does not remember.
+            out.persist(self.record.clone());
+        }
+    }
+
+    /// `record-longest-promise`: writes the promise if the record does not keep it yet.
+    pub(super) fn write_promise(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
+        if self.record.promise != self.promise_to_keep(config, now) {
+            self.write(
+                config,
+                now,
+                self.record.term,
+                self.record.voted_for.clone(),
+                out,
+            );
+        }
+    }
+
+    /// The longest promise of any incarnation that may still hold.
+    fn promise_to_keep(&self, config: &QuorumConfig, now: Time) -> Micros {
+        if config.has(Defect::PromiseUnrecorded) {
+            return Micros::default();
+        }
+        let own = Micros::from(config.timings().promise());
+        // The quarantine is no shorter than what earlier incarnations promised, so afterwards only the
+        // promise of this one counts. Lowered before, a second restart would abstain for too short a time.
+        let is_over = self.quarantine.is_some_and(|end| now >= end);
+        if is_over || config.has(Defect::PromiseLoweredEarly) {
+            own
+        } else {
+            own.max(self.record.promise)
+        }
+    }
+
+    /// For how long this voter must not support `candidate`; zero if it may now. `released` is a
+    /// leadership that is known to be resigned: a promise to it binds no longer.
+    pub(super) fn blocked(
+        &self,
+        config: &QuorumConfig,
+        now: Time,
+        candidate: &AgentId,
+        released: Option<&Leadership>,
+    ) -> Duration {
+        let abstains = if config.has(Defect::NoQuarantine) {
+            Duration::ZERO
+        } else {
+            self.quarantine.unwrap_or(Time::MAX).since(now)
+        };
+        if !abstains.is_zero() {
+            return abstains;
+        }
+        let binds = |promise: &&Promise| {
+            promise.holder != *candidate && !released.is_some_and(|r| promise.is_released_by(r))
+        };
+        let promise = self.promise.as_ref().filter(binds);
+        promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
+    }
+
+    /// Why a claim gets no vote, if it gets none: when to ask again. `lease` is the end of the lease of
+    /// this agent's own leadership, if it leads.
+    pub(super) fn refuses(
+        &self,
+        config: &QuorumConfig,
+        now: Time,
+        from: &AgentId,
+        claim: &Claim,
+        lease: Option<Time>,
+    ) -> Option<Duration> {
+        if claim.term < self.record.term {
+            return Some(Duration::ZERO);
+        }
+        if let Some(until) = lease {
+            return Some(until.since(now));
+        }
+        let blocked = self.blocked(config, now, from, claim.released.as_ref());
+        if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
+            return Some(blocked);
+        }
+        let voted_for_another = claim.term == self.record.term
+            && self.record.voted_for.as_ref().is_some_and(|id| id != from)
+            && !config.has(Defect::VoteTwice);
+        voted_for_another.then_some(Duration::ZERO)
+    }
+
+    /// `one-vote-per-term`: votes, durably, for an agent that claims `term`.
+    pub(super) fn vote(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        term: Term,
+        from: &AgentId,
+        out: &mut Out,
+    ) {
+        let term = if config.has(Defect::VoteKeepsTerm) {
+            self.record.term
+        } else {
+            term
+        };
+        self.write(config, now, term, Some(from.clone()), out);
+    }
+
+    /// Whether a promise to that agent still holds.
+    pub(super) fn is_bound_to(&self, id: &AgentId, now: Time) -> bool {
+        let promise = self.promise.as_ref();
+        promise.is_some_and(|promise| promise.holder == *id && now < promise.until)
+    }
+
+    /// `resignation-is-final`: that leadership and those before it are over, and so is what was
+    /// promised to them.
+    pub(super) fn note_resignation(&mut self, config: &QuorumConfig, resigned: Leadership) {
+        self.hear(resigned.term);
+        let any = config.has(Defect::ResignVoidsAny);
+        self.promise
+            .take_if(|promise| promise.is_released_by(&resigned) || any);
+        let is_newest = |known: &Leadership| known.term <= resigned.term;
+        if self.resigned.as_ref().is_none_or(is_newest) {
+            self.resigned = Some(resigned);
+        }
+    }
+
+    /// Whether that agent resigned its leadership of `term`, or of a later one.
+    pub(super) fn has_resigned(&self, id: &AgentId, term: Term) -> bool {
+        let resigned = self.resigned.as_ref();
+        resigned.is_some_and(|known| known.id == *id && known.term >= term)
+    }
+}
