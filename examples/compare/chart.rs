@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::{
+use super::{
     report::Row,
     table::{agreed, meanwhile, title},
 };

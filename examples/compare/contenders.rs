@@ -15,7 +15,7 @@ use actix_bully::{
     protocol::{AgentId, Election},
 };
 
-use crate::{
+use super::{
     cases::Case,
     watch::{self, Measure},
 };

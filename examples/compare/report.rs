@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{
+use super::{
     cases::{Case, Look},
     contenders::Entrant,
     watch::Measure,

@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Parser, value_parser};
 
-use crate::{
+use super::{
     cases::Case,
     chart,
     contenders::Entrant,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::Row;
+use super::report::Row;
 
 const COLUMNS: [&str; 10] = [
     "source", "agreed", "longest", "messages", "bytes", "rounds", "leaders", "two for", "none for",

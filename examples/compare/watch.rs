@@ -11,7 +11,7 @@ use actix_bully::{
     },
 };
 
-use crate::{
+use super::{
     cases::{Case, Look, delays},
     contenders::Contender,
     meter::{Meter, Metered, Metering, Stamp},

@@ -8,7 +8,7 @@ use actix_bully::testkit::sim::{
 };
 use clap::{Parser, value_parser};
 
-use crate::history::{Plan, Preset, Protocol, names, size};
+use super::history::{Plan, Preset, Protocol, names, size};
 
 /// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
 #[derive(Clone, Debug, Parser)]

@@ -15,7 +15,7 @@ use std::{
 
 use actix_bully::testkit::trace::Trace;
 
-use crate::{args::Args, summary::Summary};
+use super::{args::Args, summary::Summary};
 
 /// What came of it, and how fast.
 #[derive(Debug)]

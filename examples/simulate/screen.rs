@@ -10,7 +10,7 @@ use actix_bully::testkit::sim::{
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{
+use super::{
     args::Args,
     history::{Outcome, Plan, names},
     many::Run,

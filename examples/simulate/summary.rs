@@ -10,7 +10,7 @@ use actix_bully::testkit::{
     },
 };
 
-use crate::history::{Outcome, Plan, Protocol};
+use super::history::{Outcome, Plan, Protocol};
 
 /// Everything that is counted.
 #[derive(Clone, Debug, Default)]

@@ -11,6 +11,8 @@ mod common;
 mod links;
 mod lives;
 mod runs;
+mod same_events;
+mod scale;
 mod settling;
 mod starting;
 mod wishes;

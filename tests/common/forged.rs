@@ -1,4 +1,5 @@
 //! Letters that nobody sent, to agents `agent-1` to `agent-5` of a cluster: scenario 27.
+#![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The ASTRA agent's rules exactly as the seed has them, faults and all: A1 to A5.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/traces/`). It cannot reach
+//! It exists so that each fault can be seen beside its repair (`tests/elections/traces/`). It cannot reach
 //! a user of the crate: it is not in it.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};

@@ -1,6 +1,6 @@
 //! Gossip leader election exactly as the pseudo-code has it, faults and all: lines 1 to 37.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/ballot/`, `tests/traces/`).
+//! It exists so that each fault can be seen beside its repair (`tests/elections/ballot/`, `tests/elections/traces/`).
 //! It cannot reach a user of the crate: it is not in it.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};

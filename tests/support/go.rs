@@ -1,7 +1,7 @@
 //! The Go program's nodes exactly as written, faults and all: `handleMessage`, `StartElection`,
 //! `becomeLeader`, `sendHeartbeat`, `checkLeader`, `Crash` and `Recover`.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/programs/`). It cannot reach a
+//! It exists so that each fault can be seen beside its repair (`tests/elections/programs/`). It cannot reach a
 //! user of the crate: it is not in it. Nodes are named by their numbers. What a node reads of
 //! another one, `IsAlive`, is what the world has told it. A crash is a flag there, so `Term` stays in
 //! memory. The program's locks, and the deadlock and the race between them, are not here: a machine

@@ -2,3 +2,4 @@
 
 pub(crate) mod astra;
 pub(crate) mod ble;
+pub(crate) mod go;

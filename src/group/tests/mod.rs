@@ -1,4 +1,4 @@
-//! The parts of a group that need no runtime; `tests/group.rs` has the rest.
+//! The parts of a group that need no runtime; `tests/group/` has the rest.
 
 mod deliver;
 mod report;

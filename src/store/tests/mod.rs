@@ -1,4 +1,4 @@
-//! The parts of a store that need no actor; `tests/store.rs` has the rest.
+//! The parts of a store that need no actor; `tests/group/store/` has the rest.
 
 mod calls;
 mod disk;

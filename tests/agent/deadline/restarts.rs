@@ -1,0 +1,81 @@
+//! A deadline under a guardian belongs to one incarnation.
+
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+use actix::prelude::*;
+use actix_bully::supervisor::{Guardian, RestartPolicy};
+
+use crate::common::virtual_system;
+use crate::deadline::watch::{OnFire, Watch, ms, soon};
+
+#[test]
+fn a_deadline_works_again_after_each_restart_until_the_child_is_given_up_on() {
+    let at = virtual_system().block_on(async {
+        let watch = Watch::new(OnFire::Panic);
+        let fired = watch.fired.clone();
+        let policy = RestartPolicy::builder().backoff_max(Duration::from_millis(100));
+        let child = Guardian::builder(0).policy(policy.build().unwrap());
+        let addr = child.start(|_| watch);
+        ms(5_000).await;
+        assert!(!addr.connected());
+        fired.take()
+    });
+    assert_eq!(at, [10, 120, 230, 340, 450, 560]);
+}
+
+#[test]
+fn a_deadline_of_a_crashed_incarnation_does_not_fire_in_the_next_one() {
+    let at = virtual_system().block_on(async {
+        let keeper = Keeper(Watch::new(OnFire::Nothing));
+        let (fired, deadline) = (keeper.0.fired.clone(), keeper.0.deadline.clone());
+        let addr = Guardian::builder(0).start(|_| keeper);
+        ms(10).await;
+        addr.do_send(SetAndCrash(200));
+        ms(50).await;
+        assert_eq!(
+            deadline.get(),
+            Some(soon(150)),
+            "it is dropped with the futures"
+        );
+        ms(100).await;
+        assert_eq!(deadline.get(), None);
+        deadline.set(soon(70));
+        ms(1_000).await;
+        drop(addr);
+        fired.take()
+    });
+    assert_eq!(
+        at,
+        [230],
+        "only the one set after the restart, by the same `Deadline`"
+    );
+}
+
+/// Keeps its deadline over a restart.
+struct Keeper(Watch);
+
+impl Actor for Keeper {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        self.0
+            .deadline
+            .run(ctx, |keeper: &mut Self, _| keeper.0.fired.note());
+    }
+}
+
+impl Supervised for Keeper {}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct SetAndCrash(u64);
+
+impl Handler<SetAndCrash> for Keeper {
+    type Result = ();
+
+    fn handle(&mut self, message: SetAndCrash, ctx: &mut Context<Self>) {
+        self.0.deadline.set_in(ctx, soon(message.0));
+        resume_unwind(Box::new("injected"));
+    }
+}

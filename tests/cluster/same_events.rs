@@ -1,0 +1,287 @@
+//! The same script through real actors and through the simulator gives the same events, at the
+//! same times: what is proved of the simulator holds for the actors.
+//!
+//! Scenario 84. Every message takes the same time, and no wait has a random part. What each agent
+//! tells its application is compared in full: order, terms, reasons, and the millisecond.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "what cannot be done fails the test"
+)]
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        any::{AnyBully, AnyConfig},
+        bully::BullyConfig,
+        policy::Preemption,
+        quorum::QuorumConfig,
+    },
+    protocol::{AgentId, Event, LostReason, Score, Time, Timings},
+    testkit::{
+        cluster::{Cluster, Command, Script},
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::What,
+    },
+};
+
+use crate::common;
+
+const DELAY: Duration = Duration::from_millis(3);
+
+/// What each agent told its application, and when.
+type Told = BTreeMap<AgentId, Vec<(Time, Event)>>;
+
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    Available,
+    Quorum,
+}
+
+/// Five agents of which `agent-5` is the most important.
+const AGENTS: u32 = 5;
+
+fn timings() -> Timings {
+    let timings = Timings::lan().to_builder().jitter(Duration::ZERO);
+    timings.build().unwrap()
+}
+
+fn names() -> impl Iterator<Item = AgentId> {
+    (1..=AGENTS).map(|number| format!("agent-{number}").parse().unwrap())
+}
+
+impl Mode {
+    /// A leader of the quorum mode is patient for a second, so that no script takes long.
+    fn config(self) -> AnyConfig {
+        match self {
+            Self::Available => AnyConfig::Available(Arc::new(BullyConfig {
+                timings: timings(),
+                ..BullyConfig::default()
+            })),
+            Self::Quorum => {
+                let config = QuorumConfig::builder(names())
+                    .timings(timings())
+                    .preemption(Preemption::After(Duration::from_secs(1)));
+                AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+            }
+        }
+    }
+}
+
+// ---- the actors -------------------------------------------------------------------------------
+
+fn through_actors(mode: Mode, script: &Script) -> Told {
+    common::virtual_system().block_on(async {
+        let mut cluster = Cluster::<AnyBully>::with_config(mode.config())
+            .agents(AGENTS)
+            .network(Conditions::delayed(DELAY))
+            .start()
+            .unwrap();
+        for command in script.clone() {
+            cluster.run(command).await.unwrap();
+        }
+        let mut told = Told::new();
+        for entry in cluster.trace().entries() {
+            if let What::Event { agent, event } = &entry.what {
+                let told = told.entry(agent.clone()).or_default();
+                told.push((entry.at, event.clone()));
+            }
+        }
+        told
+    })
+}
+
+// ---- the simulator ----------------------------------------------------------------------------
+
+fn through_simulator(mode: Mode, script: &Script) -> Told {
+    let voters = names().zip(1..).map(|(name, score)| {
+        let score = Some(Score::from(score));
+        Participant::<AnyBully>::voter(name, score, mode.config())
+    });
+    let mut world = World::builder(1)
+        .agents(voters)
+        .conditions(Conditions::delayed(DELAY))
+        .detection(Detection::Certain(Duration::ZERO.into()))
+        .build();
+    let mut ended = Told::new();
+    for command in script.clone() {
+        play(&mut world, &mut ended, command);
+        world.run_for(Duration::ZERO); // as with actors, what comes at once comes before the next
+    }
+    let mut told = Told::new();
+    for name in world.agents() {
+        let mut all = world.events(name).to_vec();
+        for end in ended.remove(name).unwrap_or_default() {
+            // After what was told in its life, before what is told in the next one.
+            let next = all.iter().position(|(at, _)| *at > end.0);
+            all.insert(next.unwrap_or(all.len()), end);
+        }
+        if !all.is_empty() {
+            told.insert(name.clone(), all);
+        }
+    }
+    told
+}
+
+fn play(world: &mut World<AnyBully>, ended: &mut Told, command: Command) {
+    match command {
+        Command::Wait(span) => world.run_for(span),
+        Command::Heal => world.heal(),
+        Command::Partition(sides) => {
+            world.partition(sides.iter().map(|side| side.iter().map(full)));
+        }
+        Command::Crash(all) => {
+            for name in all.iter().map(full) {
+                crash(world, ended, &name);
+            }
+        }
+        Command::Restart(all) => {
+            for name in all.iter().map(full) {
+                assert!(world.restart(&name));
+            }
+        }
+        Command::StepDown { name, to } => {
+            assert!(world.step_down(full(&name), to.as_ref().map(full)));
+        }
+        other => panic!("the simulator is not told what `{other}` is"),
+    }
+}
+
+/// The only difference that remains: who leads and crashes cannot say so, since its machine is
+/// gone. The actor's host says it in its place; the simulator has no host, so it is said here.
+fn crash(world: &mut World<AnyBully>, ended: &mut Told, name: &AgentId) {
+    let leading = world.view(name).and_then(|view| view.leading);
+    assert!(world.crash(name), "{name} runs");
+    if let Some(term) = leading {
+        let reason = LostReason::Ended;
+        let lost = (world.now(), Event::Lost { term, reason });
+        ended.entry(name.clone()).or_default().push(lost);
+    }
+}
+
+/// `5` stands for `agent-5`.
+fn full(name: &AgentId) -> AgentId {
+    format!("agent-{name}").parse().unwrap()
+}
+
+// ---- the comparison ---------------------------------------------------------------------------
+
+/// What of the events is the same. Whatever is less than everything is inherent in the drivers.
+#[derive(Clone, Copy, Debug)]
+enum Same {
+    /// Everything: order, terms, reasons, milliseconds.
+    All,
+    /// All but the times. In quorum mode an attempt that failed is repeated after a random part of
+    /// a round, whatever the jitter; and each driver draws its own numbers.
+    ButTimes,
+    /// All but the terms. With any change of its members a group in this process also says which
+    /// term was led in last, across a partition of the letters too; the simulator says so only to
+    /// those who start. So the next leader may skip a term.
+    ButTerms,
+}
+
+impl Same {
+    fn of(self, told: &Told) -> BTreeMap<&AgentId, Vec<String>> {
+        let line = |(at, event): &(Time, Event)| match self {
+            Self::All => format!("{at} ms: {event}"),
+            Self::ButTimes => event.to_string(),
+            Self::ButTerms => {
+                let words = event.to_string();
+                let words = words.split(' ').map(|word| word.trim_end_matches(':'));
+                let words = words.filter(|word| word.parse::<u64>().is_err());
+                format!("{at} ms: {}", words.collect::<Vec<_>>().join(" "))
+            }
+        };
+        let lines = |all: &Vec<_>| all.iter().map(line).collect();
+        told.iter().map(|(name, all)| (name, lines(all))).collect()
+    }
+}
+
+/// In both modes; there are at least so many events, so that a script in which nothing happens is
+/// noticed.
+fn same(script: &str, least: usize) {
+    same_but(script, least, Same::All, Same::All);
+}
+
+fn same_but(script: &str, least: usize, available: Same, quorum: Same) {
+    let script: Script = script.parse().unwrap();
+    for (mode, same) in [(Mode::Available, available), (Mode::Quorum, quorum)] {
+        let actors = through_actors(mode, &script);
+        let simulator = through_simulator(mode, &script);
+        let (left, right) = (same.of(&actors), same.of(&simulator));
+        assert_eq!(left, right, "{mode:?}, `{script}`: actors, simulator");
+        let told: usize = actors.values().map(Vec::len).sum();
+        assert!(told >= least, "{mode:?}, `{script}`: {actors:#?}");
+    }
+}
+
+#[test]
+fn a_start() {
+    same("wait 2s", 5);
+}
+
+#[test]
+fn a_crash_of_the_leader() {
+    same("wait 2s; crash 5; wait 3s", 10);
+}
+
+#[test]
+fn a_crash_of_two_at_once() {
+    same_but("wait 2s; crash 5 4; wait 3s", 9, Same::All, Same::ButTimes);
+}
+
+#[test]
+fn a_crash_of_a_follower() {
+    same("wait 2s; crash 3; wait 1s; restart 3; wait 3s", 6);
+}
+
+#[test]
+fn a_return_of_the_leader() {
+    same("wait 2s; crash 5; wait 3s; restart 5; wait 3s", 15);
+}
+
+/// The leader comes back before the others have elected another one.
+#[test]
+fn a_return_at_once() {
+    same("wait 2s; crash 5; restart 5; wait 3s", 7);
+    same("wait 2s; crash 5; wait 1ms; restart 5; wait 3s", 7);
+}
+
+#[test]
+fn a_partition_and_its_healing() {
+    same("wait 2s; partition 4 5; wait 3s; heal; wait 5s", 10);
+    same("wait 2s; partition 1 2; wait 3s; heal; wait 5s", 5);
+}
+
+/// Not healed: in quorum mode chance decides who is first then, and each driver draws its own.
+#[test]
+fn a_partition_without_a_majority() {
+    same("wait 2s; partition 1 2 | 3 4 | 5; wait 3s", 10);
+}
+
+#[test]
+fn a_partition_that_is_too_short_to_be_noticed() {
+    same("wait 2s; partition 4 5; wait 100ms; heal; wait 3s", 5);
+}
+
+#[test]
+fn a_crash_behind_a_partition() {
+    let script =
+        "wait 2s; partition 1 2; wait 2s; crash 5; wait 2s; heal; wait 2s; restart 5; wait 5s";
+    same_but(script, 10, Same::ButTerms, Same::ButTimes);
+}
+
+#[test]
+fn a_hand_over() {
+    same("wait 2s; step-down 5; wait 3s", 10);
+    same("wait 2s; step-down 5 2; wait 3s", 10);
+}
+
+#[test]
+fn a_hand_over_and_a_crash() {
+    let script = "wait 2s; step-down 5 2; wait 1s; crash 2; wait 3s; restart 2; wait 3s";
+    same_but(script, 15, Same::All, Same::ButTimes);
+}

@@ -1,0 +1,112 @@
+//! Scenarios 1 to 6 and 10: starts, and elections that are asked for.
+
+use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
+
+/// One round, and what the last answer takes.
+const FIRST: u64 = ROUND + DELAY;
+
+#[test]
+fn s01_one_alone_leads_at_once() {
+    let mut net = Group::of(1).world(1);
+    assert_eq!(net.settle(ms(0)), "a");
+    net.ends_with("a");
+}
+
+#[test]
+fn s02_of_two_the_higher_leads() {
+    for seed in SEEDS {
+        let mut net = Group::of(2).world(seed);
+        assert_eq!(net.settle(ms(FIRST)), "b");
+        net.ends_with("b");
+    }
+}
+
+#[test]
+fn s03_of_five_that_start_together_the_highest_leads_after_a_round() {
+    for seed in SEEDS {
+        let mut net = Group::of(5).world(seed);
+        net.run(ROUND - 1);
+        let sent = usize::try_from(net.world.tally().sent).unwrap();
+        assert_eq!(sent, config(5).messages_per_round());
+        assert_eq!(net.settle(ms(FIRST)), "e");
+        assert_eq!(net.events(), 5, "each is told once");
+        net.ends_with("e");
+    }
+}
+
+#[test]
+fn s03_those_who_start_one_by_one_agree_as_well() {
+    for seed in SEEDS {
+        let group = Group {
+            starts_within: ms(5 * ROUND),
+            ..Group::of(5)
+        };
+        let mut net = group.world(seed);
+        net.settle(ms(10 * ROUND));
+        let leader = net.agreed();
+        net.ends_with(&leader);
+    }
+}
+
+#[test]
+fn s04_equal_scores_are_decided_by_the_name() {
+    for seed in SEEDS {
+        let mut net = Group::scored([Some(7), Some(7), Some(7)]).world(seed);
+        assert_eq!(net.settle(ms(FIRST)), "c");
+        net.ends_with("c");
+    }
+}
+
+/// The next ballot is the highest, whoever takes it.
+#[test]
+fn s05_the_lowest_campaigns_alone_and_takes_the_seat() {
+    for seed in SEEDS {
+        let mut net = Group::of(5).led(seed);
+        net.world.campaign("a");
+        net.run(2 * ROUND + DELAY);
+        net.ends_with("a");
+    }
+}
+
+#[test]
+fn s06_the_highest_campaigns_while_it_leads_and_nothing_happens() {
+    for seed in SEEDS {
+        let mut net = Group::of(5).led(seed);
+        let events = net.events();
+        net.world.campaign("e");
+        net.ends_with("e");
+        assert_eq!(net.events(), events);
+    }
+}
+
+#[test]
+fn s10_elections_beside_a_healthy_leader_end_with_one_leader() {
+    for seed in SEEDS {
+        let mut net = Group::of(5).led(seed);
+        net.world.campaign("b");
+        net.world.campaign("d");
+        net.run(2 * ROUND + DELAY);
+        net.ends_with("d");
+        assert_eq!(net.world.believers(), [id("d")]);
+    }
+}
+
+#[test]
+fn observers_are_told_and_witnesses_count() {
+    for seed in SEEDS {
+        let group = Group {
+            observers: vec!["x", "y"],
+            ..Group::scored([Some(1), None, None])
+        };
+        let mut net = group.world(seed);
+        assert_eq!(net.settle(ms(FIRST)), "a");
+        net.world.crash("c");
+        net.ends_with("a");
+        net.world.crash("b");
+        net.run(2 * ROUND);
+        assert!(net.believers().is_empty(), "a majority is needed");
+        net.world.restart("b");
+        net.run(4 * ROUND);
+        net.ends_with("a");
+    }
+}

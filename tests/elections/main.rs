@@ -1,0 +1,32 @@
+//! Do the elections keep their rules? The machines in simulated worlds, and agents in virtual time.
+//!
+//! | folder or file | question |
+//! |---|---|
+//! | `ballot/`, `quorum/`, `ring/` | the scenarios of one election, by number |
+//! | `seeds/` | the scenarios of the documents that the crate comes from |
+//! | `paper/`, `paper_agents.rs` | the elections of 1982, as written and in an agent |
+//! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
+//! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
+//! | `rests.rs`, `slow_network.rs`, `counts.rs` | who leads after a step-down; slow networks; how many messages |
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/losses.rs"]
+mod losses;
+#[path = "../common/forged.rs"]
+mod strangers;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod ballot;
+mod counts;
+mod paper;
+mod paper_agents;
+mod programs;
+mod quorum;
+mod quorum_agents;
+mod rests;
+mod ring;
+mod seeds;
+mod slow_network;
+mod traces;

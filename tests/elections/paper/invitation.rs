@@ -1,0 +1,323 @@
+//! Section IV of the paper: the algorithm for systems in which messages may take any time.
+//!
+//! Its assertion holds in each group and under any fault; that there is but one group holds where
+//! time is kept, and is shown to fall where it is not.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::invitation::{
+        ElectionId, InvitationConfig, InvitationElection, Standing, Status, Task,
+    },
+    protocol::{AgentId, Event, Timings},
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, World},
+        trace::{Checkpoint, Trace, What},
+    },
+};
+
+use crate::paper::{MS, all_same, crash_and_recover, name};
+
+/// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
+fn config() -> InvitationConfig {
+    let config = InvitationConfig::builder().timings(Timings::in_process());
+    config.build().unwrap()
+}
+
+/// Agents "1" to "n", each as important as its number, each with a task of its own. Nobody is told
+/// of a crash but by silence.
+fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
+    world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
+}
+
+/// The same, by that detection.
+fn world_that_tells(
+    detection: Detection,
+    seed: u64,
+    n: usize,
+    network: Conditions,
+) -> World<InvitationElection> {
+    let agent = |number: usize| {
+        let task = Task(u64::try_from(number).unwrap());
+        let config = config().to_builder().task(task).build().unwrap();
+        let score = i64::try_from(number).unwrap().into();
+        Participant::voter(name(number), Some(score), Arc::new(config))
+    };
+    World::builder(seed)
+        .agents((1..=n).map(agent))
+        .conditions(network)
+        .detection(detection)
+        .trace(Trace::new())
+        .build()
+}
+
+/// Delays of 0 to d, in any order, some messages twice.
+fn on_time() -> Conditions {
+    let d = config().timings().delay_bound();
+    let network = Conditions::builder().delay(Duration::ZERO..=d);
+    network.in_any_order().duplication(100).build().unwrap()
+}
+
+/// All who live.
+fn living(
+    world: &World<InvitationElection>,
+) -> impl Iterator<Item = (&AgentId, &InvitationElection)> {
+    let all = world.agents();
+    all.filter_map(|id| Some((id, world.machine(id)?)))
+}
+
+type Groups<'a> = BTreeMap<&'a ElectionId, Vec<&'a InvitationElection>>;
+
+/// Who is in which group, in the Reorganization or Normal state.
+fn groups(world: &World<InvitationElection>) -> Groups<'_> {
+    let mut groups = Groups::new();
+    for (_, machine) in living(world) {
+        if let Some(group) = machine.group() {
+            groups.entry(group).or_default().push(machine);
+        }
+    }
+    groups
+}
+
+/// "If two nodes are in the Reorganization or Normal state, and have the same group number, they have
+/// the same coordinator; if both are Normal, the same task."
+fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), String> {
+    for (group, machines) in groups(world) {
+        let works = |machine: &&&InvitationElection| machine.status() == Status::Normal;
+        let normal = machines.iter().filter(works);
+        if !all_same(machines.iter().map(|m| m.coordinator()))
+            || !all_same(normal.map(|m| m.task()))
+        {
+            return Err(format!("{group}: {machines:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// One group, all who live are Normal in it, and one of them coordinates it.
+fn one_group(world: &World<InvitationElection>) -> bool {
+    let leads = |(id, m): (&AgentId, &InvitationElection)| m.coordinator() == Some(id);
+    groups(world).len() == 1
+        && living(world).all(|(_, m)| m.status() == Status::Normal)
+        && living(world).any(leads)
+}
+
+/// The longest until there is one group when nothing fails any more.
+fn soon() -> Duration {
+    let config = config();
+    let again = config.detector().heartbeat + config.worst_case_merge_with_losses();
+    config.worst_case_failover(7) + config.takeover() + again * 2
+}
+
+#[test]
+fn groups_agree_whatever_the_network_does() {
+    for seed in 0..150 {
+        let mut random = SplitMix64::new(seed);
+        let late = Conditions::builder().delay(Duration::ZERO..=MS(120));
+        let late = late.in_any_order().duplication(200).loss(100);
+        let mut world = world(seed, 5, late.build().unwrap());
+        world.set_invariant(agreement_in_each_group);
+        for _ in 0..8 {
+            crash_and_recover(&mut world, &mut random, MS(300));
+            let all: Vec<AgentId> = world.agents().cloned().collect();
+            let some = random.pick(&all).unwrap();
+            match random.below(4) {
+                0 => world.isolate(some),
+                1 => world.heal(),
+                2 => {
+                    world.pause(some);
+                }
+                _ => {
+                    for id in &all {
+                        world.resume(id);
+                    }
+                }
+            }
+        }
+        assert_eq!(world.violation().map(ToString::to_string), None);
+    }
+}
+
+#[test]
+fn there_is_one_group_of_all_when_time_is_kept_and_nothing_fails() {
+    for seed in 0..200 {
+        let mut random = SplitMix64::new(seed);
+        let n = *random.pick(&[1, 2, 3, 5, 7]).unwrap();
+        let mut world = world(seed, n, on_time());
+        world.set_invariant(agreement_in_each_group);
+        crash_and_recover(&mut world, &mut random, MS(2_000));
+        world.run_for(soon());
+        assert_eq!(world.violation().map(ToString::to_string), None);
+        assert!(one_group(&world), "seed {seed}: {:?}", groups(&world));
+        let highest = world.highest().map(|rank| rank.id);
+        assert_eq!(world.believers().first(), highest.as_ref(), "seed {seed}");
+    }
+}
+
+/// What the synchronous algorithm forbids is normal here: at a cold start whose members do not know
+/// of each other's ranks, and on both sides of a partition, several coordinate.
+#[test]
+fn several_groups_are_within_the_promise() {
+    let mut world = world(1, 4, on_time());
+    world.set_invariant(agreement_in_each_group);
+    world.settle(MS(1_000)).unwrap();
+    world.partition([["1", "2"], ["3", "4"]]);
+    world.run_for(MS(1_000));
+    assert_eq!(world.believers(), ["2", "4"]);
+    assert_eq!(groups(&world).len(), 2);
+    world.heal();
+    world.run_for(soon());
+    assert!(one_group(&world));
+    assert_eq!(world.believers(), ["4"]);
+}
+
+/// A pause is nothing special: who slept is in a group of its own for a while, or its members are.
+#[test]
+fn who_pauses_is_merged_again() {
+    let mut world = world(1, 3, on_time());
+    world.set_invariant(agreement_in_each_group);
+    world.settle(MS(1_000)).unwrap();
+    world.pause("3");
+    world.run_for(MS(1_000));
+    assert_eq!(world.believers(), ["2"], "the belief of 3 has run out");
+    world.resume("3");
+    world.run_for(soon());
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    assert!(one_group(&world));
+    assert_eq!(world.believers(), ["3"]);
+}
+
+/// Assumption: safe storage. Without it a number names two groups.
+#[test]
+fn without_safe_storage_a_number_names_two_groups() {
+    let again = |wiped: bool| {
+        let mut world = world(1, 1, on_time());
+        world.run_for(MS(10));
+        let first = world.machine("1").and_then(|m| m.group().cloned());
+        // Its group was closed to the snapshot's hint, which would teach it the count.
+        let record = world.durable("1").cloned().unwrap();
+        world.crash("1");
+        if wiped {
+            world.wipe("1");
+        }
+        let second = first_group_of_a_life(world.durable("1").cloned());
+        (first, second, record)
+    };
+    let (first, second, record) = again(false);
+    assert!(second > first);
+    assert_eq!(Some(record.count), first.map(|group| group.count));
+    let (first, second, _) = again(true);
+    assert_eq!(second, first, "the same number, another group");
+}
+
+/// The group that a machine forms whose life begins with this record, knowing nobody.
+fn first_group_of_a_life(
+    record: Option<actix_bully::elections::invitation::Count>,
+) -> Option<ElectionId> {
+    use actix_bully::protocol::{
+        Birth, Effects, Election, Identity, Incarnation, Input, MemberKind, Members, Time,
+    };
+    let me = Identity {
+        id: name(1),
+        incarnation: Incarnation(2),
+        kind: MemberKind::Voter,
+        score: Some(1.into()),
+        birth: Birth::Restarted,
+    };
+    let mut machine = InvitationElection::new(me, &Arc::new(config()), record);
+    let nobody = Input::Start(Arc::new(Members::default()));
+    machine.handle(Time::ZERO, nobody, &mut Effects::new());
+    machine.group().cloned()
+}
+
+/// The cost, exactly: 3 messages for each member that the new group has beside its coordinator,
+/// however many groups they come from; and 7 d from the beginning of the check.
+#[test]
+fn a_merge_costs_3_messages_for_each_member() {
+    let d = config().timings().delay_bound();
+    for n in 2..=8_usize {
+        for split in 1..n {
+            let mut world = world(1, n, Conditions::delayed(d));
+            world.settle(MS(1_000)).unwrap();
+            let all: Vec<AgentId> = (1..=n).map(name).collect();
+            let (low, high) = all.split_at(split);
+            world.partition([low, high]);
+            world.run_for(MS(1_000));
+            assert_eq!(groups(&world).len(), 2, "{n}, {split}");
+            let (before, healed) = (world.trace().checkpoint(), world.now());
+            world.heal();
+            world.settle(MS(1_000)).unwrap();
+            let sent = world.trace().election_messages_since(before);
+            let members = u64::try_from(n - 1).unwrap();
+            assert_eq!(sent, 3 * members, "{split} of {n} are merged");
+            let took = world.now().since(healed);
+            let lower_first = config().timings().step();
+            let longest = config().detector().heartbeat * 2 + lower_first;
+            assert!(took <= longest + config().worst_case_merge(), "{took:?}");
+        }
+    }
+}
+
+/// Nobody works while a group is formed, so nobody waits for the dead: a coordinator brings those of
+/// its members that may live.
+#[test]
+fn a_merge_waits_for_nobody_who_is_known_to_be_dead() {
+    for seed in 0..20 {
+        let certain = Detection::Certain(Duration::ZERO.into());
+        let mut world = world_that_tells(certain, seed, 4, on_time());
+        world.settle(MS(1_000)).unwrap();
+        let all: Vec<AgentId> = (1..=4).map(name).collect();
+        let (low, high) = all.split_at(3);
+        world.partition([low, high]);
+        world.run_for(MS(1_000));
+        world.crash("1");
+        world.heal();
+        assert!(world.run_until(one_group, MS(1_000)));
+        let (acquired, lost) = match world.events("4") {
+            [
+                ..,
+                (lost, Event::Lost { .. }),
+                (acquired, Event::Acquired { .. }),
+            ] => (*acquired, *lost),
+            events => unreachable!("{events:?}"),
+        };
+        let calls = config().timings().delay_bound() * 4;
+        assert!(
+            acquired.since(lost) <= calls,
+            "seed {seed}: {lost} to {acquired}"
+        );
+    }
+}
+
+/// All start at once, and know each other's ranks: the first forms a group, the others are free.
+#[test]
+fn a_cold_start_is_one_merge() {
+    let d = config().timings().delay_bound();
+    for n in 1..=7_usize {
+        let mut world = world(1, n, Conditions::delayed(d));
+        world.settle(MS(1_000)).unwrap();
+        let sent = world.trace().election_messages_since(Checkpoint::default());
+        let invited = world.trace().count_of("invitation").sent;
+        assert_eq!(invited, u64::try_from(n - 1).unwrap());
+        assert_eq!(sent, 3 * invited, "{}", world.trace().to_text());
+        assert!(
+            world.now().since(actix_bully::protocol::Time::ZERO) <= config().worst_case_merge()
+        );
+    }
+}
+
+/// What a coordinator is told by those who are outside of its group can be read in the trace.
+#[test]
+fn everybody_says_where_it_stands() {
+    let mut world = world(1, 3, Conditions::delayed(MS(1)));
+    *world.trace_mut() = Trace::new().with_repeated();
+    world.settle(MS(1_000)).unwrap();
+    let free = Standing::Free.to_string();
+    let said = |entry: &actix_bully::testkit::trace::Entry| matches!(&entry.what, What::Sent { mail, .. } if mail.text.starts_with(&free));
+    assert!(
+        world.trace().entries().any(said),
+        "{}",
+        world.trace().to_text()
+    );
+}

@@ -1,0 +1,404 @@
+//! Section III of the paper: GM1 and GM2 of the algorithm for systems in which neither the network
+//! nor a node is ever late.
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::reorganization::{
+        Count, ElectionId, Halt, Reorganization, ReorganizationConfig, ReorganizationMessage,
+        Status, Task, Zeal,
+    },
+    protocol::{
+        After, AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, Member,
+        MemberKind, Members, PeerMessage, Score, Term, Time, Timings,
+    },
+    testkit::{
+        faults::{Conditions, SplitMix64},
+        sim::{Detection, Participant, Reaction, Trap, World},
+        trace::{Checkpoint, Trace},
+    },
+};
+
+use crate::paper::{MS, all_same, crash_and_recover, name};
+
+/// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
+fn config(zeal: Zeal) -> ReorganizationConfig {
+    let config = ReorganizationConfig::builder().timings(Timings::in_process());
+    config.zeal(zeal).build().unwrap()
+}
+
+/// Agents "1" to "n", each as important as its number, each with a task of its own; delays of 0
+/// to d, in any order, some messages twice. Nobody is told of a crash but by silence.
+fn world(seed: u64, n: usize, zeal: Zeal) -> World<Reorganization> {
+    let config = config(zeal);
+    let d = config.timings().delay_bound();
+    let network = Conditions::builder().delay(Duration::ZERO..=d);
+    let network = network.in_any_order().duplication(100).build().unwrap();
+    let agent = |number: usize| {
+        let number_ = u64::try_from(number).unwrap();
+        let config = config.to_builder().task(Task(number_)).build().unwrap();
+        let score = i64::try_from(number).unwrap().into();
+        Participant::voter(name(number), Some(score), Arc::new(config))
+    };
+    World::builder(seed)
+        .agents((1..=n).map(agent))
+        .conditions(network)
+        .detection(Detection::Silent(Duration::ZERO.into()))
+        .trace(Trace::counting())
+        .build()
+}
+
+/// All who live.
+fn living(world: &World<Reorganization>) -> impl Iterator<Item = (&AgentId, &Reorganization)> {
+    let all = world.agents();
+    all.filter_map(|id| Some((id, world.machine(id)?)))
+}
+
+/// Assertion 1, first half: "if two nodes are in the Reorganization or Normal state, they have the
+/// same coordinator".
+fn gm1_coordinator(world: &World<Reorganization>) -> bool {
+    all_same(living(world).filter_map(|(_, machine)| machine.coordinator()))
+}
+
+/// Assertion 1, second half: "two nodes in the Normal state have the same task".
+fn gm1_task(world: &World<Reorganization>) -> bool {
+    let normal = living(world).filter(|(_, machine)| machine.status() == Status::Normal);
+    all_same(normal.map(|(_, machine)| machine.task()))
+}
+
+/// Assertion 2: some node is Normal with itself as coordinator, and all others that live are Normal
+/// under it.
+fn gm2(world: &World<Reorganization>) -> bool {
+    let leads = |(id, machine): (&AgentId, &Reorganization)| machine.coordinator() == Some(id);
+    living(world).any(leads)
+        && living(world).all(|(_, machine)| machine.status() == Status::Normal)
+        && gm1_coordinator(world)
+}
+
+fn holds(world: &World<Reorganization>) -> Result<(), String> {
+    let tell = |what: &str| {
+        let states: Vec<String> = living(world)
+            .map(|(id, m)| format!("{id} {} under {:?}", m.status(), m.coordinator()))
+            .collect();
+        format!("{what}: {}", states.join(", "))
+    };
+    if !gm1_coordinator(world) {
+        return Err(tell("two coordinators"));
+    }
+    if !gm1_task(world) {
+        return Err(tell("two tasks"));
+    }
+    Ok(())
+}
+
+/// The longest until GM2 when nothing fails any more: a silent coordinator is noticed, and of two
+/// elections one comes too early.
+fn soon(config: &ReorganizationConfig) -> Duration {
+    config.worst_case_failover() + config.takeover() + config.worst_case_election_with_losses()
+}
+
+#[test]
+fn gm1_holds_at_every_step_and_gm2_when_nothing_fails_any_more() {
+    for seed in 0..400 {
+        let mut random = SplitMix64::new(seed);
+        let n = *random.pick(&[2, 3, 4, 5, 7]).unwrap();
+        let zeal = *random.pick(&[Zeal::Patient, Zeal::Eager]).unwrap();
+        let mut world = world(seed, n, zeal);
+        world.set_invariant(holds);
+        crash_and_recover(&mut world, &mut random, MS(4_000));
+        world.run_for(soon(&config(zeal)));
+        assert_eq!(world.violation().map(ToString::to_string), None);
+        assert!(gm2(&world), "seed {seed}: {:?}", holds(&world));
+        // "It is the most important one": what makes it a bully.
+        let highest = world.highest().expect("somebody lives").id;
+        assert_eq!(world.believers(), [highest], "seed {seed}");
+    }
+}
+
+#[test]
+fn gm1_holds_when_whoever_says_something_decisive_dies_of_it() {
+    let kinds = [
+        "are_you_there",
+        "there",
+        "halt",
+        "halt_ack",
+        "new_coordinator",
+        "new_coordinator_ack",
+        "ready",
+        "ready_ack",
+    ];
+    for (seed, kind) in (0..).zip(kinds.into_iter().cycle().take(400)) {
+        let mut random = SplitMix64::new(seed);
+        let mut world = world(seed, 5, Zeal::Patient);
+        world.set_invariant(holds);
+        for _ in 0..12 {
+            let spared = u32::try_from(random.below(4)).unwrap();
+            let (by, then) = (None, Reaction::Crash);
+            world.arm(&Trap {
+                by,
+                kind,
+                spared,
+                then,
+            });
+            world.run_for(MS(random.below(60)));
+            let all: Vec<AgentId> = world.agents().cloned().collect();
+            for agent in all {
+                if random.chance(400) {
+                    world.restart(&agent);
+                }
+            }
+            world.campaign(name(1 + usize::try_from(random.below(5)).unwrap()));
+        }
+        assert_eq!(world.violation().map(ToString::to_string), None, "{kind}");
+    }
+}
+
+/// "Elections when all nodes are initially turned on: as if they were recovering from a failure."
+#[test]
+fn a_cold_start_is_a_recovery() {
+    for seed in 0..50 {
+        let mut world = world(seed, 5, Zeal::Patient);
+        world.set_invariant(holds);
+        let config = config(Zeal::Patient);
+        assert!(
+            world.run_until(gm2, config.worst_case_election()),
+            "seed {seed}"
+        );
+        assert_eq!(world.believers(), [name(5)]);
+        for number in 1..=5 {
+            let machine = world.machine(name(number)).unwrap();
+            assert_eq!(
+                machine.task(),
+                Some(Task(5)),
+                "the coordinator's task, at all"
+            );
+        }
+    }
+}
+
+/// Assumption: safe storage. An election that was obeyed before a crash is not obeyed again by the
+/// next life, which might let an old coordinator come back; without the record it is.
+#[test]
+fn without_safe_storage_an_old_election_is_obeyed_again() {
+    let obeys = |record: Option<Count>| {
+        let me = Identity {
+            id: name(1),
+            incarnation: Incarnation(2),
+            kind: MemberKind::Voter,
+            score: Some(1.into()),
+            birth: Birth::Restarted,
+        };
+        let mut machine = Reorganization::new(me, &Arc::new(config(Zeal::Patient)), record);
+        let mut members = Members::new(false);
+        let up = |n, life| {
+            let score = i32::try_from(n).unwrap().into();
+            Member::up(name(n), MemberKind::Voter, Some(score), Incarnation(life))
+        };
+        members.join([up(1, 2), up(2, 1)]);
+        let mut out = Effects::new();
+        machine.handle(Time::ZERO, Input::Start(Arc::new(members)), &mut out);
+        let old = ElectionId {
+            count: Term(6),
+            id: name(2),
+        };
+        let score = 2.into();
+        let message = Halt {
+            election: old,
+            score,
+        };
+        let halt = Input::Received {
+            from: name(2),
+            incarnation: Incarnation(1),
+            message: message.into(),
+        };
+        machine.handle(Time::ZERO, halt, &mut out);
+        out.drain().any(|effect| {
+            let ack = |m: &ReorganizationMessage| m.kind() == "halt_ack";
+            matches!(&effect, Effect::Send { message, .. } if ack(message))
+        })
+    };
+    assert!(!obeys(Some(Count { count: Term(6) })));
+    assert!(obeys(Some(Count { count: Term(5) })));
+    assert!(obeys(None), "it has forgotten that it did");
+}
+
+/// Assumption: a node never pauses. The coordinator hangs, and comes back to a group with another.
+#[test]
+fn gm1_falls_when_a_node_pauses() {
+    let mut world = world(3, 3, Zeal::Patient);
+    world.set_invariant(holds);
+    world.settle(MS(1_000)).unwrap();
+    world.pause("3");
+    world.run_for(MS(1_000));
+    let violation = world.violation().expect("two coordinate");
+    assert!(
+        violation.what.starts_with("two coordinators"),
+        "{violation}"
+    );
+}
+
+/// Assumption: no message takes longer than d < T / 2. One link is slow while 2 wants to know
+/// whether 3 is there.
+#[test]
+fn gm1_falls_when_messages_take_longer_than_half_of_t() {
+    let late = |millis: u64| {
+        let mut world = world(3, 3, Zeal::Patient);
+        world.set_invariant(holds);
+        world.settle(MS(1_000)).unwrap();
+        for other in ["1", "2"] {
+            let slow = Conditions::delayed(MS(millis));
+            world.set_link("3", other, Some(slow));
+            world.set_link(other, "3", Some(slow));
+        }
+        world.campaign("2");
+        world.run_for(MS(200));
+        world.violation().is_some()
+    };
+    assert!(!late(2), "d");
+    assert!(!late(24), "2 x 24 < T = 50");
+    assert!(late(60), "T < 60");
+}
+
+/// Assumption: the communication subsystem does not fail.
+#[test]
+fn gm1_falls_in_a_partition_and_rises_again_after_it() {
+    let mut world = world(3, 4, Zeal::Patient);
+    world.settle(MS(1_000)).unwrap();
+    world.partition([["1", "2"], ["3", "4"]]);
+    world.run_for(MS(1_000));
+    assert!(!gm1_coordinator(&world), "2 and 4 coordinate");
+    world.heal();
+    world.run_for(soon(&config(Zeal::Patient)));
+    assert!(gm2(&world));
+    assert_eq!(world.believers(), [name(4)]);
+}
+
+/// Late timers and clocks that are a little off are no violation of the assumptions.
+#[test]
+fn gm1_holds_with_late_timers_and_clocks_that_are_off() {
+    for seed in 0..100 {
+        let mut random = SplitMix64::new(seed);
+        let mut world = world(seed, 4, Zeal::Patient);
+        world.set_invariant(holds);
+        world.set_lateness(After::jittered(Duration::ZERO, MS(20)));
+        for number in 1..=4 {
+            let off = i32::try_from(random.below(100_000)).unwrap() - 50_000;
+            world.set_clock_rate(name(number), off);
+        }
+        crash_and_recover(&mut world, &mut random, MS(3_000));
+        assert_eq!(world.violation().map(ToString::to_string), None);
+    }
+}
+
+/// The cost, exactly: x + y + 6a messages; and, where each takes the same d, exactly [`duration`].
+#[test]
+fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
+    for n in 1..=9_usize {
+        for winner in 1..=n {
+            for dead_below in 0..winner {
+                let (sent, took) = cost_of_one_election(n, winner, dead_below);
+                let (x, a) = (n - winner, winner - 1 - dead_below);
+                let formula = u64::try_from(x + dead_below + 6 * a).unwrap();
+                let case = format!("{n} agents, {winner} wins, {dead_below} dead below");
+                assert_eq!(sent, formula, "{case}");
+                assert_eq!(took, duration(x, dead_below, a), "{case}");
+            }
+        }
+    }
+}
+
+/// T + 6 d where somebody above is dead and all below answer. Each of the paper's steps takes as
+/// long as the slowest of those it calls: T for a dead one, 2 d for one that answers, and nothing
+/// where there is nobody to call.
+fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
+    let config = config(Zeal::Patient);
+    let t = config.timings().deadline();
+    let call = config.timings().delay_bound() * 2;
+    let step = |dead: usize, alive: usize| match (dead, alive) {
+        (0, 0) => Duration::ZERO,
+        (0, _) => call,
+        _ => t,
+    };
+    // Are you there; halt; then, to those who were halted, the new coordinator and the task.
+    let took = step(x, 0) + step(dead_below, a) + step(0, a) * 2;
+    if x > 0 && a > 0 {
+        let bound = match dead_below {
+            0 => config.worst_case_election(),
+            _ => config.worst_case_election_with_losses(),
+        };
+        assert_eq!(took, bound, "T + 6 d, with losses 2 T + 4 d");
+    }
+    took
+}
+
+/// Those above the winner are dead, and the lowest `dead_below`; all others are there, and hold no
+/// election of their own.
+fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Duration) {
+    let config = config(Zeal::Patient);
+    let d = config.timings().delay_bound();
+    let mut world = world(1, n, Zeal::Patient);
+    world.set_conditions(Conditions::delayed(d));
+    if winner == n {
+        // Its first start is the election, as long as those below have no wishes.
+        world = at_the_winners_start(n);
+        world.set_conditions(Conditions::delayed(d));
+        world.run_for(Duration::ZERO);
+    } else {
+        world.settle(MS(1_000)).unwrap();
+    }
+    for number in (winner + 1..=n).chain(1..=dead_below) {
+        world.crash(name(number));
+    }
+    let mut before = world.trace().checkpoint();
+    let began = world.now();
+    if winner == n {
+        before = Checkpoint::default();
+    } else {
+        world.campaign(name(winner));
+    }
+    world.settle(MS(1_000)).unwrap();
+    let took = world.now().since(began);
+    (world.trace().election_messages_since(before), took)
+}
+
+/// Only the highest can be elected.
+fn at_the_winners_start(n: usize) -> World<Reorganization> {
+    let config = Arc::new(config(Zeal::Patient));
+    let agent = |number: usize| {
+        let score = (number == n).then(|| Score::from(1));
+        Participant::voter(name(number), score, Arc::clone(&config))
+    };
+    World::builder(1)
+        .agents((1..=n).map(agent))
+        .detection(Detection::Silent(Duration::ZERO.into()))
+        .trace(Trace::counting())
+        .build()
+}
+
+/// Why who obeys somebody refuses all below that one (G3): 3 recovers while 2 holds an election,
+/// and 2 dies having said its last words. In the paper, 1 would obey them.
+#[test]
+fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
+    let mut world = world(1, 3, Zeal::Patient);
+    world.set_invariant(holds);
+    world.set_conditions(Conditions::delayed(Duration::ZERO));
+    world.settle(MS(1_000)).unwrap();
+    world.set_link("3", "2", Some(Conditions::delayed(MS(2))));
+    world.set_link("2", "1", Some(Conditions::delayed(MS(1))));
+    world.crash("3");
+    // With each score it begins anew, so that its count exceeds that of 3's next election.
+    world.campaign("2");
+    for score in [1, 2] {
+        world.set_score("2", Some(Score::from((2, score))));
+    }
+    world.run_for(MS(50)); // T: it halts 1
+    assert!(world.restart("3")); // and so does 3, which is faster
+    world.run_for(Duration::from_micros(1_500));
+    world.crash("2");
+    let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);
+    assert_eq!(under(&world), Some(Status::Election), "halted by 3");
+    world.run_for(soon(&config(Zeal::Patient)));
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    assert!(gm2(&world));
+    assert_eq!(world.believers(), [name(3)]);
+}

@@ -1,0 +1,179 @@
+//! Other voters, another epoch (81): no vote crosses, and the order that `quorum::epoch` prescribes
+//! gives one leader after another. The books are the same for all epochs.
+
+use actix_bully::{
+    protocol::Term,
+    testkit::{
+        faults::Conditions,
+        sim::{Participant, QuorumScenario, Watch, chaos::Scenario},
+    },
+};
+
+use crate::quorum::kit::{D, Group, Net, P, id, ms, voters_of};
+
+/// The first term of the epoch after the first.
+const NEXT: Term = Term(1 << 40);
+
+/// `a`, `b`, `c` of the first epoch, led by `c`, and what the next ones start with.
+fn old(seed: u64) -> (Net, QuorumScenario) {
+    let group = Group::of(3);
+    let (builder, scenario) = group.builder(seed);
+    let again = scenario.clone();
+    let mut net = Net::new(builder.build(), scenario);
+    assert_eq!(net.settle(ms(500)), id("c"));
+    net.run(50);
+    (net, again)
+}
+
+fn epoch(scenario: &QuorumScenario, names: &[&str], number: u64) -> Watch {
+    scenario.watch().epoch(voters_of(names, number))
+}
+
+fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::testkit::sim::Watched> {
+    Participant::voter(id(name), Some(score.into()), watch.clone())
+}
+
+/// Some stay, some go, somebody new comes; messages of the old epoch are under way for long.
+#[test]
+fn s81_who_stops_all_before_starting_others_has_one_leader_after_another() {
+    for seed in 0..100 {
+        let (mut net, scenario) = old(seed);
+        let slow = Conditions::builder()
+            .delay(ms(0)..=ms(1))
+            .duplication(300)
+            .slow(500, ms(1)..=ms(4 * P))
+            .in_any_order();
+        net.world.set_conditions(slow.build().unwrap());
+        net.run(20);
+        let before = net.leader().term;
+        for name in ["a", "b", "c"] {
+            net.world.leave(name);
+        }
+        net.run(seed % 7);
+        let watch = epoch(&scenario, &["b", "c", "d"], 1);
+        for (name, score) in [("b", 2), ("c", 3), ("d", 4)] {
+            assert!(net.world.join(voter(name, score, &watch)), "with its store");
+        }
+        let then = net.mark();
+        net.run(P);
+        assert_eq!(net.believers(), [""; 0], "nobody between");
+        net.world.set_conditions(Conditions::default());
+        net.run(5 * P);
+        assert_eq!(net.acquired_since(&then).len(), 1, "seed {seed}");
+        let leader = net.leader();
+        assert!(before < NEXT && leader.term > NEXT, "{}", leader.term);
+        for name in ["b", "c", "d"] {
+            assert!(net.durable_term(name) > NEXT);
+        }
+    }
+}
+
+/// The leader cannot be reached, or hangs: it is enough that the others stop.
+#[test]
+fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
+    for (seed, hangs) in (0..50).flat_map(|seed| [(seed, true), (seed, false)]) {
+        let (mut net, scenario) = old(seed);
+        net.run(seed % 25);
+        if hangs {
+            net.world.pause("c");
+        } else {
+            net.world.isolate("c");
+        }
+        for name in ["a", "b"] {
+            net.world.leave(name);
+        }
+        // All of them new: no store knows of the old epoch.
+        let watch = epoch(&scenario, &["d", "e", "f"], 1);
+        for (name, score) in [("d", 1), ("e", 2), ("f", 3)] {
+            net.world.join(voter(name, score, &watch));
+        }
+        net.run(D);
+        assert_eq!(net.believers(), [""; 0], "its lease is over");
+        net.until_leads("f", 2 * P);
+        net.world.heal();
+        net.world.resume("c");
+        net.run(4 * P);
+        assert_eq!(net.believers(), ["f"]);
+        assert_eq!(net.acquired().len(), 2, "c, then f");
+    }
+}
+
+/// One by one, each stopped before it starts in the next epoch: the old majority ends with the
+/// second, and both majorities share a voter.
+#[test]
+fn s81_who_keeps_most_of_the_voters_may_restart_them_in_turn() {
+    for seed in 0..50 {
+        let (mut net, scenario) = old(seed);
+        let watch = epoch(&scenario, &["a", "b", "c", "d"], 1);
+        net.world.join(voter("d", 4, &watch));
+        for (name, score) in [("a", 1), ("b", 2), ("c", 3)] {
+            net.run(seed * 5 % 300);
+            net.world.leave(name);
+            assert!(net.world.join(voter(name, score, &watch)));
+        }
+        net.run(6 * P);
+        let leader = net.leader();
+        assert!(leader.term > NEXT);
+    }
+}
+
+/// The wrong order, and what is left of safety then: tokens.
+#[test]
+fn s81_who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
+    for seed in 0..20 {
+        let (mut net, scenario) = old(seed);
+        let watch = epoch(&scenario, &["d", "e", "f"], 1);
+        for (name, score) in [("d", 1), ("e", 2), ("f", 3)] {
+            net.world.join(voter(name, score, &watch));
+        }
+        net.world.run_for(ms(4 * P));
+        let broken = net.world.violation().expect("two clusters").to_string();
+        assert!(broken.contains("NoRivalElected: c believes"), "{broken}");
+    }
+}
+
+/// As above, without the books: both believe, and neither hears the other.
+#[test]
+fn s81_two_epochs_do_not_hear_each_other() {
+    let (builder, scenario) = Group::of(3).builder(1);
+    let mut world = builder.build();
+    world.settle(ms(500)).unwrap();
+    let watch = epoch(&scenario, &["d", "e", "f"], 1);
+    for (name, score) in [("d", 1), ("e", 2), ("f", 3)] {
+        world.join(voter(name, score, &watch));
+    }
+    world.run_for(ms(8 * P));
+    let beliefs = world.beliefs();
+    let beliefs: Vec<_> = beliefs.map(|(id, term)| (id.to_string(), term)).collect();
+    let [(old, t), (new, u)] = &beliefs[..] else {
+        panic!("two clusters: {beliefs:?}");
+    };
+    assert_eq!((old.as_str(), new.as_str()), ("c", "f"));
+    assert!(*t < NEXT && *u > NEXT, "a resource takes the newer token");
+    assert!(world.dropped().epoch > 0);
+    for (name, term) in [("a", *t), ("b", *t), ("d", *u), ("e", *u)] {
+        assert_eq!(world.durable(name).unwrap().term, term, "no term crosses");
+    }
+    for (name, leader) in [("a", "c"), ("b", "c"), ("d", "f"), ("e", "f")] {
+        assert_eq!(world.view(name).unwrap().leader.unwrap().id, leader);
+    }
+    assert!(scenario.clone().check(&world).is_err());
+}
+
+/// A store that has seen an epoch serves no earlier one, not even if nothing was decided in it.
+#[test]
+fn s81_nobody_goes_back_to_an_earlier_epoch() {
+    let (mut net, scenario) = old(1);
+    let (first, watch) = (scenario.watch(), epoch(&scenario, &["a", "b", "c"], 1));
+    for name in ["a", "b", "c"] {
+        net.world.leave(name);
+    }
+    assert!(net.world.join(voter("a", 1, &watch)));
+    net.run(1);
+    assert_eq!(net.durable_term("a"), NEXT, "alone, it elects nobody");
+    net.world.leave("a");
+    for (name, admitted) in [("a", false), ("b", true), ("c", true)] {
+        assert_eq!(net.world.join(voter(name, 1, first)), admitted, "{name}");
+    }
+    assert!(net.world.join(voter("a", 1, &watch)), "it is not lost");
+}

@@ -1,0 +1,95 @@
+//! Rules broken on purpose: each defect must be found. Needs the feature `planted`.
+//!
+//! With `SEEDS=1000` (or another number) it counts in how many histories, and by which invariant;
+//! with `DEFECT=Vote` only for those whose name has that. Otherwise what is found first is what
+//! `../../README.md` names.
+
+use std::collections::BTreeMap;
+
+use actix_bully::{
+    elections::quorum::{Defect, QuorumError},
+    testkit::sim::{QuorumScenario, Watched, World, chaos::chaos},
+};
+
+use crate::quorum::{
+    chaos::{options, seeds, size},
+    kit::{Group, ms},
+    lives::{cut_leader_with_drift, forgetful},
+};
+
+#[test]
+fn every_planted_defect_is_found() -> Result<(), QuorumError> {
+    let (mut missed, mut rows) = (Vec::new(), Vec::new());
+    let only = std::env::var("DEFECT").unwrap_or_default();
+    let all = Defect::ALL.into_iter();
+    for defect in all.filter(|defect| format!("{defect:?}").contains(&only)) {
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        let mut first = None;
+        // Some are rare: a report has to be late for a life that led again; an acknowledgement, for
+        // a lease that nothing else renews.
+        let is_rare = matches!(defect, Defect::EndOfAnyLife | Defect::LeaseFromArrival);
+        let seeds = seeds(if is_rare { 1_000 } else { 400 });
+        let many = std::env::var("SEEDS").is_ok();
+        for seed in seeds {
+            let n = size(seed);
+            let mut scenario = QuorumScenario::planted(seed, n, defect)?;
+            let report = chaos(seed, n, &options(110_000), &mut scenario);
+            if let Some(violation) = report.violation {
+                first.get_or_insert(seed);
+                let name = violation.what.split(':').next().unwrap_or_default();
+                *found.entry(name.chars().take(20).collect()).or_default() += 1;
+                if !many {
+                    break;
+                }
+            }
+        }
+        println!("{defect:?}: first {first:?}, {found:?}");
+        match (first, found.keys().next()) {
+            (Some(seed), Some(name)) => rows.push(format!(
+                "| {seed} | {} |",
+                name.trim_end_matches(" within ")
+            )),
+            _ => missed.push(defect),
+        }
+    }
+    // Hard to reach, and harmless while a resignation names the term that was led: a unit test
+    // finds it always.
+    missed.retain(|defect| *defect != Defect::ResignVoidsAny);
+    assert_eq!(missed, []);
+    if std::env::var("SEEDS").is_err() && only.is_empty() {
+        let readme = include_str!("../../README.md");
+        for row in rows {
+            assert!(readme.contains(&row), "tests/README.md names no {row}");
+        }
+    }
+    Ok(())
+}
+
+fn breaks(world: &World<Watched>) -> Option<&str> {
+    world.violation()?.what.split(' ').next()
+}
+
+/// The sharp edge is a vote against a forgotten promise.
+#[test]
+fn s59_without_quarantine_the_old_leader_has_a_rival() {
+    let group = Group {
+        planted: |config| config.planted(Defect::NoQuarantine),
+        ..Group::of(3)
+    };
+    let mut net = forgetful(&group, 1);
+    net.world.run_for(ms(500));
+    assert_eq!(breaks(&net.world), Some("PromiseKept:"));
+}
+
+#[test]
+fn s61_a_promise_no_longer_than_the_lease_is_not_safe() {
+    for seed in 0..100 {
+        let group = Group {
+            planted: |config| config.planted(Defect::PromiseOfOneLease),
+            ..Group::of(3)
+        };
+        let mut net = cut_leader_with_drift(group, seed);
+        net.world.run_for(ms(500));
+        assert_eq!(breaks(&net.world), Some("PromiseKept:"), "seed {seed}");
+    }
+}

@@ -1,0 +1,450 @@
+//! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use actix::{
+    Recipient,
+    clock::{sleep, timeout},
+};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, StartError},
+    clock::RuntimeClock,
+    elections::{
+        message::BullyMessage,
+        policy::Preemption,
+        quorum::{QuorumConfig, QuorumError},
+    },
+    group::{Incoming, JoinError, Wire},
+    protocol::{AgentId, MembershipError, Term, Timings},
+    store::MemoryStore,
+    testkit::{FaultyStore, Inject, VirtualClock, cluster::Cluster},
+};
+use common::virtual_system;
+
+use crate::common;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+const VOTERS: [&str; 3] = ["a", "b", "c"];
+
+fn group() -> Group {
+    Group::new("voters").unwrap()
+}
+
+fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::elections::any::AnyBully> {
+    let score = name.bytes().next().map_or(0, u32::from);
+    BullyAgent::builder(name)
+        .timings(Timings::lan())
+        .quorum(VOTERS)
+        .score(score)
+        .clock(VirtualClock::new())
+}
+
+fn start(group: &Group) -> Vec<BullyHandle> {
+    let one = |name| {
+        builder(name)
+            .store(MemoryStore::new())
+            .join(group)
+            .start()
+            .unwrap()
+    };
+    VOTERS.map(one).into()
+}
+
+fn leader(agents: &[BullyHandle]) -> Option<&BullyHandle> {
+    let mut leading = agents.iter().filter(|agent| agent.is_leader());
+    let leader = leading.next();
+    assert!(leading.next().is_none(), "two believe that they lead");
+    leader
+}
+
+#[test]
+fn a_voter_that_comes_back_with_another_memory_is_refused() {
+    virtual_system().block_on(async {
+        let group = group();
+        let memory = MemoryStore::new();
+        let a = builder("a").store(memory.clone()).join(&group).start();
+        let a = a.unwrap();
+        for name in ["b", "c"] {
+            let agent = builder(name).store(MemoryStore::new());
+            drop(agent.join(&group).start().unwrap());
+        }
+        a.wait_for_leader(MS(10_000)).await.unwrap();
+        sleep(MS(100)).await;
+        assert!(memory.record().unwrap().voted_for.is_some());
+        a.leave(MS(1_000)).await.unwrap();
+        let refused = builder("a").store(MemoryStore::new()).join(&group).start();
+        assert!(matches!(refused, Err(StartError::FreshStore { .. })));
+        assert!(builder("a").store(memory).join(&group).start().is_ok());
+    });
+}
+
+#[test]
+fn what_the_promise_rests_on_is_asked_for() {
+    virtual_system().block_on(async {
+        let group = group();
+        let refused = |outcome: Result<BullyHandle, StartError>| outcome.unwrap_err();
+        let no_store = refused(builder("a").join(&group).start());
+        assert!(matches!(no_store, StartError::NoStore));
+        let sleepy = builder("a")
+            .clock(RuntimeClock::new())
+            .store(MemoryStore::new());
+        assert!(matches!(
+            refused(sleepy.join(&group).start()),
+            StartError::SleepyClock
+        ));
+        let stranger = builder("x").store(MemoryStore::new());
+        let stranger = refused(stranger.join(&group).start());
+        assert!(matches!(
+            stranger,
+            StartError::Membership(MembershipError::NotListed { .. })
+        ));
+        let hasty = builder("a")
+            .preemption(Preemption::Immediately)
+            .store(MemoryStore::new());
+        let hasty = refused(hasty.join(&group).start());
+        assert!(matches!(
+            hasty,
+            StartError::Quorum(QuorumError::Preemption { .. })
+        ));
+        let twice = BullyAgent::builder("a")
+            .quorum(["a", "a"])
+            .join(&group)
+            .start();
+        let twice = refused(twice);
+        assert!(matches!(
+            twice,
+            StartError::Quorum(QuorumError::DuplicateVoter { .. })
+        ));
+        group.set_closed(false);
+        let volatile = refused(builder("a").store(MemoryStore::new()).join(&group).start());
+        assert!(matches!(volatile, StartError::VolatileStore));
+        assert!(group.members().is_empty(), "a refusal changes nothing");
+    });
+}
+
+#[test]
+fn all_members_of_a_group_follow_the_same_rules() {
+    virtual_system().block_on(async {
+        let group = group();
+        let _first = builder("a")
+            .store(MemoryStore::new())
+            .join(&group)
+            .start()
+            .unwrap();
+        let other = BullyAgent::builder("b").join(&group).start().unwrap_err();
+        let StartError::Join(refused) = other else {
+            panic!("the group refuses it");
+        };
+        let text = "group voters follows the quorum rules and b the available rules: start all members of a group with the same election";
+        assert_eq!(refused.to_string(), text);
+    });
+}
+
+/// 81, in one process: see `quorum::epoch` for the order.
+#[test]
+fn all_members_of_a_group_are_of_one_epoch() {
+    virtual_system().block_on(async {
+        let group = group();
+        let of = |name: &str, epoch| {
+            let voters = VOTERS.map(|name| AgentId::new(name).unwrap());
+            let config = QuorumConfig::builder(voters)
+                .timings(Timings::lan())
+                .epoch(epoch);
+            builder(name).quorum_config(Arc::new(config.build().unwrap()))
+        };
+        let store = MemoryStore::new();
+        let first = of("a", 1).store(store.clone()).join(&group).start();
+        let first = first.unwrap();
+        let other = of("b", 2).store(MemoryStore::new()).join(&group).start();
+        let StartError::Join(refused) = other.unwrap_err() else {
+            panic!("the group refuses it");
+        };
+        assert!(matches!(
+            refused,
+            JoinError::Epoch {
+                theirs: 1,
+                mine: 2,
+                ..
+            }
+        ));
+        let what = refused.to_string();
+        assert!(what.ends_with("stop all members of an epoch before those of the next one start"));
+        assert_eq!(
+            (group.requirements().unwrap().epoch, group.members().len()),
+            (1, 1)
+        );
+        first.leave(MS(100)).await.unwrap();
+        let next = of("a", 2).store(store.clone()).join(&group).start();
+        assert_eq!(group.requirements().unwrap().epoch, 2);
+        next.unwrap().leave(MS(100)).await.unwrap();
+        assert_eq!(group.requirements(), None, "all have left");
+        let back = of("a", 1).store(store).join(&group).start().unwrap_err();
+        assert!(matches!(
+            back,
+            StartError::Membership(MembershipError::LaterEpoch {
+                found: 2,
+                epoch: 1,
+                ..
+            })
+        ));
+    });
+}
+
+#[test]
+fn the_highest_leads_and_its_crash_costs_no_lease() {
+    virtual_system().block_on(async {
+        let group = group();
+        let agents = start(&group);
+        let first = agents[0].wait_for_leader(MS(1_000)).await.unwrap();
+        assert_eq!(first.id.as_str(), "c");
+        agents[2].addr().do_send(Inject::Crash);
+        let began = actix::clock::Instant::now();
+        loop {
+            sleep(MS(1)).await;
+            if leader(&agents).is_some_and(|agent| agent.id().as_str() == "b") {
+                break;
+            }
+        }
+        assert!(
+            began.elapsed() <= MS(40),
+            "a certain end is known at once: {:?}",
+            began.elapsed()
+        );
+        assert!(agents[1].leader().unwrap().term > first.term);
+    });
+}
+
+#[test]
+fn a_leader_that_hangs_stops_believing_before_another_may() {
+    virtual_system().block_on(async {
+        let group = group();
+        let agents = start(&group);
+        agents[0].wait_for_leader(MS(1_000)).await.unwrap();
+        sleep(MS(200)).await;
+        agents[2].addr().do_send(Inject::hang(sleep(MS(2_000))));
+        let timings = Timings::lan();
+        let bound = timings.worst_case_quorum_failover(0);
+        let mut vacant = false;
+        let taken = timeout(bound, async {
+            loop {
+                sleep(MS(1)).await;
+                vacant |= leader(&agents).is_none();
+                if leader(&agents).is_some_and(|agent| agent.id().as_str() == "b") {
+                    return;
+                }
+            }
+        });
+        taken.await.expect("the seat is taken within the formula");
+        assert!(vacant && !agents[2].is_leader());
+        sleep(MS(3_000)).await;
+        assert!(
+            leader(&agents).is_some(),
+            "and one leads after it has woken up"
+        );
+    });
+}
+
+#[test]
+fn a_minority_has_no_leader() {
+    virtual_system().block_on(async {
+        let group = group();
+        let agents = start(&group);
+        agents[0].wait_for_leader(MS(1_000)).await.unwrap();
+        agents[2].leave(MS(100)).await.unwrap();
+        sleep(MS(1_000)).await;
+        assert_eq!(leader(&agents).unwrap().id().as_str(), "b");
+        agents[0].leave(MS(100)).await.unwrap();
+        sleep(MS(1_000)).await;
+        assert!(
+            leader(&agents).is_none(),
+            "one of three voters is no majority"
+        );
+    });
+}
+
+#[test]
+fn a_lead_future_has_a_fence_that_grows() {
+    virtual_system().block_on(async {
+        let group = group();
+        let agents = start(&group);
+        let fences = Rc::new(RefCell::new(Vec::new()));
+        for agent in &agents {
+            let (agent, fences) = (agent.clone(), Rc::clone(&fences));
+            actix_rt::spawn(async move {
+                let work = |guard: actix_bully::agent::LeaderGuard| {
+                    fences.borrow_mut().push(guard.fence().unwrap());
+                    async move { guard.stepping_down().await }
+                };
+                agent.lead(work).await.unwrap();
+            });
+        }
+        sleep(MS(1_000)).await;
+        let to: AgentId = "a".parse().unwrap();
+        agents[2].step_down(Some(to)).unwrap();
+        sleep(MS(1_000)).await;
+        let fences = fences.borrow();
+        assert_eq!(fences.len(), 2);
+        assert!(fences.first() < fences.last(), "{fences:?}");
+        let holder = fences.last().unwrap().epoch();
+        assert_eq!(holder.node.as_str(), "a");
+    });
+}
+
+/// Scenario 79: a failing disk stops the agent, and nothing of that step leaves.
+#[test]
+fn an_agent_whose_disk_fails_stops_and_says_nothing() {
+    virtual_system().block_on(async {
+        let group = group();
+        let broken = FaultyStore::new(MemoryStore::new());
+        broken.fail_at(1);
+        let agent = |name| {
+            builder(name)
+                .store(MemoryStore::new())
+                .join(&group)
+                .start()
+                .unwrap()
+        };
+        let (a, b) = (agent("a"), agent("b"));
+        let c = builder("c").store(broken).join(&group).start().unwrap();
+        sleep(MS(2_000)).await;
+        assert!(!c.addr().connected(), "it has stopped");
+        let agents = [a, b, c];
+        assert_eq!(leader(&agents).unwrap().id().as_str(), "b");
+    });
+}
+
+#[test]
+fn a_voter_remembers_its_term_through_a_crash() {
+    virtual_system().block_on(async {
+        let group = group();
+        let store = MemoryStore::new();
+        let agent = |name| {
+            builder(name)
+                .store(MemoryStore::new())
+                .join(&group)
+                .start()
+                .unwrap()
+        };
+        let (_a, _b) = (agent("a"), agent("b"));
+        let c = builder("c")
+            .store(store.clone())
+            .join(&group)
+            .start()
+            .unwrap();
+        sleep(MS(1_000)).await;
+        assert!(c.is_leader());
+        let term = store.record().unwrap().term;
+        assert!(term >= Term(1));
+        c.addr().do_send(Inject::Crash);
+        sleep(MS(15_000)).await;
+        assert!(
+            store.record().unwrap().term > term,
+            "others led meanwhile, in later terms"
+        );
+    });
+}
+
+#[test]
+fn a_cluster_keeps_the_promise_through_a_partition() {
+    virtual_system().block_on(async {
+        let five = Cluster::builder()
+            .agents(5)
+            .timings(Timings::lan())
+            .quorum();
+        let mut cluster = five.start().unwrap();
+        cluster.settle().await.unwrap();
+        assert_eq!(cluster.believers().len(), 1);
+        cluster
+            .partition([&["4", "5"][..], &["1", "2", "3"]])
+            .unwrap();
+        for _ in 0..2_000 {
+            sleep(MS(1)).await;
+            assert!(cluster.believers().len() <= 1, "two believe that they lead");
+        }
+        let leader = cluster.believers();
+        assert_eq!(
+            leader.first().unwrap().as_str(),
+            "agent-3",
+            "the majority elects"
+        );
+        cluster.heal();
+        for _ in 0..40_000 {
+            sleep(MS(1)).await;
+            assert!(cluster.believers().len() <= 1, "two believe that they lead");
+        }
+        assert_eq!(
+            cluster.believers().first().unwrap().as_str(),
+            "agent-5",
+            "after being there for long enough"
+        );
+    });
+}
+
+/// Loses what one agent says, and what is said to it.
+#[derive(Debug)]
+struct Cut {
+    whom: AgentId,
+    is_cut: AtomicBool,
+}
+
+impl Wire<BullyMessage> for Cut {
+    fn carry(
+        &self,
+        to: &AgentId,
+        message: Incoming<BullyMessage>,
+        inbox: &Recipient<Incoming<BullyMessage>>,
+    ) {
+        let touches = *to == self.whom || message.from == self.whom;
+        if !(touches && self.is_cut.load(Ordering::SeqCst)) {
+            inbox.do_send(message);
+        }
+    }
+}
+
+/// In the midst of a rolling change of the timings: the leader's lease is longer than what the others
+/// promise.
+#[test]
+fn a_leader_with_a_longer_lease_than_the_others_promise_has_no_rival() {
+    virtual_system().block_on(async {
+        let cut = Arc::new(Cut {
+            whom: AgentId::new("c").unwrap(),
+            is_cut: AtomicBool::new(false),
+        });
+        let group = Group::with_wire("voters", Arc::<Cut>::clone(&cut)).unwrap();
+        let start = |name: &str, timings| {
+            let agent = builder(name).timings(timings).store(MemoryStore::new());
+            agent.join(&group).start().unwrap()
+        };
+        let agents = [
+            start("a", Timings::lan()),
+            start("b", Timings::lan()),
+            start("c", Timings::default()),
+        ];
+        let since = tokio::time::Instant::now();
+        while leader(&agents).is_none_or(|l| l.id().as_str() != "c") {
+            assert!(since.elapsed() < MS(5_000), "c leads");
+            sleep(MS(1)).await;
+        }
+        for _ in 0..1_000 {
+            assert!(agents[2].is_leader(), "short promises are renewed in time");
+            sleep(MS(1)).await;
+        }
+        cut.is_cut.store(true, Ordering::SeqCst);
+        let mut next = false;
+        for _ in 0..3_000 {
+            next |= leader(&agents).is_some_and(|l| l.id().as_str() == "b");
+            sleep(MS(1)).await;
+        }
+        assert!(next, "b leads after it");
+    });
+}

@@ -1,0 +1,238 @@
+//! The bully elections in the simulator, where one message can be taken out of a run (scenario 22),
+//! every moment is looked at (26), and a disk can be lost (28).
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::bully::{Bully, BullyConfig},
+    protocol::View,
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, TermOrder, World},
+    },
+};
+
+use crate::seeds::{
+    MS,
+    losses::{Losses, Scene, all_were_lost},
+    worlds::{
+        SECONDS, Setting, another_begins, leads_within, top_crashes, top_returns, top_steps_down,
+    },
+};
+
+fn agents(config: BullyConfig) -> Setting<Bully> {
+    let timings = config.timings.clone();
+    Setting::of(4, Arc::new(config), &timings)
+}
+
+mod swift {
+    use super::*;
+
+    fn start(seed: u64) -> World<Bully> {
+        agents(BullyConfig::default()).world(seed)
+    }
+
+    fn led(seed: u64) -> World<Bully> {
+        let mut world = start(seed);
+        leads(&mut world, "d");
+        world.run_for(MS(seed * 31));
+        world
+    }
+
+    fn led_by_the_next(seed: u64) -> World<Bully> {
+        let mut world = led(seed);
+        world.crash("d");
+        leads(&mut world, "c");
+        world
+    }
+
+    /// Nobody knows yet.
+    fn dead(seed: u64) -> World<Bully> {
+        let mut world = led(seed);
+        world.crash("d");
+        world
+    }
+
+    #[track_caller]
+    fn leads(world: &mut World<Bully>, name: &str) {
+        leads_within(world, name, SECONDS(10));
+    }
+
+    /// And it lasts, whatever the loss made somebody do.
+    #[track_caller]
+    fn recovers(world: &mut World<Bully>, leader: &str) {
+        leads(world, leader);
+        world.run_for(SECONDS(3));
+        leads(world, leader);
+    }
+
+    const KINDS: [&str; 6] = ["elect", "ok", "yield", "elected", "heartbeat", "resign"];
+
+    fn scenes() -> [Scene<Bully>; 7] {
+        let scene = Scene::lasting(SECONDS(3));
+        [
+            scene(start, |_| {}, "d"),
+            scene(led, |_| {}, "d"),
+            scene(led, top_crashes, "c"),
+            scene(led_by_the_next, top_returns, "d"),
+            scene(led, another_begins, "d"),
+            scene(dead, another_begins, "c"),
+            scene(led, top_steps_down, "c"),
+        ]
+    }
+
+    #[test]
+    fn s28_there_is_no_record_to_lose() {
+        for seed in 0..5 {
+            let mut world = led_by_the_next(seed);
+            assert!(!world.wipe("d"), "it rests on no record");
+            assert!(world.restart("d"), "and comes back without");
+            leads(&mut world, "d");
+        }
+    }
+
+    #[test]
+    fn s22_one_message_of_each_kind_is_lost() {
+        let mut lost = Losses::new();
+        for seed in 0..5 {
+            for scene in scenes() {
+                scene.lose_each(seed, &KINDS, 8, recovers, &mut lost);
+            }
+        }
+        println!("{lost:?}");
+        all_were_lost(&KINDS, &lost);
+    }
+}
+
+mod strict {
+    use super::*;
+
+    fn setting() -> Setting<Bully> {
+        let mut setting = agents(BullyConfig::strict());
+        setting.detection = Detection::Certain(MS(0).into());
+        setting.terms = TermOrder::Any;
+        setting
+    }
+
+    fn start(seed: u64) -> World<Bully> {
+        setting().world(seed)
+    }
+
+    fn led(seed: u64) -> World<Bully> {
+        let mut world = start(seed);
+        world.run_for(MS(0));
+        world.campaign("d");
+        leads(&mut world, "d");
+        world
+    }
+
+    fn led_by_the_next(seed: u64) -> World<Bully> {
+        let mut world = led(seed);
+        world.crash("d");
+        leads(&mut world, "c");
+        world
+    }
+
+    fn lowest_begins(world: &mut World<Bully>) {
+        world.run_for(MS(0));
+        world.campaign("a");
+    }
+
+    #[track_caller]
+    fn leads(world: &mut World<Bully>, name: &str) {
+        leads_within(world, name, SECONDS(20));
+    }
+
+    const KINDS: [&str; 4] = ["elect", "ok", "elected", "resign"];
+
+    fn scenes() -> [Scene<Bully>; 5] {
+        let scene = Scene::lasting(SECONDS(5));
+        [
+            scene(start, lowest_begins, "d"),
+            scene(led, top_crashes, "c"),
+            scene(led_by_the_next, top_returns, "d"),
+            scene(led, another_begins, "d"),
+            scene(led, top_steps_down, "c"),
+        ]
+    }
+
+    /// These rules have no heartbeats: whoever misses an announcement keeps the leader that it
+    /// knows, or none, until it asks. So does the one that stepped down where a weaker one announced
+    /// itself as well. When it asks, in its own time or told to, it rests no more, and leads.
+    fn leads_once_asked(world: &mut World<Bully>, leader: &str) {
+        let settled = world.settle(SECONDS(20));
+        assert_eq!(world.violation(), None);
+        let missed = world.trace().count_of("elected").lost == 1;
+        let stepped_down = |name: &str| name == "d" && leader == "c";
+        if let Ok(name) = settled {
+            assert!(
+                name == leader || (missed && stepped_down(name.as_str())),
+                "{name}"
+            );
+            return leads(world, name.as_str());
+        }
+        let follows = |view: &View| view.leader.as_ref().is_some_and(|l| l.id == leader);
+        let behind = world.views().filter(|(_, view)| !follows(view));
+        let behind: Vec<_> = behind.map(|(name, _)| name.to_string()).collect();
+        let [one] = behind.as_slice() else {
+            unreachable!("one is left: {behind:?}");
+        };
+        assert!(missed || stepped_down(one), "{one}");
+        world.campaign(one);
+        leads(world, leader.max(one));
+    }
+
+    #[test]
+    fn s22_one_message_of_each_kind_is_lost() {
+        let mut lost = Losses::new();
+        for seed in 0..5 {
+            for scene in scenes() {
+                scene.lose_each(seed, &KINDS, 8, leads_once_asked, &mut lost);
+            }
+        }
+        println!("{lost:?}");
+        all_were_lost(&KINDS, &lost);
+    }
+
+    /// Everybody asks, one after another, the leader dies and comes back, while messages take up to
+    /// this long: do two lead at once? In the end one does.
+    fn is_contested(seed: u64, longest: Duration) -> bool {
+        let mut setting = setting();
+        let calm = setting.network;
+        let delays = Conditions::builder().delay(Duration::ZERO..=longest);
+        setting.network = delays.build().unwrap();
+        let mut world = setting.world(seed);
+        let mut contested = false;
+        let mut passes = |world: &mut World<Bully>, span| {
+            contested |= world.run_until(World::is_contested, span);
+            world.run_for(span);
+        };
+        passes(&mut world, MS(0));
+        for (name, seconds) in [("a", 1), ("c", 1), ("d", 1), ("b", 10)] {
+            world.campaign(name);
+            passes(&mut world, SECONDS(seconds));
+        }
+        world.crash("d");
+        passes(&mut world, SECONDS(10));
+        world.restart("d");
+        passes(&mut world, SECONDS(10));
+        world.set_conditions(calm);
+        world.run_to(world.last_arrival());
+        world.run_for(SECONDS(10));
+        world.campaign("a");
+        leads(&mut world, "d");
+        contested
+    }
+
+    /// T > 2 d is what these rules need: above it a share of all histories has two leaders.
+    #[test]
+    fn s26_two_lead_in_some_histories_with_delays_above_t_and_in_none_below_half_of_it() {
+        let count = |longest| (0..100).filter(|seed| is_contested(*seed, longest)).count();
+        let config = BullyConfig::strict();
+        let (deadline, bound) = (config.timings.deadline(), config.timings.delay_bound());
+        let (late, in_time) = (count(deadline * 3), count(bound));
+        println!("two led in {late} of 100 histories; with delays up to d in {in_time}");
+        assert!(late > 0, "it would need no deadline");
+        assert_eq!(in_time, 0);
+    }
+}

@@ -1,0 +1,64 @@
+//! Agents `a`, `b`, … that a story happens to, and the texts that it is held to.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use actix_bully::{
+    protocol::{AgentId, Election, Score},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World, WorldBuilder},
+        trace::Trace,
+    },
+};
+
+pub(crate) const DELAY: Duration = Duration::from_millis(5);
+
+/// Agents `a`, `b`, … with these scores; nobody is told of a crash, as in the seed.
+pub(crate) fn builder<E: Election>(
+    seed: u64,
+    scores: &[i32],
+    config: &E::Config,
+) -> WorldBuilder<E> {
+    let agents = ('a'..).zip(scores).map(|(name, score)| {
+        let id: AgentId = name.to_string().parse().unwrap();
+        Participant::voter(id, Some(Score::from(*score)), config.clone())
+    });
+    World::builder(seed)
+        .agents(agents)
+        .conditions(Conditions::delayed(DELAY))
+        .detection(Detection::Silent(Duration::ZERO.into()))
+}
+
+/// They have started, and what they do is recorded.
+pub(crate) fn world<E: Election>(scores: &[i32], config: &E::Config) -> World<E> {
+    let mut world = builder(1, scores, config).trace(Trace::new()).build();
+    world.run_for(Duration::ZERO);
+    world
+}
+
+/// The same story for any machine.
+pub(crate) type Story<E> = fn(&mut World<E>);
+
+pub(crate) fn with_beliefs<E: Election>(world: &World<E>) -> String {
+    let beliefs = world.views().map(|(id, view)| {
+        let leader = view
+            .leader
+            .map_or_else(|| "nobody".to_owned(), |l| l.id.to_string());
+        format!("{id} follows {leader}\n")
+    });
+    world.trace().to_text() + &beliefs.collect::<String>()
+}
+
+pub(crate) fn golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/elections/traces/{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} differs; BLESS=1 rewrites it");
+}
+
+pub(crate) fn seconds<E: Election>(world: &mut World<E>, n: u64) {
+    world.run_for(Duration::from_secs(n));
+}

@@ -1,0 +1,62 @@
+//! Golden traces: what the agents say to each other, fault by fault, as written and repaired.
+//!
+//! The texts stand beside this file; `BLESS=1 cargo test --test traces` rewrites them. The faults
+//! are those of the ASTRA seed (`astra.rs`); `*.as-written.txt` shows its rules to the letter,
+//! `*.strict.txt` the strict profile on the same story, and `*.swift.txt` the default one. `ble-*` are
+//! the faults of the gossip leader election (`gossip.rs`), and `*.ballot.txt` what became of them;
+//! `*.ring.txt` is the ring election.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod astra;
+mod gossip;
+mod kit;
+use crate::support;
+
+use std::{sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        bully::{Bully, BullyConfig},
+        ring::{Ring, RingConfig},
+    },
+    protocol::Timings,
+    testkit::sim::World,
+};
+use kit::{golden, with_beliefs, world};
+use support::ble;
+
+fn swift(scores: &[i32]) -> World<Bully> {
+    let config = BullyConfig {
+        timings: Timings::lan(),
+        ..BullyConfig::default()
+    };
+    world(scores, &Arc::new(config))
+}
+
+/// What a leader's crash looks like in the default profile.
+#[test]
+fn a_crash_costs_one_announcement() {
+    let mut world = swift(&[1, 2, 3]);
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.crash("c");
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.restart("c");
+    world.settle(Duration::from_secs(3)).unwrap();
+    golden("crash-and-recovery.swift", &with_beliefs(&world));
+}
+
+/// A ring elects, loses two neighbours, the leader among them, and gets the leader back.
+#[test]
+fn a_ring_passes_over_the_dead() {
+    let config = RingConfig::builder().timings(Timings::lan()).build();
+    let mut world: World<Ring> = world(&[1, 2, 3, 4], &Arc::new(config.unwrap()));
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.crash("c");
+    world.crash("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    world.restart("d");
+    world.settle(Duration::from_secs(3)).unwrap();
+    assert_eq!(world.violation().map(ToString::to_string), None);
+    golden("two-neighbours-die.ring", &with_beliefs(&world));
+}

@@ -1,0 +1,204 @@
+//! What a bridge asks of a group: to be opened in time, to be watched, and to deliver here alone.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use actix::{Actor, Addr, Context, Handler, clock};
+use actix_bully::{
+    Group,
+    elections::bully::{BullyMessage, Resign},
+    group::{Incoming, Link, MembersChanged, OpenError, Update},
+    protocol::{
+        AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
+        Term,
+    },
+};
+
+use crate::common;
+
+#[derive(Clone, Debug, Default)]
+struct Counter(Arc<AtomicUsize>);
+
+impl Counter {
+    fn take(&self) -> usize {
+        self.0.swap(0, Relaxed)
+    }
+}
+
+struct Peer(Counter);
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
+}
+
+impl Handler<Incoming<BullyMessage>> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+        self.0.0.fetch_add(1, Relaxed);
+    }
+}
+
+impl Link<BullyMessage> for Counter {
+    fn carry(&self, _: &[AgentId], _: Incoming<BullyMessage>) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn group() -> Group {
+    Group::new("g").unwrap()
+}
+
+fn join(group: &Group, name: &str, letters: &Counter) -> (Incarnation, Addr<Peer>) {
+    let peer = Peer(letters.clone()).start();
+    let life = group
+        .reserve(&id(name), Requirements::new(Rules::new("bully")))
+        .unwrap();
+    let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
+    let score = Some(Score::from(1));
+    assert!(group.join(&id(name), MemberKind::Voter, score, inbox, pokes));
+    (life, peer)
+}
+
+fn play(test: impl Future<Output = ()>) {
+    common::virtual_system().block_on(test);
+}
+
+#[test]
+fn a_watcher_is_told_once_until_it_looks() {
+    play(async {
+        let group = group();
+        let rings = Counter::default();
+        let bell = rings.clone();
+        let watch = group.watch(move || {
+            bell.0.fetch_add(1, Relaxed);
+        });
+        let letters = Counter::default();
+        let (life, _a) = join(&group, "a", &letters);
+        let _b = join(&group, "b", &letters);
+        assert_eq!(rings.take(), 1);
+        let elsewhere = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
+        let route = group.remote("host-b", Arc::new(Counter::default()));
+        assert_eq!(route.apply([Update::Known(elsewhere)]), []);
+        assert_eq!(rings.take(), 0, "it has not looked yet");
+        let here: Vec<_> = watch.look().here().map(|m| m.id.to_string()).collect();
+        assert_eq!(here, ["a", "b"]);
+        group.down(&id("a"), life);
+        group.set_score(&id("b"), None);
+        assert_eq!(rings.take(), 1);
+        let _seen = watch.look();
+        drop(watch);
+        group.leave(&id("a"), life);
+        assert_eq!(rings.take(), 0, "nobody watches");
+    });
+}
+
+#[test]
+fn a_letter_from_elsewhere_stays_here() {
+    play(async {
+        let group = group();
+        let (first, second, link) = (Counter::default(), Counter::default(), Counter::default());
+        let _a = join(&group, "a", &first);
+        let (life, _b) = join(&group, "b", &second);
+        let route = group.remote("host-b", Arc::new(link.clone()));
+        route.apply(["x", "y"].map(|name| {
+            Update::Known(Member::up(
+                id(name),
+                MemberKind::Voter,
+                None,
+                Incarnation(1),
+            ))
+        }));
+        let letter = Incoming {
+            from: id("x"),
+            incarnation: Incarnation(1),
+            message: Resign {
+                term: Term(1),
+                successor: None,
+            }
+            .into(),
+        };
+        let counts = async || {
+            clock::sleep(std::time::Duration::from_millis(1)).await;
+            [first.take(), second.take(), link.take()]
+        };
+        group.deliver_here(&letter, None);
+        assert_eq!(counts().await, [1, 1, 0]);
+        assert_eq!(group.counters().sent, 2);
+        group.deliver_here(&letter, Some(&[id("b"), id("y"), id("nobody")]));
+        assert_eq!(counts().await, [0, 1, 0]);
+        assert_eq!(
+            group.counters().sent,
+            3,
+            "what went to nobody is not counted"
+        );
+        group.down(&id("b"), life);
+        group.deliver_here(&letter, None);
+        assert_eq!(
+            counts().await,
+            [1, 0, 0],
+            "who is certainly down hears nothing"
+        );
+    });
+}
+
+#[test]
+fn a_group_is_opened_before_its_agents_and_numbers_their_lives() {
+    play(async {
+        let group = group();
+        let letters = Counter::default();
+        let (life, _a) = join(&group, "a", &letters);
+        let floor = Incarnation(500);
+        assert_eq!(group.open(floor), Err(OpenError::TooLate { id: id("a") }));
+        assert!(group.members().is_closed(), "nothing was changed");
+        assert!(group.leave(&id("a"), life));
+        assert_eq!(group.open(floor), Ok(()));
+        assert!(!group.members().is_closed());
+        let (life, _a) = join(&group, "a", &letters);
+        assert!(life > floor);
+        group.set_closed(true);
+        assert_eq!(
+            group.open(Incarnation(400)),
+            Ok(()),
+            "these lives are told apart"
+        );
+        assert!(join(&group, "b", &letters).0 > floor);
+    });
+}
+
+#[test]
+fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
+    let group = group();
+    let quorum = Requirements {
+        leaders: Leaders::PerTerm,
+        storage: Storage::Record,
+        epoch: 3,
+        ..Requirements::new(Rules::new("quorum"))
+    };
+    assert_eq!(group.requirements(), None);
+    let life = group.reserve(&id("a"), quorum.clone()).unwrap();
+    assert_eq!(group.requirements(), Some(quorum));
+    assert!(group.note_volatile(&id("a")));
+    let volatile = OpenError::Volatile { id: id("a") };
+    assert_eq!(group.open(Incarnation(1)), Err(volatile));
+    group.leave(&id("a"), life);
+    assert_eq!(group.open(Incarnation(1)), Ok(()));
+    assert!(
+        !group.note_volatile(&id("a")),
+        "it is open: this must not be"
+    );
+}

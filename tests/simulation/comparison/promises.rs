@@ -1,0 +1,211 @@
+//! Each election is held to its row of `elections`' table of promises: where it promises one leader
+//! there is one, where it promises a leader on each side there are several.
+//!
+//! Messages take 20 ms at most in all cases. Who promises something while nothing is lost is held to
+//! it in the cases without a fault of the network; to one agreed leader in the end all are held.
+
+use std::time::Duration;
+
+use crate::comparison::{
+    SEEDS,
+    cases::{Case, Look},
+    contenders::ALL,
+    measures,
+    watch::Measure,
+};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Who, what it promises by the program's own words, and what that means here.
+const PROMISES: [(&str, &str, fn()); 7] = [
+    ("strict", "one, if no message is late", strict),
+    ("bully", "always a leader", bully),
+    ("quorum", "never two leaders", quorum),
+    (
+        "reorganization",
+        "one, if nothing is late or lost",
+        reorganization,
+    ),
+    ("invitation", "a leader of each group", invitation),
+    ("ring", "a leader of each ring", ring),
+    ("ballot", "in the end one leader", ballot),
+];
+
+#[test]
+fn every_election_is_held_to_its_promise() {
+    let printed: Vec<_> = ALL.iter().map(|one| (one.name, one.promise)).collect();
+    let held: Vec<_> = PROMISES
+        .iter()
+        .map(|(name, what, _)| (*name, *what))
+        .collect();
+    assert_eq!(printed, held);
+    for (name, _, keeps) in PROMISES {
+        println!("{name}");
+        keeps();
+    }
+}
+
+#[test]
+fn in_the_end_all_agree_whatever_happened() {
+    for entrant in ALL {
+        every(entrant.name, Case::ALL, "all agree", |measure| {
+            measure.agreed.is_some()
+        });
+    }
+}
+
+/// Every seed of these cases shows this.
+#[track_caller]
+fn every(
+    protocol: &'static str,
+    cases: impl IntoIterator<Item = Case>,
+    what: &str,
+    holds: impl Fn(&Measure) -> bool,
+) {
+    for case in cases {
+        let measures = measures(protocol, case);
+        assert_eq!(u64::try_from(measures.len()), Ok(SEEDS));
+        for (seed, measure) in measures.iter().enumerate() {
+            assert!(
+                holds(measure),
+                "{protocol} after {}, seed {seed}, {what}: {measure:?}",
+                case.name()
+            );
+        }
+    }
+}
+
+/// What is over at once, and loses no message.
+fn moments() -> impl Iterator<Item = Case> {
+    let at_once = |case: &Case| case.look() == Look::Agreement;
+    Case::ALL.into_iter().filter(at_once)
+}
+
+/// All but the one after which the most important agent rests.
+fn all_but_hand_over() -> impl Iterator<Item = Case> {
+    Case::ALL.into_iter().filter(|case| *case != Case::HandOver)
+}
+
+/// In the end the most important agent leads.
+fn the_highest_leads_in_the_end(protocol: &'static str) {
+    let cases = all_but_hand_over();
+    every(protocol, cases, "of the highest", |measure| measure.highest);
+}
+
+/// Each side of a partition has a leader of its own for most of the time.
+fn leads_on_every_side(protocol: &'static str) {
+    for (case, sides) in [(Case::Split, 2), (Case::Shattered, 3)] {
+        every(protocol, [case], "on every side", |measure| {
+            measure.leaders >= sides && measure.contested > MS(12_000) && measure.vacant.is_zero()
+        });
+    }
+}
+
+/// The side with a majority has a leader, the others none.
+fn only_a_majority_leads(protocol: &'static str) {
+    every(
+        protocol,
+        [Case::Shattered],
+        "without a majority",
+        |measure| measure.elections == 0 && measure.vacant > MS(18_500),
+    );
+    every(protocol, [Case::Split], "with a majority", |measure| {
+        measure.elections >= 1 && measure.vacant < MS(1_500)
+    });
+}
+
+fn strict() {
+    every("strict", moments(), "one at once", |measure| {
+        measure.leaders <= 1
+    });
+    the_highest_leads_in_the_end("strict");
+    leads_on_every_side("strict");
+}
+
+/// "One; two for at most two delays after a start, a crash, a recovery, a hand-over."
+fn bully() {
+    let two_delays = MS(2 * 20);
+    every("bully", moments(), "one but for two delays", |measure| {
+        measure.contested <= two_delays
+    });
+    the_highest_leads_in_the_end("bully");
+    leads_on_every_side("bully");
+    // Nobody waits for a majority, so there is always one.
+    let lasting = [Case::Chain, Case::Star, Case::Mute, Case::DeafFollower];
+    every("bully", lasting, "always a leader", |measure| {
+        measure.vacant.is_zero()
+    });
+}
+
+fn quorum() {
+    every("quorum", Case::ALL, "never two", |measure| {
+        measure.leaders <= 1
+    });
+    only_a_majority_leads("quorum");
+}
+
+/// GM1: one coordinator while nothing is lost; it falls with the network.
+fn reorganization() {
+    every("reorganization", moments(), "one at once", |measure| {
+        measure.leaders <= 1
+    });
+    the_highest_leads_in_the_end("reorganization");
+    leads_on_every_side("reorganization");
+}
+
+fn invitation() {
+    the_highest_leads_in_the_end("invitation");
+    leads_on_every_side("invitation");
+}
+
+fn ring() {
+    the_highest_leads_in_the_end("ring");
+    leads_on_every_side("ring");
+    // Two lead for a moment only where somebody was passed over: here nobody is, who lives.
+    every("ring", moments(), "one at once", |measure| {
+        measure.leaders <= 1
+    });
+}
+
+/// Two may lead for a while: until the round is over in which the former one misses its majority.
+fn ballot() {
+    only_a_majority_leads("ballot");
+    let partitions = [Case::Split, Case::Deaf, Case::Mute, Case::Shattered];
+    every("ballot", partitions, "two for rounds at most", |measure| {
+        measure.contested < MS(500)
+    });
+}
+
+/// Gossip costs the same whatever happens; what an election is made of are the rounds in which
+/// somebody says something new. Two suffice for an election; of the heartbeats no others count.
+#[test]
+fn gossip_counts_by_what_it_says() {
+    every("ballot", moments(), "news", |measure| {
+        (1..=10).contains(&measure.rounds)
+    });
+    every("ballot", [Case::Start], "fewer than all", |measure| {
+        f64::from(measure.rounds) < measure.messages
+    });
+}
+
+#[test]
+fn what_is_one_way_differs_from_what_is_cut() {
+    // A leader that hears nobody is still heard: to a bully nothing has happened.
+    every("bully", [Case::Deaf], "stays", |measure| {
+        measure.leaders == 1 && measure.elections == 0
+    });
+    // One that is not heard is replaced, and one that hears nobody announces itself in vain.
+    every(
+        "bully",
+        [Case::Mute, Case::DeafFollower],
+        "two",
+        |measure| measure.leaders >= 2 && measure.elections >= 1,
+    );
+    // A leader without acknowledgements ends by itself; one deaf follower changes nothing.
+    every("quorum", [Case::Deaf, Case::Mute], "replaced", |measure| {
+        measure.elections == 1
+    });
+    every("quorum", [Case::DeafFollower], "stays", |measure| {
+        measure.elections == 0 && measure.vacant.is_zero()
+    });
+}

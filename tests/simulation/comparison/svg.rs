@@ -1,0 +1,201 @@
+//! The picture: well-formed, with a panel for each case and a bar for each row.
+
+use std::fs;
+
+use crate::comparison::{
+    args,
+    cases::{Case, Look},
+    contenders::ALL,
+    run, told,
+};
+
+/// An element: its name, its attributes, and the text and elements in it.
+#[derive(Debug, Default)]
+struct Element {
+    name: String,
+    attributes: Vec<(String, String)>,
+    text: String,
+    inside: Vec<Self>,
+}
+
+impl Element {
+    fn get(&self, attribute: &str) -> &str {
+        let found = self.attributes.iter().find(|(name, _)| name == attribute);
+        found.map_or("", |(_, value)| value)
+    }
+
+    fn number(&self, attribute: &str) -> f64 {
+        let value = self.get(attribute);
+        value
+            .parse()
+            .unwrap_or_else(|_| panic!("{attribute} of {self:?}"))
+    }
+
+    fn is(&self, class: &str) -> bool {
+        self.get("class") == class
+    }
+
+    fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.inside.iter().filter(move |one| one.name == name)
+    }
+}
+
+/// Reads what is well-formed XML without comments and declarations; panics at anything else. Each <
+/// has its >, each element is closed in order, and there is one around all.
+fn parsed(text: &str) -> Element {
+    let mut open = vec![Element::default()];
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        let (tag, behind) = after.split_once('>').unwrap();
+        rest = behind;
+        let around = open.last_mut().unwrap();
+        around.text += &unescaped(before);
+        if let Some(name) = tag.strip_prefix('/') {
+            let closed = open.pop().unwrap();
+            assert_eq!(closed.name, name, "closed in order");
+            open.last_mut().unwrap().inside.push(closed);
+        } else if let Some(tag) = tag.strip_suffix('/') {
+            around.inside.push(element(tag));
+        } else {
+            open.push(element(tag));
+        }
+    }
+    assert_eq!(rest.trim(), "", "nothing behind the last element");
+    let [mut root] = <[_; 1]>::try_from(open).unwrap();
+    assert_eq!((root.inside.len(), root.text.trim()), (1, ""));
+    root.inside.remove(0)
+}
+
+fn element(tag: &str) -> Element {
+    let (name, mut rest) = tag.split_once(' ').unwrap_or((tag, ""));
+    assert!(name.chars().all(char::is_alphabetic), "{tag}");
+    let mut attributes: Vec<(String, String)> = Vec::new();
+    while !rest.is_empty() {
+        let (attribute, after) = rest.trim_start().split_once("=\"").unwrap();
+        let (value, behind) = after.split_once('"').unwrap();
+        assert!(
+            attribute.chars().all(|c| c.is_alphanumeric() || c == '-'),
+            "{tag}"
+        );
+        assert!(
+            attributes.iter().all(|(name, _)| name != attribute),
+            "{tag}"
+        );
+        attributes.push((attribute.to_owned(), unescaped(value)));
+        rest = behind;
+    }
+    Element {
+        name: name.to_owned(),
+        attributes,
+        ..Element::default()
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut pieces = text.split('&');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (entity, rest) = piece.split_once(';').unwrap();
+        out += match entity {
+            "amp" => "&",
+            "lt" => "<",
+            "gt" => ">",
+            "quot" => "\"",
+            other => panic!("&{other};"),
+        };
+        out += rest;
+    }
+    out
+}
+
+/// A panel for each case, in it a bar for each of these; nothing is drawn outside.
+fn is_drawn(text: &str, names: &[String]) {
+    let svg = parsed(text);
+    let space = "http://www.w3.org/2000/svg";
+    assert_eq!((svg.name.as_str(), svg.get("xmlns")), ("svg", space));
+    let view = svg.get("viewBox").split(' ');
+    let view: Vec<f64> = view.map(|number| number.parse().unwrap()).collect();
+    let panels: Vec<_> = svg.named("g").filter(|one| one.is("panel")).collect();
+    assert_eq!(panels.len(), Case::ALL.len());
+    for (case, panel) in Case::ALL.into_iter().zip(panels) {
+        let title = panel.named("text").next().unwrap();
+        assert_eq!(title.inside[0].text, case.name());
+        assert!(title.text.contains(case.what()), "{title:?}");
+        let bars: Vec<_> = panel.named("g").filter(|one| one.is("bar")).collect();
+        assert_eq!(bars.len(), names.len(), "{}", case.name());
+        for (name, bar) in names.iter().zip(&bars) {
+            assert_eq!(bar.named("text").count(), 2, "who, and what");
+            assert_eq!(bar.named("text").next().unwrap().text, *name);
+        }
+        let longs: Vec<f64> = bars.iter().map(|bar| length(bar, &view)).collect();
+        let longest = longs.iter().copied().fold(0.0, f64::max);
+        assert!(near(longest, LONGEST), "it fills its panel: {longest}");
+        if case.look() != Look::Agreement {
+            assert!(
+                bars.iter().all(|bar| bar.named("rect").count() == 3),
+                "two, one, none"
+            );
+            assert!(
+                longs.iter().all(|long| near(*long, LONGEST)),
+                "all of the time"
+            );
+        }
+    }
+}
+
+/// How long the parts of a bar are together, which lie side by side within the picture.
+fn length(bar: &Element, view: &[f64]) -> f64 {
+    let mut from: Option<f64> = None;
+    let mut whole = 0.0;
+    for part in bar.named("rect") {
+        let (x, width) = (part.number("x"), part.number("width"));
+        assert!(width >= 0.0 && x >= 0.0 && x + width <= view[2]);
+        assert!(part.number("y") + part.number("height") <= view[3]);
+        assert!(from.is_none_or(|from| near(from, x)), "side by side");
+        from = Some(x + width);
+        whole += width;
+    }
+    whole
+}
+
+const LONGEST: f64 = 140.0;
+
+/// But for what is lost by writing one digit.
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() < 0.2
+}
+
+#[test]
+fn the_picture_is_well_formed_and_has_a_bar_for_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("compare.svg");
+    let name = file.to_str().unwrap();
+    told(&["--svg", name]);
+    let names: Vec<_> = ALL
+        .iter()
+        .map(|one| format!("{} ({})", one.name, one.source))
+        .collect();
+    is_drawn(&fs::read_to_string(&file).unwrap(), &names);
+}
+
+/// The one that the README shows has a Raft in it as well.
+#[test]
+fn the_picture_of_the_readme_is_such_a_one() {
+    let mut names: Vec<_> = ALL
+        .iter()
+        .map(|one| format!("{} ({})", one.name, one.source))
+        .collect();
+    names.push(String::from("raft (raft 0.7)"));
+    is_drawn(
+        include_str!("../../../examples/expected/compare.svg"),
+        &names,
+    );
+}
+
+#[test]
+fn where_it_cannot_be_written_it_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    let wrong = run::told(&args(&["--svg", name]), &[]).unwrap_err();
+    assert!(wrong.to_string().starts_with(name));
+}

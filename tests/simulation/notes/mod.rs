@@ -1,0 +1,186 @@
+//! The 1982 protocol as the notes known as *Bully* have it, beside the machine that follows the
+//! paper: what is wrong with each rule, and what comes of the same story here.
+//!
+//! The texts are in `tests/elections/traces/`; `BLESS=1 cargo test --test simulation notes` rewrites them.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+
+use actix_bully::{
+    elections::{
+        invitation::{InvitationConfig, InvitationElection},
+        reorganization::{Reorganization, ReorganizationConfig},
+    },
+    protocol::{AgentId, Election, Timings},
+    testkit::{
+        faults::Conditions,
+        sim::{Detection, Participant, World},
+        trace::Trace,
+    },
+};
+use noted::{Noted, Status};
+
+mod noted;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Nodes "1" to "n"; nobody is told of a crash, as in the notes.
+fn world<E: Election>(n: i32, config: &E::Config) -> World<E> {
+    let agent = |number: i32| {
+        let id = AgentId::new(&number.to_string()).unwrap();
+        Participant::voter(id, Some(number.into()), config.clone())
+    };
+    World::builder(1)
+        .agents((1..=n).map(agent))
+        .conditions(Conditions::delayed(MS(5)))
+        .detection(Detection::Silent(Duration::ZERO.into()))
+        .trace(Trace::new())
+        .build()
+}
+
+fn as_written(n: i32) -> World<Noted> {
+    world(n, &())
+}
+
+fn repaired(n: i32) -> World<Reorganization> {
+    let config = ReorganizationConfig::builder().timings(Timings::lan());
+    world(n, &Arc::new(config.build().unwrap()))
+}
+
+/// Plays a story by both, and holds them to their texts.
+fn side_by_side(
+    name: &str,
+    n: i32,
+    old: fn(&mut World<Noted>),
+    new: fn(&mut World<Reorganization>),
+) -> (World<Noted>, World<Reorganization>) {
+    let (mut noted, mut machine) = (as_written(n), repaired(n));
+    old(&mut noted);
+    new(&mut machine);
+    assert_eq!(machine.violation(), None);
+    let states = noted.agents().filter_map(|id| {
+        let node = noted.machine(id)?;
+        let under = node.coordinator().map_or("nobody", AgentId::as_str);
+        Some(format!("{id} in {} under {under}\n", node.status()))
+    });
+    let text = noted.trace().to_text() + &states.collect::<String>();
+    golden(&format!("{name}.as-written"), &text);
+    let states = machine.agents().filter_map(|id| {
+        let node = machine.machine(id)?;
+        let under = node.coordinator().map_or("nobody", AgentId::as_str);
+        Some(format!("{id} in {} under {under}\n", node.status()))
+    });
+    let text = machine.trace().to_text() + &states.collect::<String>();
+    golden(&format!("{name}.reorganization"), &text);
+    (noted, machine)
+}
+
+fn golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/elections/traces/{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} differs; BLESS=1 rewrites it");
+}
+
+fn believers(world: &World<Reorganization>) -> Vec<String> {
+    world.believers().iter().map(ToString::to_string).collect()
+}
+
+/// "Sets its status to Reorganization" is the last that the notes say: nobody is ever Normal.
+#[test]
+fn the_notes_end_at_reorganization() {
+    fn story<E: Election>(world: &mut World<E>) {
+        world.run_for(MS(1_000));
+    }
+    let (noted, machine) = side_by_side("1982-ends-early", 2, story, story);
+    let node = noted.machine("1").unwrap();
+    assert_eq!(node.status(), Status::Reorganization);
+    assert_eq!(node.coordinator().map(AgentId::as_str), Some("2"));
+    assert_eq!(noted.believers(), [""; 0], "nobody works");
+    assert_eq!(believers(&machine), ["2"]);
+}
+
+/// "i < j < n" leaves the highest node out: it is never asked, and another one coordinates as well.
+#[test]
+fn the_notes_leave_the_highest_node_out() {
+    fn story<E: Election>(world: &mut World<E>) {
+        world.run_for(MS(600));
+        world.campaign("2"); // it asks nobody, and halts 1
+        world.run_for(MS(1_000));
+    }
+    let (noted, machine) = side_by_side("1982-highest-left-out", 3, story, story);
+    let under = |id: &str| {
+        noted
+            .machine(id)
+            .unwrap()
+            .coordinator()
+            .map(AgentId::as_str)
+    };
+    assert_eq!(
+        [under("1"), under("2"), under("3")],
+        [Some("2"), Some("2"), Some("3")]
+    );
+    assert_eq!(believers(&machine), ["3"]);
+}
+
+/// No Timeout: when the coordinator dies nobody notices.
+#[test]
+fn the_notes_have_no_time_out() {
+    fn story<E: Election>(world: &mut World<E>) {
+        world.run_for(MS(600));
+        world.crash("3");
+        world.run_for(MS(2_000));
+    }
+    let (noted, machine) = side_by_side("1982-coordinator-dies", 3, story, story);
+    let under = noted.machine("2").unwrap().coordinator();
+    assert_eq!(under.map(AgentId::as_str), Some("3"), "it is dead");
+    assert_eq!(believers(&machine), ["2"]);
+}
+
+/// Who was halted waits for "I am elected" for ever.
+#[test]
+fn the_notes_let_a_halted_node_wait_for_ever() {
+    let dies_while_all_are_halted = MS(208);
+    let mut noted = as_written(3);
+    noted.run_for(dies_while_all_are_halted);
+    noted.crash("3");
+    noted.run_for(MS(5_000));
+    assert_eq!(noted.machine("1").unwrap().status(), Status::Election);
+    assert_eq!(noted.machine("2").unwrap().coordinator(), None);
+    let mut machine = repaired(3);
+    machine.run_for(MS(8)); // it needs no T to halt: nobody is above it
+    machine.crash("3");
+    machine.run_for(MS(5_000));
+    assert_eq!(believers(&machine), ["2"]);
+}
+
+/// An election, a crash and a recovery, as the paper has them.
+#[test]
+fn a_crash_and_a_recovery() {
+    let mut world = repaired(3);
+    world.settle(MS(1_000)).unwrap();
+    world.crash("3");
+    world.settle(MS(2_000)).unwrap();
+    world.restart("3");
+    world.settle(MS(2_000)).unwrap();
+    golden(
+        "crash-and-recovery.reorganization",
+        &world.trace().to_text(),
+    );
+}
+
+/// The paper's second algorithm: a partition, and the merge after it.
+#[test]
+fn two_groups_are_merged() {
+    let config = InvitationConfig::builder().timings(Timings::lan());
+    let mut world: World<InvitationElection> = world(3, &Arc::new(config.build().unwrap()));
+    world.settle(MS(1_000)).unwrap();
+    world.isolate("1");
+    world.run_for(MS(800));
+    world.heal();
+    world.settle(MS(2_000)).unwrap();
+    golden("partition-and-merge.invitation", &world.trace().to_text());
+}

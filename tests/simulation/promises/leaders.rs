@@ -1,0 +1,211 @@
+//! "Leaders at once", and "two leaders in one term".
+
+use std::{collections::BTreeSet, time::Duration};
+
+use actix_bully::{
+    elections::any::AnyBully,
+    protocol::{AgentId, Term},
+    testkit::sim::{
+        BullyScenario, QuorumScenario, Violation, World,
+        chaos::{ChaosOptions, Contested, Fault, Report, chaos},
+    },
+};
+
+use crate::promises::{
+    kit::{Mode, names, size},
+    partition::{ask, divided},
+};
+
+fn options(mode: Mode, faults: &[Fault]) -> ChaosOptions {
+    ChaosOptions {
+        faults_for: Duration::from_secs(if mode == Mode::Strict { 20 } else { 4 }),
+        faults: faults.to_vec(),
+        ..ChaosOptions::default()
+    }
+}
+
+/// The rules of ASTRA compare no terms, so terms may go back (see `Event`): that ends a history
+/// before its time, and is no fault.
+pub(crate) fn goes_back(violation: Option<&Violation>) -> bool {
+    violation.is_some_and(|v| v.what.starts_with("NewLeader in a lower term"))
+}
+
+fn is_excepted(mode: Mode, report: &Report) -> bool {
+    mode == Mode::Strict && goes_back(report.violation.as_ref())
+}
+
+/// For how long two led at once, in so many histories, none of which breaks the `scenario`.
+fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>) -> Contested {
+    let mut all = Contested::default();
+    for seed in 0..seeds {
+        let mut scenario = BullyScenario::new(mode.bully());
+        if let Some(longest) = longest {
+            scenario = scenario.contested_for(longest);
+        }
+        let report = chaos(seed, size(seed), &options(mode, faults), &mut scenario);
+        if let Some(violation) = report
+            .violation
+            .as_ref()
+            .filter(|_| !is_excepted(mode, &report))
+        {
+            panic!("{violation}");
+        }
+        all.times += report.contested.times;
+        all.longest = all.longest.max(report.contested.longest);
+    }
+    all
+}
+
+fn two_for_at_most_two_delays(mode: Mode, seeds: u64) {
+    let bound = mode.timings().delay_bound();
+    let two = contested(mode, seeds, &BullyScenario::BOUNDED, Some(bound * 2));
+    assert!(two.times > 0, "two never lead: the promise is too weak");
+    let newcomers = [Fault::Campaign, Fault::Join, Fault::Leave];
+    let two = contested(mode, seeds / 3, &newcomers, None);
+    assert!(
+        two.times > 0,
+        "a newcomer never disturbs: the promise is too weak"
+    );
+}
+
+pub(crate) fn available_within_the_delay_bound() {
+    two_for_at_most_two_delays(Mode::Available, 300);
+}
+
+pub(crate) fn strict_within_the_delay_bound() {
+    two_for_at_most_two_delays(Mode::Strict, 900);
+}
+
+pub(crate) fn quorum_within_the_delay_bound() {
+    for seed in 0..150 {
+        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
+        let options = options(Mode::Quorum, &BullyScenario::BOUNDED);
+        let report = chaos(seed, size(seed), &options, &mut scenario);
+        assert_eq!((report.violation, report.contested.times), (None, 0));
+    }
+}
+
+/// One for each side of a partition, which the rows of the partition show; and two where messages
+/// are slow, or lost, or somebody hangs.
+pub(crate) fn available_on_any_network() {
+    for fault in [Fault::LongDelay, Fault::Loss, Fault::Pause] {
+        let two = contested(Mode::Available, 100, &[fault], None);
+        assert!(two.times > 0, "{fault}: the promise is too weak");
+    }
+}
+
+pub(crate) fn strict_on_any_network() {
+    let slow = [Fault::LongDelay, Fault::Campaign];
+    let two = contested(Mode::Strict, 300, &slow, None);
+    assert!(two.times > 0, "the promise is too weak");
+    for seed in 0..20 {
+        let mut world = Mode::Strict.led(seed, 3);
+        world.pause("c");
+        world.campaign("b");
+        world.run_for(Mode::Strict.timings().victory_wait() * 2);
+        assert_eq!(world.believers(), names(3)[1..], "one hangs, one leads");
+    }
+}
+
+/// All faults, and every clock wrong by up to 11 %.
+pub(crate) fn quorum_on_any_network() {
+    for seed in 0..150 {
+        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
+        let options = ChaosOptions {
+            skew: 110_000,
+            ..options(Mode::Quorum, &Fault::ALL)
+        };
+        let report = chaos(seed, size(seed), &options, &mut scenario);
+        assert_eq!((report.violation, report.contested.times), (None, 0));
+    }
+    assert!(clocks_that_err(400_000).0 > 0, "the clocks do not matter");
+    assert_eq!(clocks_that_err(110_000).0, 0);
+}
+
+/// The leader's clock is slow, those of the others are fast, and it is cut off: how often two
+/// believed that they lead at once, and how often two in one term.
+fn clocks_that_err(ppm: i32) -> (u32, u32) {
+    let (mut two, mut in_one_term) = (0, 0);
+    for seed in 0..40 {
+        let mut world = Mode::Quorum.led(seed, 5);
+        for name in names(5) {
+            world.set_clock_rate(&name, if name == "e" { -ppm } else { ppm });
+        }
+        world.run_for(Duration::from_millis(100));
+        world.isolate("e");
+        two += u32::from(world.run_until(World::is_contested, Duration::from_secs(2)));
+        in_one_term += u32::from(is_shared(&world));
+    }
+    (two, in_one_term)
+}
+
+fn terms(world: &World<AnyBully>) -> Vec<Term> {
+    let believers: Vec<AgentId> = world.believers();
+    let terms = believers.iter().filter_map(|id| world.view(id)?.leading);
+    terms.collect()
+}
+
+/// Whether two believe in the same term.
+fn is_shared(world: &World<AnyBully>) -> bool {
+    let terms = terms(world);
+    let different: BTreeSet<Term> = terms.iter().copied().collect();
+    different.len() < terms.len()
+}
+
+pub(crate) fn available_shares_a_term() {
+    let shared = (0..60).any(|seed| is_shared(&divided(Mode::Available, seed).0));
+    assert!(shared, "the promise is too weak");
+}
+
+pub(crate) fn strict_shares_a_term() {
+    let shared = (0..60).any(|seed| {
+        let (mut world, sides) = divided(Mode::Strict, seed);
+        ask(&mut world, &sides, seed);
+        is_shared(&world)
+    });
+    assert!(shared, "the promise is too weak");
+}
+
+/// I2 and I3 of the scenario's books, over all lives and all faults; and whatever the clocks do.
+pub(crate) fn quorum_shares_no_term() {
+    for seed in 1_000..1_080 {
+        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
+        let options = options(Mode::Quorum, &Fault::ALL);
+        let report = chaos(seed, size(seed), &options, &mut scenario);
+        assert_eq!(report.violation, None);
+    }
+    assert_eq!(clocks_that_err(400_000).1, 0);
+}
+
+/// The leader of five hangs; for so long it is believed to lead.
+fn hangs(mode: Mode, seed: u64, for_long: Duration) -> Duration {
+    let mut world = mode.led(seed, 5);
+    let began = world.now();
+    world.pause("e");
+    let e: AgentId = "e".parse().unwrap();
+    while world.believers().contains(&e) && world.now().since(began) < for_long {
+        world.run_for(Duration::from_millis(1));
+    }
+    world.now().since(began)
+}
+
+pub(crate) fn available_ends_with_its_steps() {
+    let detector = Mode::Available.timings().detector().unwrap();
+    for seed in 0..20 {
+        let took = hangs(Mode::Available, seed, Duration::from_secs(600));
+        assert!(took <= detector.detection, "seed {seed}: {took:?}");
+    }
+}
+
+pub(crate) fn strict_does_not_notice_that_it_hangs() {
+    let hour = Duration::from_secs(3_600);
+    assert_eq!(hangs(Mode::Strict, 1, hour), hour);
+}
+
+pub(crate) fn quorum_ends_with_its_lease() {
+    let lease = Mode::Quorum.timings().lease();
+    for seed in 0..20 {
+        let took = hangs(Mode::Quorum, seed, Duration::from_secs(600));
+        assert!(took <= lease, "seed {seed}: {took:?}");
+    }
+}

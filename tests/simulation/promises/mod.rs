@@ -1,0 +1,226 @@
+//! What the README promises is what is checked here: requirement S1.
+//!
+//! Each cell of the table stands here with the property that proves it on the simulator: what is
+//! said never to happen does not, what is said to be possible does. Nobody changes a promise
+//! without its test: the texts have to be the same, cell by cell.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "what does not hold fails the test"
+)]
+
+mod kit;
+mod leaders;
+mod partition;
+
+const COLUMNS: [&str; 3] = ["available (default)", "strict (plain ASTRA)", "quorum"];
+
+/// What the README says in one cell, and what proves it.
+struct Promise {
+    text: &'static str,
+    property: fn(),
+}
+
+const fn promise(text: &'static str, property: fn()) -> Promise {
+    Promise { text, property }
+}
+
+/// The rows with a property for each column.
+const PROMISES: [(&str, [Promise; 3]); 6] = [
+    (
+        "leaders at once, messages within the delay bound",
+        [
+            promise(
+                "one; two for at most two delays after a start, a crash, a recovery, a hand-over or a change of score, and until all know of a newcomer",
+                leaders::available_within_the_delay_bound,
+            ),
+            promise(
+                "the same, while deadline > 2 × delay and nobody pauses",
+                leaders::strict_within_the_delay_bound,
+            ),
+            promise("one", leaders::quorum_within_the_delay_bound),
+        ],
+    ),
+    (
+        "leaders at once, any network, any pause",
+        [
+            promise(
+                "one per connected side, and two while they have not met",
+                leaders::available_on_any_network,
+            ),
+            promise(
+                "one per connected side, and two while they have not met",
+                leaders::strict_on_any_network,
+            ),
+            promise(
+                "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
+                leaders::quorum_on_any_network,
+            ),
+        ],
+    ),
+    (
+        "under a partition",
+        [
+            promise("each side has a leader", partition::each_side_has_a_leader),
+            promise(
+                "each side that asks has a leader",
+                partition::each_side_that_asks_has_a_leader,
+            ),
+            promise(
+                "the side with a majority has a leader, the others none",
+                partition::only_the_majority_has_a_leader,
+            ),
+        ],
+    ),
+    (
+        "after it has healed",
+        [
+            promise(
+                "one leader within the printed formula",
+                partition::available_heals_within_the_formula,
+            ),
+            promise(
+                "one leader once the highest holds an election",
+                partition::strict_heals_at_the_next_election,
+            ),
+            promise(
+                "one leader within the printed formula",
+                partition::quorum_heals_within_the_formula,
+            ),
+        ],
+    ),
+    (
+        "two leaders in one term",
+        [
+            promise("possible", leaders::available_shares_a_term),
+            promise("possible", leaders::strict_shares_a_term),
+            promise("never", leaders::quorum_shares_no_term),
+        ],
+    ),
+    (
+        "a leader that hangs",
+        [
+            promise(
+                "says no after its detection time without a step (0.9 s)",
+                leaders::available_ends_with_its_steps,
+            ),
+            promise(
+                "says yes until it runs again: it hears nothing while all is well, so silence tells nothing",
+                leaders::strict_does_not_notice_that_it_hangs,
+            ),
+            promise(
+                "says no when its lease ends (0.72 s)",
+                leaders::quorum_ends_with_its_lease,
+            ),
+        ],
+    ),
+];
+
+/// The rows that are no promise of how many lead: their words are held too.
+const WORDS: [(&str, [&str; 3]); 3] = [
+    (
+        "who leads",
+        [
+            "the highest in rank that can be reached",
+            "the highest in rank that can be reached",
+            "the highest in rank that a majority can reach; a healthy leader is left in place for 10 s",
+        ],
+    ),
+    (
+        "token",
+        [
+            "an epoch: tells old news from new",
+            "none: terms order nothing",
+            "a fence: safe to compare at a database",
+        ],
+    ),
+    (
+        "needs",
+        [
+            "deadline > 2 × delay bound",
+            "deadline > 2 × delay bound, and somebody who starts",
+            "a majority of voters, a store for the vote, a clock that counts a suspended host",
+        ],
+    ),
+];
+
+/// The rows of the README's table, cell by cell, the title first.
+fn table() -> Vec<Vec<&'static str>> {
+    let readme = include_str!("../../../README.md");
+    let (_, rest) = readme
+        .split_once("<!-- promises: checked by tests/simulation/promises -->")
+        .unwrap();
+    let (table, _) = rest.split_once("<!-- end of promises -->").unwrap();
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    let cells = |line: &'static str| {
+        let inside = line.strip_prefix('|')?.strip_suffix('|')?;
+        Some(inside.split('|').map(str::trim).collect())
+    };
+    lines
+        .map(|line| cells(line).unwrap_or_else(|| panic!("no row: {line}")))
+        .collect()
+}
+
+#[test]
+fn the_readme_says_what_is_checked() {
+    let mut table = table();
+    let rule = table.remove(1);
+    assert_eq!(rule, ["---"; 4]);
+    let title = table.remove(0);
+    assert_eq!(title[1..], COLUMNS);
+    for row in &table {
+        let held = PROMISES.iter().find(|(name, _)| *name == row[0]);
+        let held = held.map(|(_, cells)| cells.each_ref().map(|cell| cell.text));
+        let words = WORDS.iter().find(|(name, _)| *name == row[0]);
+        let expected = held.or_else(|| words.map(|(_, texts)| *texts));
+        let expected = expected.unwrap_or_else(|| panic!("nothing checks the row `{}`", row[0]));
+        assert_eq!(row[1..], expected, "the row `{}`", row[0]);
+    }
+    let names = PROMISES.iter().map(|(name, _)| *name);
+    let mut names: Vec<&str> = names.chain(WORDS.iter().map(|(name, _)| *name)).collect();
+    let mut rows: Vec<&str> = table.iter().map(|row| row[0]).collect();
+    names.sort_unstable();
+    rows.sort_unstable();
+    assert_eq!(rows, names, "each row is there once");
+}
+
+/// Runs the properties of one row.
+fn kept(row: &str) {
+    let promises = PROMISES.iter().find(|(name, _)| *name == row).unwrap();
+    for (column, promise) in COLUMNS.iter().zip(&promises.1) {
+        println!("{column}: {}", promise.text);
+        (promise.property)();
+    }
+}
+
+#[test]
+fn within_the_delay_bound() {
+    kept("leaders at once, messages within the delay bound");
+}
+
+#[test]
+fn on_any_network() {
+    kept("leaders at once, any network, any pause");
+}
+
+#[test]
+fn under_a_partition() {
+    kept("under a partition");
+}
+
+#[test]
+fn after_it_has_healed() {
+    kept("after it has healed");
+}
+
+#[test]
+fn a_leader_that_hangs() {
+    kept("a leader that hangs");
+}
+
+#[test]
+fn two_leaders_in_one_term() {
+    kept("two leaders in one term");
+}

@@ -1,0 +1,146 @@
+//! "Under a partition", and "after it has healed".
+
+use std::time::Duration;
+
+use actix_bully::{elections::any::AnyBully, protocol::AgentId, testkit::sim::World};
+
+use crate::promises::{
+    kit::{Mode, believers, follow, sides, size},
+    leaders,
+};
+
+/// A group that is led, and then divided for long enough that each side has done what it will.
+pub(crate) fn divided(mode: Mode, seed: u64) -> (World<AnyBully>, Vec<Vec<AgentId>>) {
+    let n = size(seed);
+    let (mut world, sides) = (mode.led(seed, n), sides(seed, n));
+    world.partition(&sides);
+    let timings = mode.timings();
+    let silent = u32::try_from(n).unwrap();
+    let long = match mode {
+        Mode::Available => timings.worst_case_failover(silent).unwrap(),
+        Mode::Quorum => timings.worst_case_quorum_failover(silent) * 2,
+        Mode::Strict => timings.deadline(),
+    };
+    world.run_for(long);
+    (world, sides)
+}
+
+fn highest(side: &[AgentId]) -> &AgentId {
+    side.iter().max().unwrap()
+}
+
+pub(crate) fn each_side_has_a_leader() {
+    for seed in 0..200 {
+        let (world, sides) = divided(Mode::Available, seed);
+        assert_eq!(world.violation(), None);
+        for side in &sides {
+            let leader = highest(side);
+            assert_eq!(
+                believers(&world, side),
+                std::slice::from_ref(leader),
+                "seed {seed}"
+            );
+            assert!(follow(&world, side, leader), "seed {seed}");
+        }
+    }
+}
+
+/// A member of each side that had no leader asks.
+pub(crate) fn ask(world: &mut World<AnyBully>, sides: &[Vec<AgentId>], seed: u64) {
+    for side in sides {
+        let asks = side.iter().cycle().nth(usize::try_from(seed % 7).unwrap());
+        world.campaign(asks.unwrap());
+    }
+    world.run_for(Mode::Strict.timings().victory_wait() * 4);
+    assert_eq!(world.violation(), None, "seed {seed}");
+}
+
+pub(crate) fn each_side_that_asks_has_a_leader() {
+    for seed in 0..200 {
+        let (mut world, sides) = divided(Mode::Strict, seed);
+        world.run_for(Duration::from_secs(30));
+        if seed % 3 != 1 {
+            // Where the cut is noticed, who loses the leader from sight asks by itself.
+            assert_eq!(world.believers().len(), 1, "nobody asked; seed {seed}");
+        }
+        ask(&mut world, &sides, seed);
+        for side in &sides {
+            let leader = highest(side);
+            assert_eq!(
+                believers(&world, side),
+                std::slice::from_ref(leader),
+                "seed {seed}"
+            );
+            assert!(follow(&world, side, leader), "seed {seed}");
+        }
+    }
+}
+
+pub(crate) fn only_the_majority_has_a_leader() {
+    let (mut with, mut without) = (0, 0);
+    for seed in 0..200 {
+        let (world, sides) = divided(Mode::Quorum, seed);
+        assert_eq!(world.violation(), None);
+        let n = size(seed);
+        let majority = sides.iter().find(|side| side.len() * 2 > n);
+        let Some(majority) = majority else {
+            assert!(world.believers().is_empty(), "seed {seed}");
+            without += 1;
+            continue;
+        };
+        let leaders = world.believers();
+        let [leader] = &leaders[..] else {
+            panic!("{leaders:?} lead, seed {seed}");
+        };
+        assert!(majority.contains(leader), "seed {seed}");
+        assert!(follow(&world, majority, leader), "seed {seed}");
+        with += 1;
+    }
+    assert!(with > 30 && without > 30, "{with} {without}");
+}
+
+pub(crate) fn available_heals_within_the_formula() {
+    let limit = Mode::Available.timings().worst_case_failover(0).unwrap();
+    for seed in 0..200 {
+        let (mut world, sides) = divided(Mode::Available, seed);
+        assert_eq!(world.believers().len(), sides.len(), "until it has healed");
+        world.heal();
+        let settled = world.settle(limit);
+        let leader = settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        assert_eq!(Some(leader), world.highest().map(|rank| rank.id));
+    }
+}
+
+/// Where the sides' terms differ some go back, and the world, which allows that to nobody, ends
+/// the run: those runs prove nothing, the others have to be enough.
+pub(crate) fn strict_heals_at_the_next_election() {
+    let mut agreed = 0;
+    for seed in 0..200 {
+        let (mut world, sides) = divided(Mode::Strict, seed);
+        ask(&mut world, &sides, seed);
+        world.heal();
+        world.run_for(Duration::from_secs(60));
+        assert_eq!(world.believers().len(), sides.len(), "nobody asked");
+        let highest = world.highest().unwrap().id;
+        world.campaign(&highest);
+        let settled = world.settle(Mode::Strict.timings().victory_wait() * 2);
+        if leaders::goes_back(world.violation()) {
+            continue;
+        }
+        let leader = settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        assert_eq!(leader, highest, "seed {seed}");
+        agreed += 1;
+    }
+    assert!(agreed > 80, "{agreed} ended in their time");
+}
+
+pub(crate) fn quorum_heals_within_the_formula() {
+    for seed in 0..200 {
+        let (mut world, _) = divided(Mode::Quorum, seed);
+        world.heal();
+        let above = u32::try_from(size(seed)).unwrap() - 1;
+        let limit = Mode::Quorum.timings().worst_case_quorum_failover(above);
+        let settled = world.settle(limit);
+        settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+    }
+}
