@@ -144,23 +144,23 @@ mod tests {
             ),
             (
                 Defect::ReplacedLinkCounts,
-                "remote::tests::registry::news_of_a_replaced_link_change_nothing",
+                "remote::tests::registry::changes_of_a_replaced_link_count_for_nothing",
                 "presence: Down, incarnation: Some(Incarnation(9))",
             ),
             (
                 Defect::KindsReplaced,
-                "remote::carry::outbox::tests::kinds::a_repeated_letter_stands_for_none_of_another_kind_in_a_ring",
+                "remote::carry::outbox::tests::kinds::a_repeated_message_stands_for_none_of_another_kind_in_a_ring",
                 "once each, and none for another",
             ),
             (
                 Defect::FormerIsPassed,
-                "remote::tests::inbound::messages::a_letter_of_a_former_life_is_dropped",
-                "right: Ok(Drop(FormerLife))",
+                "remote::tests::inbound::messages::a_message_of_a_former_incarnation_is_dropped",
+                "right: Ok(Err(FormerIncarnation))",
             ),
             (
                 Defect::QueueUnbounded,
                 "remote::carry::outbox::tests::over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted",
-                "20,000 letters are more than 1 MiB",
+                "20,000 messages are more than 1 MiB",
             ),
         ];
         again::are_found("lib", VARIABLE, &cases);

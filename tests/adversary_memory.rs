@@ -22,7 +22,7 @@ use actix_bully::{
     agent::BullyAgent,
     remote::{
         Peer,
-        wire::{LettersWriter, Targets, encode_payload},
+        wire::{MessagesWriter, Targets, encode_payload},
     },
     testkit::Inject,
 };
@@ -35,7 +35,7 @@ const MOST_KIB: usize = 32 * 1024;
 
 /// So much is said to an agent that does not read, and may cost so much.
 const FRAMES: usize = 500;
-const LETTERS: usize = 1_000;
+const MESSAGES: usize = 1_000;
 const MOST_MAIL_KIB: usize = 16 * 1024;
 
 /// The memory of this process that is in use, in KiB.
@@ -122,22 +122,22 @@ fn mail_that_an_agent_does_not_read_is_bounded_and_counted() {
         for _ in 0..FRAMES {
             let seq = raw.next();
             let frame = framed(|out| {
-                let mut letters = LettersWriter::begin(seq, out);
+                let mut messages = MessagesWriter::begin(seq, out);
                 let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
-                for _ in 0..LETTERS {
-                    let pushed = letters.push(0, 0, LIFE, Targets::All, payload);
+                for _ in 0..MESSAGES {
+                    let pushed = messages.push(0, 0, LIFE, Targets::All, payload);
                     pushed.unwrap();
                 }
-                assert!(letters.end());
+                assert!(messages.end());
             });
             assert!(raw.say(&frame).await);
         }
-        let heard = || scene.traffic().letters_in;
-        let all = u64::try_from(FRAMES * LETTERS).unwrap();
+        let heard = || scene.traffic().messages_in;
+        let all = u64::try_from(FRAMES * MESSAGES).unwrap();
         until("all of it arrives", || heard() >= all).await;
         let cost = resident().saturating_sub(idle);
         let moved = scene.since(&before);
-        println!("{all} letters to an agent that does not read: {cost} KiB, {moved:?}");
+        println!("{all} messages to an agent that does not read: {cost} KiB, {moved:?}");
         assert!(cost < MOST_MAIL_KIB, "{cost} KiB");
         let [("mailbox_full", lost)] = moved[..] else {
             panic!("{moved:?}");

@@ -32,7 +32,7 @@ const FAR: &str = "far";
 /// What an actor gets.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Letter {
+struct Message {
     from: String,
     message: BullyMessage,
 }
@@ -72,13 +72,13 @@ impl Writer {
 /// Hands every message to the actor that it names.
 async fn deliver<A>(mut frames: Reader, actors: BTreeMap<String, Addr<A>>)
 where
-    A: Actor<Context = Context<A>> + Handler<Letter>,
+    A: Actor<Context = Context<A>> + Handler<Message>,
 {
     while let Some(Ok(frame)) = frames.next().await {
         let decoded: Result<(String, String, BullyMessage), _> = rmp_serde::from_slice(&frame);
         let (from, to, message) = decoded.expect("an honest peer");
         if let Some(actor) = actors.get(&to) {
-            actor.do_send(Letter { from, message });
+            actor.do_send(Message { from, message });
         }
     }
 }
@@ -86,18 +86,18 @@ where
 /// The receiving end.
 struct Sink {
     tally: Arc<Tally>,
-    answers: mpsc::UnboundedSender<Letter>,
+    answers: mpsc::UnboundedSender<Message>,
 }
 
 impl Actor for Sink {
     type Context = Context<Self>;
 }
 
-impl Handler<Letter> for Sink {
+impl Handler<Message> for Sink {
     type Result = ();
-    fn handle(&mut self, letter: Letter, _: &mut Context<Self>) {
+    fn handle(&mut self, message: Message, _: &mut Context<Self>) {
         if self.tally.note() {
-            self.answers.send(letter).ok(); // over when the run is
+            self.answers.send(message).ok(); // over when the run is
         }
     }
 }
@@ -109,10 +109,10 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     actix_rt::spawn(async move {
         let (stream, _) = listener.accept().await.expect("somebody comes");
         let (reader, mut writer) = framed(stream);
-        let (answers, mut said) = mpsc::unbounded_channel::<Letter>();
+        let (answers, mut said) = mpsc::unbounded_channel::<Message>();
         let sink = Sink { tally, answers }.start();
         actix_rt::spawn(async move {
-            while let Some(Letter { from, message }) = said.recv().await {
+            while let Some(Message { from, message }) = said.recv().await {
                 writer.feed(FAR, &from, &message).await;
                 writer.flush().await;
             }
@@ -129,9 +129,9 @@ impl Actor for Ear {
     type Context = Context<Self>;
 }
 
-impl Handler<Letter> for Ear {
+impl Handler<Message> for Ear {
     type Result = ();
-    fn handle(&mut self, _: Letter, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Message, _: &mut Context<Self>) {
         self.0.notify_one();
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! | | names | encoded, decoded by | ends |
 //! |---|---|---|---|
-//! | bridge | group, sender, its life, receiver | rmp-serde, the strict decoder | in an actor |
+//! | bridge | group, sender, its incarnation, receiver | rmp-serde, the strict decoder | in an actor |
 //! | by hand (`by_hand.rs`) | sender, receiver | rmp-serde, rmp-serde | in an actor |
 //! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
 //!
@@ -55,7 +55,7 @@ const LEAST_THROUGHPUT: f64 = 0.8;
 /// CPU for each message of a backlog, as a multiple of that by hand.
 const MOST_CPU: f64 = 1.3;
 
-/// A letter that is lost is waited for in vain.
+/// A message that is lost is waited for in vain.
 const LONGEST: Duration = Duration::from_secs(240);
 
 /// How much is sent.
@@ -132,7 +132,7 @@ fn main() -> ExitCode {
         measured.unwrap_or_else(|_| {
             let counts = ways.bridge.counts();
             let counts: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
-            println!("not done in {LONGEST:?}: letters were lost; {counts:?}");
+            println!("not done in {LONGEST:?}: messages were lost; {counts:?}");
             ExitCode::FAILURE
         })
     })

@@ -60,16 +60,16 @@ impl Host {
     where
         A: Actor<Context = Context<A>> + Handler<Incoming<BullyMessage>> + Handler<MembersChanged>,
     {
-        let life = self
+        let incarnation = self
             .group
             .reserve(&id(name), Requirements::new(Rules::new("bench")));
-        let life = life.expect("the name is free");
-        let inbox = actor(life).start();
+        let incarnation = incarnation.expect("the name is free");
+        let inbox = actor(incarnation).start();
         let pokes = inbox.clone().recipient();
         let kind = MemberKind::Voter;
         self.group
             .join(&id(name), kind, Some(1.into()), inbox.recipient(), pokes);
-        life
+        incarnation
     }
 
     async fn meets(&self, name: &str) {
@@ -82,7 +82,7 @@ impl Host {
 /// The receiving end.
 struct Sink {
     group: Group,
-    life: Incarnation,
+    incarnation: Incarnation,
     tally: Arc<Tally>,
 }
 
@@ -103,10 +103,10 @@ impl Handler<MembersChanged> for Sink {
 
 impl Handler<Incoming<BullyMessage>> for Sink {
     type Result = ();
-    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, message: Incoming<BullyMessage>, _: &mut Context<Self>) {
         if self.tally.note() {
-            let to = To::One(letter.from);
-            self.group.deliver(&id(FAR), self.life, &to, letter.message);
+            let to = To::One(message.from);
+            self.group.deliver(&id(FAR), self.incarnation, &to, message.message);
         }
     }
 }
@@ -115,7 +115,7 @@ impl Handler<Incoming<BullyMessage>> for Sink {
 pub(crate) fn serve(tally: Arc<Tally>, near: &str) -> Host {
     let host = host("b", Some(near));
     let group = host.group.clone();
-    host.join(FAR, |life| Sink { group, life, tally });
+    host.join(FAR, |incarnation| Sink { group, incarnation, tally });
     host
 }
 
@@ -141,7 +141,7 @@ impl Handler<Incoming<BullyMessage>> for Ear {
 /// The sending end.
 pub(crate) struct Bridged {
     host: Host,
-    life: Incarnation,
+    incarnation: Incarnation,
     heard: Arc<Notify>,
     tally: Arc<Tally>,
 }
@@ -151,11 +151,11 @@ impl Bridged {
     pub(crate) async fn link(host: Host, tally: Arc<Tally>) -> Self {
         let heard = Arc::new(Notify::new());
         let ear = Arc::clone(&heard);
-        let life = host.join(NEAR, |_| Ear(ear));
+        let incarnation = host.join(NEAR, |_| Ear(ear));
         host.meets(FAR).await;
         let mut linked = Self {
             host,
-            life,
+            incarnation,
             heard,
             tally,
         };
@@ -177,7 +177,7 @@ impl Bridged {
             self.tally.wait(step).await;
             for counter in 0..step {
                 let counter = u64::try_from(turn * step + counter).expect("a count");
-                snapshot.deliver(&from, self.life, &to, message(counter));
+                snapshot.deliver(&from, self.incarnation, &to, message(counter));
             }
         }
         self.tally.close(step).await;
@@ -190,7 +190,7 @@ impl Bridged {
         let mut times = Vec::with_capacity(rounds);
         for _ in 0..rounds {
             let began = Instant::now();
-            self.host.group.deliver(&from, self.life, &to, message(1));
+            self.host.group.deliver(&from, self.incarnation, &to, message(1));
             self.heard.notified().await;
             times.push(began.elapsed());
         }

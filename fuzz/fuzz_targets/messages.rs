@@ -1,4 +1,4 @@
-//! The payload of a letter, as every kind of message.
+//! The payload of a message, as every kind of message.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| actix_bully_fuzz::messages::check(data));

@@ -1,7 +1,7 @@
 //! Says a frame again: what was decoded is encoded, and must be the same bytes.
 
 use actix_bully::remote::wire::{
-    Frame, Letters, LettersWriter, Receivers, Roster, Targets, encode_goodbye, encode_ping,
+    Frame, Messages, MessagesWriter, RawReceivers, Roster, Targets, encode_goodbye, encode_ping,
     encode_pong, encode_proof,
 };
 use bytes::{BufMut, BytesMut};
@@ -19,8 +19,8 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
             }
             Err(_) => return,
         },
-        Frame::Letters(letters) => {
-            if letters_again(letters, &mut out).is_none() {
+        Frame::Messages(messages) => {
+            if messages_again(messages, &mut out).is_none() {
                 return;
             }
         }
@@ -32,25 +32,25 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
     assert_eq!(&out[4..], body);
 }
 
-fn letters_again(letters: Letters<'_>, out: &mut BytesMut) -> Option<()> {
-    let mut again = LettersWriter::begin(letters.seq, out);
-    for letter in letters {
-        let letter = letter.ok()?;
+fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
+    let mut again = MessagesWriter::begin(messages.seq, out);
+    for message in messages {
+        let message = message.ok()?;
         let several: Vec<u32>;
-        let to = match letter.to {
-            Receivers::All => Targets::All,
-            Receivers::One(one) => {
+        let to = match message.to {
+            RawReceivers::All => Targets::All,
+            RawReceivers::One(one) => {
                 several = vec![one];
                 Targets::Some(&several)
             }
-            Receivers::Several(numbers) => {
+            RawReceivers::Several(numbers) => {
                 several = numbers.into_iter().collect();
                 Targets::Some(&several)
             }
         };
         again
-            .push(letter.group, letter.from, letter.incarnation, to, |out| {
-                out.put_slice(letter.payload);
+            .push(message.group, message.from, message.incarnation, to, |out| {
+                out.put_slice(message.payload);
                 Ok::<(), std::convert::Infallible>(())
             })
             .ok()?;

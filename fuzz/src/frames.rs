@@ -6,8 +6,8 @@ use actix_bully::{
     elections::message::BullyMessage,
     protocol::Time,
     remote::{
-        Closed, Established, Inbound, Letter, Limits, LinkId, MayBe, NodeId, NodeIncarnation,
-        Rights, Standing, TermGuard, Verdict,
+        Closed, Established, Inbound, Limits, LinkId, MayBe, NodeId, NodeIncarnation,
+        Rights, GroupStanding, TermGuard, FrameVerdict,
         wire::{Allowance, Features, Frame, Frames, decode_payload},
     },
 };
@@ -80,29 +80,29 @@ impl Link {
         }
         let inbound = &mut self.inbound;
         let verdict = inbound.frame(now, body, |opening| match opening.name {
-            "g" | "shop" => Standing::Carried(usize::from(opening.name == "g")),
-            "m" => Standing::Mismatch,
-            _ => Standing::Unknown,
+            "g" | "shop" => GroupStanding::Carried(usize::from(opening.name == "g")),
+            "m" => GroupStanding::Mismatch,
+            _ => GroupStanding::Unknown,
         })?;
         match verdict {
-            Verdict::News(news) => {
-                assert!(news.members.len() + news.left.len() <= 2 * self.limits.items());
-                assert!(news.left.is_empty() || !news.is_opening);
-                news.leader
+            FrameVerdict::Roster(change) => {
+                assert!(change.members.len() + change.left.len() <= 2 * self.limits.items());
+                assert!(change.left.is_empty() || !change.is_opening);
+                change.leader
                     .map_or(Ok(()), |leader| self.guard.admit(leader.term))?;
             }
-            Verdict::Letters(letters) => {
-                for letter in letters {
-                    let letter = letter?;
-                    if let Letter::Pass(passed) = inbound.letter(now, &letter)? {
+            FrameVerdict::Messages(messages) => {
+                for message in messages {
+                    let message = message?;
+                    if let Ok(passed) = inbound.sender(now, &message)? {
                         assert!(passed.group <= 1);
                         let bounds = self.limits.bounds();
-                        let message: BullyMessage = decode_payload(letter.payload, bounds)?;
+                        let message: BullyMessage = decode_payload(message.payload, bounds)?;
                         self.guard.admit(message.term())?;
                     }
                 }
             }
-            Verdict::Answer(_) | Verdict::Answered(_) | Verdict::Drop(_) => {}
+            FrameVerdict::Answer(_) | FrameVerdict::Answered(_) | FrameVerdict::Drop(_) => {}
         }
         assert!(self.guard.highest() <= Some(TermGuard::LAST));
         Ok(())

@@ -9,7 +9,7 @@ use actix_bully::{
     protocol::Time,
     remote::{
         Acquaintance, Challenge, ClusterId, Credential, Handshake, Introduction, Limits, LinkId,
-        NodeId, NodeIncarnation, Nonce, Progress, Proof, Rights,
+        NodeId, NodeIncarnation, Nonce, HandshakeProgress, Proof, Rights,
         wire::{Frame, Frames, Hello},
     },
 };
@@ -93,13 +93,13 @@ pub fn check(data: &[u8]) {
             }
             match progress {
                 Err(_) => return,
-                Ok(Progress::Waiting) => {
+                Ok(HandshakeProgress::Waiting) => {
                     assert!(
                         said.is_some() || has_agreed,
                         "it said who it is, or its conditions"
                     );
                 }
-                Ok(Progress::Ready(link)) => {
+                Ok(HandshakeProgress::Ready(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
                     assert!(
                         has_agreed && is_proved == is_asking,

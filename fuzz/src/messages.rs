@@ -1,4 +1,4 @@
-//! The payload of a letter: what is taken has one spelling, and another decoder reads the same.
+//! The payload of a message: what is taken has one spelling, and another decoder reads the same.
 //!
 //! The first byte chooses the type.
 
@@ -39,7 +39,7 @@ enum Zoo {
     Numbers(u8, i8, u16, i16, u32, i32, u64, i64),
     Named {
         flag: bool,
-        letter: Option<char>,
+        message: Option<char>,
         list: Vec<Vec<u16>>,
     },
     Nested(Box<Self>),

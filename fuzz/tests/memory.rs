@@ -1,5 +1,5 @@
 //! What is allocated for a frame, whatever it announces: never more at once than twice the longest
-//! frame, and for a letter nothing but what its message owns (M1, M4).
+//! frame, and for a message nothing but what its message owns (M1, M4).
 
 use actix_bully::{
     elections::message::BullyMessage,
@@ -56,7 +56,7 @@ fn a_length_that_is_only_announced_costs_nothing() {
             let body = [before, head].concat();
             let read = || match Frame::decode(&body, Bounds::default()) {
                 Ok(Frame::Roster(roster)) => roster.content().is_err(),
-                Ok(Frame::Letters(mut letters)) => letters.any(|letter| letter.is_err()),
+                Ok(Frame::Messages(mut messages)) => messages.any(|message| message.is_err()),
                 _ => true,
             };
             assert_eq!(peak(|| assert!(read())), 0, "{body:02x?}");
@@ -145,15 +145,15 @@ fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
 }
 
 #[test]
-fn a_letter_is_read_without_an_allocation() {
+fn a_message_is_read_without_an_allocation() {
     let body = b"\x93\x03\x01\x91\x95\x00\x03\x09\x05\xc4\x13\
         \x81\xa9heartbeat\x93\x07\x94\x1e\x00\x00\x00\xc0";
     let counted = measure(|| {
-        let Ok(Frame::Letters(mut letters)) = Frame::decode(body, Bounds::default()) else {
-            panic!("letters");
+        let Ok(Frame::Messages(mut messages)) = Frame::decode(body, Bounds::default()) else {
+            panic!("messages");
         };
-        let letter = letters.next().expect("a letter").expect("a whole one");
-        let message: Result<BullyMessage, _> = decode_payload(letter.payload, Bounds::default());
+        let message = messages.next().expect("a message").expect("a whole one");
+        let message: Result<BullyMessage, _> = decode_payload(message.payload, Bounds::default());
         assert!(message.is_ok());
     });
     assert_eq!(counted.count_total, 0);

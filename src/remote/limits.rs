@@ -86,7 +86,7 @@ limits! {
     /// How deep arrays and options of a message may nest. Breach: `malformed`.
     depth: u8 = 8, 4, 16;
     /// The most items of all arrays of one message together, and of any one array of a frame: its
-    /// letters, the receivers of a letter. Breach: `malformed`.
+    /// messages, the receivers of a message. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;
     /// The longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;
@@ -119,11 +119,11 @@ limits! {
     mailbox: usize = MIB, 16 * KIB, 64 * MIB;
     /// How long a message may wait to be sent. Breach: `slow_peer`.
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// The most letters in one frame that is sent.
-    letters: usize = 1_024, 1, 16_384;
+    /// The most messages in one frame that is sent.
+    messages: usize = 1_024, 1, 16_384;
     /// How long one write may take, and how long the kernel tries to deliver. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// After so much silence this side asks for a sign of life.
+    /// After so much silence this side asks for a sign of incarnation.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// After so much silence a peer counts as gone. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
@@ -137,7 +137,7 @@ limits! {
     /// ends must not be mixed with those of the last one. A recorded greeting gains nothing by it: no
     /// link is made without an answer to this side's own nonce.
     forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
-    /// Letters to agents or groups that are not here, forgiven within
+    /// Messages to agents or groups that are not here, forgiven within
     /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. So many groups may begin
     /// anew in it as well. Breach: `openings`.
     unknown: usize = 100, 1, 100_000;

@@ -5,37 +5,64 @@
 //!     ▲                                                                         │
 //!     │                      RemoteBridge, an actor: peers, links, events       │ link
 //!     │                                                                         │
-//!   Group ◀─ members and letters ◀─ Inbound ◀─ Handshake ◀─ wire::Frames ◀──────┘
-//!                                   may it say  who is it,   cuts frames,
-//!                                   that, now?  which link   decodes them
+//!   Group ◀─ members and messages ◀─ Inbound ◀─ Handshake ◀─ wire::Frames ◀─────┘
+//!                                   may it say   who is it,   cuts frames,
+//!                                   that, now?   which link   decodes them
 //! ```
 //!
 //! Decided without a runtime: what bytes mean ([`wire`]), who a peer is and whether it may
 //! connect ([`Handshake`]), what it may say ([`Inbound`], [`Rights`], [`TermGuard`]), how much of
 //! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], [`Dropped`]), when to
-//! dial and which of two links stays (`peer`). The rest carries it out: [`RemoteBridge`] under its
-//! [`Guardian`](crate::supervisor::Guardian), plain tasks for each connection, over any
+//! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
+//! its [`Guardian`](crate::supervisor::Guardian), plain tasks for each connection, over any
 //! [`transport`].
 //!
+//! | folder | what is in it |
+//! |---|---|
+//! | `bridge/` | the actor, its builder and handle, events and counters, the machine of each peer |
+//! | `link/` | one connection: greet, read, write, and how fast |
+//! | `carry/` | what crosses of a group: who lives where, what waits, whose names and terms count |
+//! | `wire/` | bytes: frames, and MessagePack in one spelling |
+//! | `tls/`, `transport/` | streams between two hosts, encrypted or not |
+//!
+//! # The walk of one `Elect`
+//! Ten stops from the bytes to a mailbox, each of which asks its own question:
+//!
+//! | stop | in | what happens there |
+//! |---|---|---|
+//! | `try_run` | `link/read.rs` | bytes are read, and each whole frame is handled |
+//! | `next` | `wire/frames.rs` | a frame is cut out: is it too long? |
+//! | `frame` | `link/inbound/mod.rs` | is it the next frame in the sequence? |
+//! | `decode` | `wire/frame.rs` | what kind of frame is it, and is it well formed? |
+//! | `deliver` | `link/deliver.rs` | the messages of a frame one by one; whom do their numbers mean? |
+//! | `read_next` | `wire/messages.rs` | one message: its numbers, and its payload, still bytes |
+//! | `sender` | `link/inbound/mod.rs` | who says it, was that announced, in an incarnation that lasts? |
+//! | `deliver` | `carry/group.rs` | may it say that: its role, the term, whose name is it? |
+//! | `decode_payload` | `wire/payload.rs` | the message itself |
+//! | `hand` | `../group/snapshot.rs` | into the mailboxes: is there room? |
+//!
+//! On the other side it came by `carry` and `push` (`carry/outbox/mod.rs`), which encode it into the
+//! queue of that node, and by `turn` (`link/write.rs`), which writes all that waits.
+//!
 //! # What you can rely on
-//! - **Order.** Letters from one agent to another arrive in the order in which they were said, but
+//! - **Order.** Messages from one agent to another arrive in the order in which they were said, but
 //!   that a repeated one may be left out for a newer one. An agent is announced before its first
-//!   letter, and its end after its last one.
-//! - **Once.** A letter to many agents of a node crosses once, and everything that waits for a node
+//!   message, and its end after its last one.
+//! - **Once.** A message to many agents of a node crosses once, and everything that waits for a node
 //!   in one turn crosses in one write.
 //! - **Loss.** What was on its way when a link broke is lost, as elections expect. What still waits
 //!   goes over the next link, if there is one within 2 s. Who says more than a link carries, or than
-//!   [`Limits::rate`] allows, loses the newest letters, repeated ones last. Every loss is counted.
+//!   [`Limits::rate`] allows, loses the newest messages, repeated ones last. Every loss is counted.
 //! - **Ends.** A crash or a stop of an agent there is as certain here as it is there. The end of its
 //!   process is a guess, made as soon as the redial is refused; a link that breaks and is made anew
-//!   is no news to anybody. What only falls silent is left to the elections' own deadlines.
-//! - **Restarts.** A node that comes back is another life, and so are its agents. A former life is
+//!   changes nothing for anybody. What only falls silent is left to the elections' own deadlines.
+//! - **Restarts.** A node that comes back is another incarnation, and so are its agents. A former incarnation is
 //!   refused. A crash of the bridge itself costs its links, and nobody's membership.
 //! - **Names.** An agent belongs to the node that announced it first. Who announces it as well is
 //!   told apart by an event, and gets the name when it is free.
 //!
 //! # What it is not
-//! Every node is linked to every other one that it exchanges letters with: nothing is passed on.
+//! Every node is linked to every other one that it exchanges messages with: nothing is passed on.
 //! That is right for a few dozen hosts. In available mode each side of a partition elects a leader;
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
 #![warn(clippy::arithmetic_side_effects)]
@@ -62,11 +89,11 @@ pub use bridge::{
     BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counters, Counts, DrainTimedOut,
     LinkStatus, Peer, PeerStatus, RemoteBridge, Traffic,
 };
-pub use carry::{GroupRules, MayBe, Names, Rights};
+pub use carry::{GroupRules, MayBe, Names, Rights, TermFault, TermGuard};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
 pub use link::{
-    Acquaintance, Challenge, Credential, EndDigest, Established, Handshake, Inbound, Introduction,
-    Letter, News, Passed, Progress, Proof, Standing, TermFault, TermGuard, Verdict,
+    Acquaintance, Challenge, Credential, EndDigest, Established, FrameVerdict, GroupStanding,
+    Handshake, HandshakeProgress, Inbound, Introduction, Proof, RosterChange, Sender,
 };
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
 pub use reason::{Closed, Dropped, Farewell, SecretFault};

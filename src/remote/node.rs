@@ -167,7 +167,7 @@ pub struct Nonce(pub [u8; 8]);
 
 /// The name of one link between two nodes: 128 bits, a half drawn by each side.
 ///
-/// Both sides compute the same, and compare it. Of two links between the same lives of two nodes,
+/// Both sides compute the same, and compare it. Of two links between the same incarnations of two nodes,
 /// the larger one stays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub [u8; 16]);

@@ -1,4 +1,4 @@
-//! Why a link was closed, and why a letter was dropped.
+//! Why a link was closed, and why a message was dropped.
 //!
 //! Decided here: the names under which both are counted, and what the other side is told. Most
 //! breaches are answered by closing without a word: whoever sends such bytes learns nothing.
@@ -50,8 +50,8 @@ pub enum Closed {
     /// The TLS handshake failed.
     #[error("the TLS handshake failed")]
     Tls,
-    /// A later life of the peer is known.
-    #[error("a former life of the peer")]
+    /// A later incarnation of the peer is known.
+    #[error("a former incarnation of the peer")]
     Stale,
     /// The peer answered with another link's name.
     #[error("a frame of another link")]
@@ -76,8 +76,8 @@ pub enum Closed {
     /// The peer began its groups anew more often than the limit.
     #[error("the peer began its groups anew too often")]
     Openings,
-    /// Too many letters to agents or groups that are not here.
-    #[error("too many letters to agents or groups that are not here")]
+    /// Too many messages to agents or groups that are not here.
+    #[error("too many messages to agents or groups that are not here")]
     UnknownTargets,
     /// A term that no honest peer can know.
     #[error("a term that cannot be: {0}")]
@@ -249,7 +249,7 @@ pub enum Farewell {
     Cluster,
     /// 3: "you have my name".
     IsSelf,
-    /// 4: "I know a later life of you".
+    /// 4: "I know a later incarnation of you".
     Stale,
     /// 5: not allowed; no detail.
     Auth,
@@ -306,7 +306,7 @@ impl std::fmt::Display for Farewell {
             Self::Version => f.write_str("no common version"),
             Self::Cluster => f.write_str("another cluster"),
             Self::IsSelf => f.write_str("this node has its name"),
-            Self::Stale => f.write_str("it knows a later life of this node"),
+            Self::Stale => f.write_str("it knows a later incarnation of this node"),
             Self::Auth => f.write_str("this node is not allowed to connect"),
             Self::Feature => f.write_str("a required feature is missing"),
             Self::Replaced => f.write_str("another link replaces this one"),
@@ -316,7 +316,7 @@ impl std::fmt::Display for Farewell {
     }
 }
 
-/// Why a letter, or the roster of a group, was dropped while its link stays.
+/// Why a message, or the roster of a group, was dropped while its link stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dropped {
@@ -326,8 +326,8 @@ pub enum Dropped {
     UnknownAgent,
     /// The two sides follow different rules in that group.
     Mismatch,
-    /// A former life of the sender.
-    FormerLife,
+    /// A former incarnation of the sender.
+    FormerIncarnation,
     /// The sender's name was refused here, because another node's agent has it.
     RefusedName,
     /// The mailbox of the receiver holds as much of other hosts as
@@ -342,7 +342,7 @@ impl Dropped {
         "unknown_group",
         "unknown_agent",
         "mismatch",
-        "former_life",
+        "former_incarnation",
         "refused_name",
         "mailbox_full",
     ];
@@ -354,7 +354,7 @@ impl Dropped {
             Self::UnknownGroup => "unknown_group",
             Self::UnknownAgent => "unknown_agent",
             Self::Mismatch => "mismatch",
-            Self::FormerLife => "former_life",
+            Self::FormerIncarnation => "former_incarnation",
             Self::RefusedName => "refused_name",
             Self::MailboxFull => "mailbox_full",
         }
@@ -365,7 +365,7 @@ impl Dropped {
             Self::UnknownGroup => 0,
             Self::UnknownAgent => 1,
             Self::Mismatch => 2,
-            Self::FormerLife => 3,
+            Self::FormerIncarnation => 3,
             Self::RefusedName => 4,
             Self::MailboxFull => 5,
         }

@@ -18,7 +18,7 @@ use actix_bully::{
         RemoteBridge, Traffic,
         transport::Tcp,
         wire::{
-            Allowance, Conditions, Features, Frame, Hello, LettersWriter, Opening, Roster,
+            Allowance, Conditions, Features, Frame, Hello, MessagesWriter, Opening, Roster,
             RosterContent, Targets, Versions, encode_payload, encode_ready,
         },
     },
@@ -32,7 +32,7 @@ use tokio::{
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// The life of every hostile agent.
+/// The incarnation of every hostile agent.
 pub(crate) const LIFE: Incarnation = Incarnation(9);
 
 pub(crate) fn play(scene: impl Future<Output = ()>) {
@@ -368,11 +368,11 @@ impl Raw {
         self.say(&roster).await;
     }
 
-    /// One letter of agent 0 in group 0.
-    pub(crate) async fn letter(&mut self, to: Targets<'_>, message: &BullyMessage) {
+    /// One message of agent 0 in group 0.
+    pub(crate) async fn message(&mut self, to: Targets<'_>, message: &BullyMessage) {
         let seq = self.next();
-        let letter = letter(seq, 0, 0, to, message);
-        self.say(&letter).await;
+        let frame = message_frame(seq, 0, 0, to, message);
+        self.say(&frame).await;
     }
 }
 
@@ -428,7 +428,7 @@ pub(crate) fn roster(
     framed(|out| Roster::encode(seq, group, opening, content, out))
 }
 
-pub(crate) fn letter(
+pub(crate) fn message_frame(
     seq: u64,
     group: u32,
     from: u32,
@@ -436,14 +436,14 @@ pub(crate) fn letter(
     message: &BullyMessage,
 ) -> Vec<u8> {
     framed(|out| {
-        let mut letters = LettersWriter::begin(seq, out);
+        let mut messages = MessagesWriter::begin(seq, out);
         let payload = |out: &mut BytesMut| encode_payload(message, out);
-        letters.push(group, from, LIFE, to, payload).unwrap();
-        assert!(letters.end());
+        messages.push(group, from, LIFE, to, payload).unwrap();
+        assert!(messages.end());
     })
 }
 
-/// A letter that changes nothing, unless its term does.
+/// A message that changes nothing, unless its term does.
 pub(crate) fn nack(term: u64) -> BullyMessage {
     Nack { term: Term(term) }.into()
 }

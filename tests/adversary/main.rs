@@ -13,8 +13,8 @@ mod bytes;
 mod crowds;
 mod ends;
 mod kit;
-mod letters;
 mod members;
+mod messages;
 #[cfg(feature = "planted")]
 mod planted;
 mod slow;

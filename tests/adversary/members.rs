@@ -17,7 +17,7 @@ use actix_bully::{
 };
 
 use super::kit::{
-    LIFE, Raw, Scene, frame, framed, hello, id, letter, nack, patient, play, roster, until,
+    LIFE, Raw, Scene, frame, framed, hello, id, message_frame, nack, patient, play, roster, until,
 };
 
 /// What the hostile node does, and under which name it is counted.
@@ -88,8 +88,8 @@ const BREACHES: &[Case] = &[
         "sequence",
     ),
     (
-        "a letter of an agent that was never announced",
-        |raw| letter(raw.next(), 0, 1, Targets::All, &nack(1)),
+        "a message of an agent that was never announced",
+        |raw| message_frame(raw.next(), 0, 1, Targets::All, &nack(1)),
         "from_not_allowed",
     ),
     (
@@ -135,13 +135,13 @@ const BREACHES: &[Case] = &[
         "too_many_agents",
     ),
     (
-        "a letter of the last term",
-        |raw| letter(raw.next(), 0, 0, Targets::All, &nack(u64::MAX)),
+        "a message of the last term",
+        |raw| message_frame(raw.next(), 0, 0, Targets::All, &nack(u64::MAX)),
         "term",
     ),
     (
-        "a letter of a term far ahead",
-        |raw| letter(raw.next(), 0, 0, Targets::All, &nack(1 << 40)),
+        "a message of a term far ahead",
+        |raw| message_frame(raw.next(), 0, 0, Targets::All, &nack(1 << 40)),
         "term",
     ),
     (
@@ -239,7 +239,7 @@ fn a_peer_says_no_more_than_its_rights_allow() {
                 let before = scene.counts();
                 let mut raw = Raw::dial(scene.at()).await.greet("x").await;
                 raw.announce("x1").await;
-                raw.letter(Targets::All, &message).await;
+                raw.message(Targets::All, &message).await;
                 assert_eq!(raw.ends().await, None, "{message} by {most:?}");
                 scene.counted(&before, &[("role", 1)]).await;
             }
@@ -261,8 +261,8 @@ fn a_peer_that_may_vote_and_not_lead_is_not_followed() {
             scene.group().members().get(&id("x1")).is_some()
         })
         .await;
-        raw.letter(Targets::All, &nack(1)).await; // that it may say
-        raw.letter(Targets::All, &elected()).await;
+        raw.message(Targets::All, &nack(1)).await; // that it may say
+        raw.message(Targets::All, &elected()).await;
         scene.counted(&before, &[("role", 1)]).await;
         assert_eq!(raw.ends().await, None);
         scene.is_unhurt().await;
@@ -317,7 +317,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             let content = announcing(vec![(0, member)]);
             let opening = framed(|out| Roster::encode(seq, 0, Some(opening), &content, out));
             raw.say(&opening).await;
-            raw.letter(Targets::All, &message).await;
+            raw.message(Targets::All, &message).await;
             assert_eq!(raw.ends().await, None);
             let closed = || bridge.counters().closed(Closed::Role { kind: "" });
             until("refused", || closed() == count).await;
@@ -333,7 +333,7 @@ fn each_breach_ends_the_link_under_its_own_name() {
         // Some term is known: how far ahead another one is can be told.
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
-        raw.letter(Targets::All, &nack(1)).await;
+        raw.message(Targets::All, &nack(1)).await;
         let before = scene.counts();
         until("x1 is a member", || {
             scene.group().members().get(&id("x1")).is_some()
@@ -367,7 +367,7 @@ fn a_leader_of_a_term_that_cannot_be_is_not_believed() {
             let content = announcing(vec![(0, member)]);
             let opening = roster(raw.next(), 0, Some("g"), &content);
             raw.say(&opening).await;
-            raw.letter(Targets::All, &nack(1)).await;
+            raw.message(Targets::All, &nack(1)).await;
             let hint = roster(raw.next(), 0, None, &led_in(term));
             raw.say(&hint).await;
             assert_eq!(raw.ends().await, None);
@@ -397,17 +397,17 @@ async fn forgiven(scene: &mut Scene, once: fn(&mut Raw) -> Vec<u8>, dropped: &st
 }
 
 #[test]
-fn a_hundred_letters_to_nobody_are_dropped_and_the_next_ends_the_link() {
+fn a_hundred_messages_to_nobody_are_dropped_and_the_next_ends_the_link() {
     play(async {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
-        let letters: fn(&mut Raw) -> Vec<u8> =
-            |raw| letter(raw.next(), 5, 0, Targets::All, &nack(1));
-        forgiven(&mut scene, letters, "unknown_group").await;
+        let messages: fn(&mut Raw) -> Vec<u8> =
+            |raw| message_frame(raw.next(), 5, 0, Targets::All, &nack(1));
+        forgiven(&mut scene, messages, "unknown_group").await;
         let rosters: fn(&mut Raw) -> Vec<u8> =
             |raw| roster(raw.next(), 5, None, &RosterContent::default());
         forgiven(&mut scene, rosters, "unknown_group").await;
         let to_nobody: fn(&mut Raw) -> Vec<u8> =
-            |raw| letter(raw.next(), 0, 0, Targets::Some(&[77]), &nack(1));
+            |raw| message_frame(raw.next(), 0, 0, Targets::Some(&[77]), &nack(1));
         forgiven(&mut scene, to_nobody, "unknown_agent").await;
     });
 }
@@ -422,8 +422,8 @@ fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
         let member = Member::up(id("x1"), MemberKind::Observer, None, later);
         let roster = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, member)]));
         raw.say(&roster).await;
-        raw.letter(Targets::All, &nack(1)).await; // of the life before
-        scene.counted(&before, &[("former_life", 1)]).await;
+        raw.message(Targets::All, &nack(1)).await; // of the incarnation before
+        scene.counted(&before, &[("former_incarnation", 1)]).await;
         // The link lives: what it asks is answered.
         let seq = raw.next();
         raw.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
@@ -471,7 +471,7 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         })
         .await;
         let known = scene.group().members().get(&id("a1")).cloned();
-        raw.letter(Targets::All, &elected()).await;
+        raw.message(Targets::All, &elected()).await;
         scene.counted(&before, &[("refused_name", 1)]).await;
         // That it leads, has ended, has another score, and has left.
         let later = Incarnation(u64::MAX);

@@ -4,7 +4,7 @@ use actix::clock::sleep;
 use actix_bully::remote::{
     Limits, Peer,
     transport::Tcp,
-    wire::{LettersWriter, Targets, encode_payload, encode_ping},
+    wire::{MessagesWriter, Targets, encode_payload, encode_ping},
 };
 use bytes::BytesMut;
 
@@ -74,7 +74,7 @@ fn a_frame_that_comes_byte_by_byte_ends_the_link() {
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
-        // Each byte is a sign of life; the frame is not whole for all that.
+        // Each byte is a sign of incarnation; the frame is not whole for all that.
         trickle(&mut raw, &[&[0, 0, 4, 0][..], &[0x93; 1_024]].concat()).await;
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("frame_timeout", 1)]).await;
@@ -130,7 +130,7 @@ fn who_never_reads_is_given_up() {
         let before = scene.counts();
         let mut raw = Raw::dial_narrow(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
-        raw.letter(Targets::All, &nack(1)).await;
+        raw.message(Targets::All, &nack(1)).await;
         let mut turns = 0;
         while scene.since(&before).is_empty() {
             turns += 1;
@@ -156,20 +156,20 @@ fn an_agent_that_reads_keeps_up_with_who_says_everything_at_once() {
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
         let before = scene.counts();
-        let heard = scene.traffic().letters_in;
+        let heard = scene.traffic().messages_in;
         for _ in 0..5 {
             let seq = raw.next();
             let frame = framed(|out| {
-                let mut letters = LettersWriter::begin(seq, out);
+                let mut messages = MessagesWriter::begin(seq, out);
                 let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
                 for _ in 0..1_000 {
-                    letters.push(0, 0, LIFE, Targets::All, payload).unwrap();
+                    messages.push(0, 0, LIFE, Targets::All, payload).unwrap();
                 }
-                assert!(letters.end());
+                assert!(messages.end());
             });
             raw.say(&frame).await;
         }
-        let all = || scene.traffic().letters_in >= heard + 5_000;
+        let all = || scene.traffic().messages_in >= heard + 5_000;
         until("all of it arrives", all).await;
         assert_eq!(scene.since(&before), []);
         scene.is_unhurt().await;

@@ -13,7 +13,8 @@ use actix_bully::{
 };
 
 use super::kit::{
-    MS, Raw, Scene, conditions, frame, framed, hello, letter, nack, node, patient, play, roster,
+    MS, Raw, Scene, conditions, frame, framed, hello, message_frame, nack, node, patient, play,
+    roster,
 };
 
 fn honest_hello(name: &str) -> Vec<u8> {
@@ -94,8 +95,8 @@ fn bad_greetings() -> Vec<Case> {
             "protocol",
         ),
         (
-            "LETTERS first",
-            letter(1, 0, 0, Targets::All, &nack(1)),
+            "MESSAGES first",
+            message_frame(1, 0, 0, Targets::All, &nack(1)),
             "protocol",
         ),
         (
@@ -240,7 +241,7 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
             "feature",
             Farewell::Feature,
         ),
-        // The honest peer's name, in a life before its own.
+        // The honest peer's name, in an incarnation before its own.
         (
             Hello {
                 incarnation: NodeIncarnation(999),
@@ -283,7 +284,7 @@ fn a_conversation_that_was_overheard_is_worth_nothing() {
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let link = raw.link;
         raw.announce("x1").await;
-        raw.letter(Targets::All, &nack(1)).await;
+        raw.message(Targets::All, &nack(1)).await;
         let hint = LeaderHint {
             agent: 0,
             incarnation: Incarnation(9),
@@ -308,7 +309,7 @@ fn a_conversation_that_was_overheard_is_worth_nothing() {
         .await;
         drop(raw);
         scene.counted(&before, &[("lost", 1)]).await;
-        // Said again to the letter: the other half of the link's name is another one.
+        // Said again character for character: the other half of the link's name is another one.
         assert_eq!(refused(&mut scene, &said, "wrong_link").await, None);
         scene.is_unhurt().await;
     });

@@ -32,13 +32,13 @@ impl Wire<BullyMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,
-        letter: Incoming<BullyMessage>,
+        message: Incoming<BullyMessage>,
         inbox: &Recipient<Incoming<BullyMessage>>,
     ) {
-        if let BullyMessage::Heartbeat(_) = letter.message {
+        if let BullyMessage::Heartbeat(_) = message.message {
             self.0.lock().unwrap().push(Instant::now());
         }
-        inbox.do_send(letter);
+        inbox.do_send(message);
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{Wrong, log::Line};
 pub(crate) struct Belief {
     /// Which host.
     pub(crate) host: usize,
-    /// Which life of its process.
-    pub(crate) life: u32,
+    /// Which incarnation of its process.
+    pub(crate) incarnation: u32,
     /// The term.
     pub(crate) term: u64,
     /// When it first found that it leads, in microseconds.
@@ -28,13 +28,13 @@ pub(crate) fn beliefs(lines: &[Line]) -> Vec<Belief> {
     for line in lines.iter().filter(|line| line.event == "works") {
         let Some(term) = line.term() else { continue };
         let span = found
-            .entry((line.host, line.life, term))
+            .entry((line.host, line.incarnation, term))
             .or_insert((line.t, line.t));
         *span = (span.0.min(line.t), span.1.max(line.t));
     }
-    let belief = |((host, life, term), (from, until))| Belief {
+    let belief = |((host, incarnation, term), (from, until))| Belief {
         host,
-        life,
+        incarnation,
         term,
         from,
         until,
@@ -53,7 +53,7 @@ pub(crate) fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
     let found = beliefs(lines);
     for pair in found.windows(2) {
         let [former, later] = pair else { continue };
-        let same = (former.host, former.life) == (later.host, later.life);
+        let same = (former.host, former.incarnation) == (later.host, later.incarnation);
         if !same && later.from <= former.until {
             return Err(Wrong(format!("two led at once: {former:?} and {later:?}")));
         }
@@ -91,7 +91,7 @@ mod tests {
         Line {
             t,
             host,
-            life: 1,
+            incarnation: 1,
             event: String::from("works"),
             rest: json!({ "term": term }),
         }

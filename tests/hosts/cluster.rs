@@ -55,7 +55,7 @@ pub(crate) struct Cluster<P: Place> {
 #[derive(Debug, Default)]
 struct Node {
     process: Option<Child>,
-    life: u32,
+    incarnation: u32,
     frozen: bool,
 }
 
@@ -244,7 +244,7 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// As [`agree`](Self::agree).
     pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
-        let newest: Vec<u32> = self.nodes.iter().map(|node| node.life).collect();
+        let newest: Vec<u32> = self.nodes.iter().map(|node| node.incarnation).collect();
         let agreed = self.log.wait(SOON, |lines| {
             let first = follows(lines, *some.first()?, &newest)?;
             let agrees = |host: &usize| follows(lines, *host, &newest) == Some(first);
@@ -359,9 +359,9 @@ impl<P: Place> Cluster<P> {
             .stderr(complaints);
         let mut process = command.spawn()?;
         let node = &mut self.nodes[host];
-        node.life += 1;
+        node.incarnation += 1;
         if let Some(output) = process.stdout.take() {
-            self.log.follow(host, node.life, output);
+            self.log.follow(host, node.incarnation, output);
         }
         node.process = Some(process);
         node.frozen = false;
@@ -404,15 +404,15 @@ impl<P: Place> Drop for Cluster<P> {
 
 /// The name of a host and of its node.
 pub(crate) fn name(host: usize) -> String {
-    let letter = u8::try_from(host).map(|host| char::from(b'a' + host));
-    letter.map_or_else(|_| format!("n{host}"), String::from)
+    let message = u8::try_from(host).map(|host| char::from(b'a' + host));
+    message.map_or_else(|_| format!("n{host}"), String::from)
 }
 
 /// Whom a node follows at last, and in which term.
 fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> {
     let news = lines.iter().rev().find(|line| {
         line.host == host
-            && Some(&line.life) == newest.get(host)
+            && Some(&line.incarnation) == newest.get(host)
             && ["leader", "no_leader"].contains(&line.event.as_str())
     })?;
     let leader = news.leader()?;
@@ -424,7 +424,7 @@ fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> 
 fn leads(lines: &[Line], (host, term): (usize, u64), newest: &[u32]) -> bool {
     lines.iter().rev().any(|line| {
         line.host == host
-            && Some(&line.life) == newest.get(host)
+            && Some(&line.incarnation) == newest.get(host)
             && line.event == "works"
             && line.term() == Some(term)
     })

@@ -9,15 +9,15 @@ use std::{
 
 use serde_json::Value;
 
-/// One line of one life of one node.
+/// One line of one incarnation of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     /// Microseconds since the machine was booted.
     pub(crate) t: u64,
     /// Which host.
     pub(crate) host: usize,
-    /// Which life of its process, from 1 on.
-    pub(crate) life: u32,
+    /// Which incarnation of its process, from 1 on.
+    pub(crate) incarnation: u32,
     /// What happened.
     pub(crate) event: String,
     /// Everything else that it says.
@@ -42,11 +42,11 @@ pub(crate) struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
 
 impl Log {
     /// Reads what a process prints until it ends.
-    pub(crate) fn follow(&self, host: usize, life: u32, output: impl Read + Send + 'static) {
+    pub(crate) fn follow(&self, host: usize, incarnation: u32, output: impl Read + Send + 'static) {
         let log = self.clone();
         thread::spawn(move || {
             for text in BufReader::new(output).lines().map_while(Result::ok) {
-                if let Some(line) = line(host, life, &text) {
+                if let Some(line) = line(host, incarnation, &text) {
                     log.lines().push(line);
                     log.0.1.notify_all();
                 }
@@ -81,12 +81,12 @@ impl Log {
 /// A condition may depend on more than the lines: it is looked at this often anyway.
 const TICK: Duration = Duration::from_millis(5);
 
-fn line(host: usize, life: u32, text: &str) -> Option<Line> {
+fn line(host: usize, incarnation: u32, text: &str) -> Option<Line> {
     let rest: Value = serde_json::from_str(text).ok()?;
     Some(Line {
         t: rest.get("t")?.as_u64()?,
         host,
-        life,
+        incarnation,
         event: rest.get("event")?.as_str()?.to_owned(),
         rest,
     })

@@ -27,7 +27,7 @@ enum Mode {
 struct World<'a> {
     pipes: Pipes,
     hosts: [Option<Host>; 3],
-    lives: u64,
+    incarnation: u64,
     folder: &'a Path,
     mode: Mode,
     log: String,
@@ -108,24 +108,26 @@ impl World<'_> {
     }
 
     fn revive(&mut self, k: usize) {
-        self.lives += 1_000;
+        self.incarnation += 1_000;
         self.note(&format!("start {}", NAMES[k]));
         self.hosts[k] = Some(
             self.mode
-                .host(&self.pipes, NAMES[k], self.lives, self.folder),
+                .host(&self.pipes, NAMES[k], self.incarnation, self.folder),
         );
     }
 }
 
 impl Mode {
-    fn host(self, pipes: &Pipes, name: &'static str, life: u64, folder: &Path) -> Host {
+    fn host(self, pipes: &Pipes, name: &'static str, incarnation: u64, folder: &Path) -> Host {
         if self == Self::Quorum {
-            return host(pipes, name, life, folder);
+            return host(pipes, name, incarnation, folder);
         }
         let others: Vec<_> = NAMES.into_iter().filter(|other| *other != name).collect();
         let mut host = Host::with(|group| {
             let bridge = builder(pipes, name, &others);
-            bridge.incarnation(NodeIncarnation(life)).carry(group)
+            bridge
+                .incarnation(NodeIncarnation(incarnation))
+                .carry(group)
         });
         host.agent(&format!("{name}1"), 0);
         host
@@ -153,7 +155,7 @@ fn history(seed: u64, mode: Mode) -> String {
         let mut world = World {
             pipes,
             hosts,
-            lives: 1_000,
+            incarnation: 1_000,
             folder,
             mode,
             log: String::new(),

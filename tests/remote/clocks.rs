@@ -72,7 +72,7 @@ fn a_node_with_an_earlier_number_is_let_in_when_the_later_one_is_long_gone() {
             assert_eq!(member.incarnation, Some(b.agents[0].current().incarnation));
             assert_eq!(a.bridge.peers()[0].incarnation, Some(at(next)));
 
-            // Its end is news as any other's.
+            // Its end is noticed as any other's.
             b.agents[0].leave(MS(1_000)).await.unwrap();
             until("a1 leads again", || a.follows("a1")).await;
             assert!(a.group.members().get(&id("b1")).is_none());

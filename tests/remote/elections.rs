@@ -60,7 +60,7 @@ where
             .add_peer(Peer::new(&first, &address(&first)))
             .unwrap();
     }
-    assert_eq!(agreed(&hosts).await, first, "the same life leads on");
+    assert_eq!(agreed(&hosts).await, first, "the same incarnation leads on");
     let at = NAMES.into_iter().position(|name| name == first).unwrap();
     let (bridge, lost) = hosts.remove(at);
     bridge.stop();
@@ -119,7 +119,7 @@ fn a_ring_goes_round_three_hosts() {
     });
 }
 
-/// How many letters of each kind arrived.
+/// How many messages of each kind arrived.
 #[derive(Debug, Default)]
 struct Ear(Mutex<BTreeMap<&'static str, usize>>);
 
@@ -127,12 +127,12 @@ impl Wire<RingMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,
-        letter: Incoming<RingMessage>,
+        message: Incoming<RingMessage>,
         inbox: &Recipient<Incoming<RingMessage>>,
     ) {
         let mut heard = self.0.lock().unwrap();
-        *heard.entry(letter.message.kind()).or_default() += 1;
-        inbox.do_send(letter);
+        *heard.entry(message.message.kind()).or_default() += 1;
+        inbox.do_send(message);
     }
 }
 

@@ -9,14 +9,14 @@ use actix_bully::{
 
 use super::kit::{Host, MS, builder, id, play, until};
 
-/// Nobody's leadership ends by it: the term is over. About as long as a letter gets.
+/// Nobody's leadership ends by it: the term is over. About as long as a message gets.
 fn resign() -> BullyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
     Resign { term, successor }.into()
 }
 
-/// The bytes of such a letter on the wire, about.
+/// The bytes of such a message on the wire, about.
 const LETTER: usize = 280;
 
 /// Two linked hosts with an agent each; a1 leads.
@@ -37,12 +37,12 @@ fn closed(hosts: &[Host; 2]) -> u64 {
     hosts.iter().map(count).sum()
 }
 
-fn say(host: &Host, letters: usize) {
+fn say(host: &Host, messages: usize) {
     let (from, to) = (id("a1"), To::One(id("b1")));
     let snapshot = host.group.snapshot(&id("nobody"));
-    let life = snapshot.members().get(&from).unwrap().incarnation;
-    for _ in 0..letters {
-        snapshot.deliver(&from, life.unwrap_or(Incarnation(0)), &to, resign());
+    let incarnation = snapshot.members().get(&from).unwrap().incarnation;
+    for _ in 0..messages {
+        snapshot.deliver(&from, incarnation.unwrap_or(Incarnation(0)), &to, resign());
     }
 }
 
@@ -61,9 +61,9 @@ async fn flood_from(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let (links, shut) = (a.bridge.traffic().links, closed(&hosts));
     let mut said = 0;
     while began.elapsed() < MS(millis) {
-        let letters = each / LETTER;
-        said += letters;
-        say(a, letters);
+        let messages = each / LETTER;
+        said += messages;
+        say(a, messages);
         sleep(MS(1)).await;
         assert!(b.follows("a1"), "after {:?}", began.elapsed());
     }
@@ -83,10 +83,10 @@ async fn flood_from(own: &Limits, limits: &Limits, millis: u64, each: usize) {
 
     // It is over at once: what is said now arrives.
     sleep(MS(1_000)).await;
-    let before = b.bridge.traffic().letters_in;
+    let before = b.bridge.traffic().messages_in;
     say(a, 10);
     sleep(MS(20)).await;
-    assert!(b.bridge.traffic().letters_in >= before + 10);
+    assert!(b.bridge.traffic().messages_in >= before + 10);
     assert_eq!(a.bridge.peers()[0].lost, lost);
 }
 
@@ -116,7 +116,7 @@ fn nor_does_one_to_a_side_that_takes_less() {
 }
 
 #[test]
-fn nor_do_more_letters_in_one_turn_than_a_queue_holds() {
+fn nor_do_more_messages_in_one_turn_than_a_queue_holds() {
     play(async {
         let pipes = Pipes::new();
         let hosts = linked(&pipes, [&Limits::default(); 2]).await;
@@ -130,7 +130,7 @@ fn nor_do_more_letters_in_one_turn_than_a_queue_holds() {
     });
 }
 
-/// They are not mistakes: the news that it left has not come yet.
+/// They are not mistakes: that it left has not come yet.
 #[test]
 fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
     play(async {

@@ -14,7 +14,7 @@ use super::kit::{Host, MS, builder, id, play, until};
 fn since(bridge: &BridgeHandle, before: Traffic) -> [u64; 3] {
     let now = bridge.traffic();
     [
-        now.letters_out - before.letters_out,
+        now.messages_out - before.messages_out,
         now.frames_out - before.frames_out,
         now.writes - before.writes,
     ]
@@ -44,7 +44,7 @@ fn elect(counter: u64) -> BullyMessage {
     .into()
 }
 
-fn life(group: &Group, agent: &str) -> Incarnation {
+fn incarnation(group: &Group, agent: &str) -> Incarnation {
     group
         .members()
         .get(&id(agent))
@@ -80,13 +80,17 @@ fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
         let sent = a.group.counters().sent;
         let from = id("b99");
         let term = b.agents[99].leader().unwrap().term.0;
-        b.group
-            .deliver(&from, life(&b.group, "b99"), &To::All, heartbeat(term, 99));
+        b.group.deliver(
+            &from,
+            incarnation(&b.group, "b99"),
+            &To::All,
+            heartbeat(term, 99),
+        );
         sleep(MS(1)).await;
-        let [letters, frames, writes] = since(&b.bridge, before[1]);
+        let [messages, frames, writes] = since(&b.bridge, before[1]);
         assert!(
-            letters <= 2,
-            "{letters}: the leader's own heartbeat may come between"
+            messages <= 2,
+            "{messages}: the leader's own heartbeat may come between"
         );
         assert!(frames <= 2 && writes <= 2, "{frames} {writes}");
         let fanned = a.group.counters().sent - sent;
@@ -101,7 +105,7 @@ fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
             .zip(before)
             .map(|(host, before)| since(&host.bridge, before)[0])
             .sum();
-        assert!(crossed < 500, "{crossed} letters crossed");
+        assert!(crossed < 500, "{crossed} messages crossed");
     });
 }
 
@@ -114,11 +118,11 @@ fn everything_that_waits_crosses_in_one_frame() {
         let (from, to) = (id("a1"), To::One(id("b1")));
         for counter in 0..1_000 {
             a.group
-                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
         }
         sleep(MS(1)).await;
-        let [letters, frames, writes] = since(&a.bridge, before);
-        assert!((1_000..1_003).contains(&letters), "{letters}");
+        let [messages, frames, writes] = since(&a.bridge, before);
+        assert!((1_000..1_003).contains(&messages), "{messages}");
         assert!(
             frames <= 2 && writes <= 2,
             "{frames} frames in {writes} writes"
@@ -128,11 +132,11 @@ fn everything_that_waits_crosses_in_one_frame() {
         let before = a.bridge.traffic();
         for counter in 0..5_000 {
             a.group
-                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
         }
         sleep(MS(1)).await;
-        let [letters, frames, _] = since(&a.bridge, before);
-        assert!((5_000..5_003).contains(&letters), "{letters}");
+        let [messages, frames, _] = since(&a.bridge, before);
+        assert!((5_000..5_003).contains(&messages), "{messages}");
         assert!((5..=9).contains(&frames), "{frames}");
         assert_eq!(a.bridge.peers()[0].lost, 0);
     });
@@ -152,21 +156,21 @@ async fn linked(pipes: &Pipes, limits: &Limits) -> [Host; 2] {
 }
 
 #[test]
-fn repeated_letters_wait_once_and_the_newest_counts() {
+fn repeated_messages_wait_once_and_the_newest_counts() {
     play(async {
         let pipes = Pipes::new();
         // The peer takes its time, and may.
         let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
         let [a, b] = linked(&pipes, &limits.build().unwrap()).await;
         let (from, to) = (id("a1"), To::One(id("b1")));
-        let before = b.bridge.traffic().letters_in;
+        let before = b.bridge.traffic().messages_in;
         for term in 0..20_000u64 {
             let term = term / 1_000;
             a.group
-                .deliver(&from, life(&a.group, "a1"), &to, heartbeat(term, 1));
+                .deliver(&from, incarnation(&a.group, "a1"), &to, heartbeat(term, 1));
         }
         sleep(MS(5)).await;
-        let arrived = b.bridge.traffic().letters_in - before;
+        let arrived = b.bridge.traffic().messages_in - before;
         assert!((1..4).contains(&arrived), "{arrived}");
         assert_eq!(a.bridge.peers()[0].lost, 0);
     });
@@ -187,7 +191,7 @@ fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
             for _ in 0..2 {
                 counter += 1;
                 a.group
-                    .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+                    .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
             }
             sleep(MS(1)).await;
         }
@@ -197,7 +201,7 @@ fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
 }
 
 #[test]
-fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
+fn a_full_queue_closes_the_link_and_its_messages_are_counted() {
     play(async {
         let pipes = Pipes::new();
         let [a, _b] = linked(&pipes, &Limits::default()).await;
@@ -209,7 +213,7 @@ fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
             for _ in 0..1_000 {
                 sent += 1;
                 a.group
-                    .deliver(&from, life(&a.group, "a1"), &to, elect(sent));
+                    .deliver(&from, incarnation(&a.group, "a1"), &to, elect(sent));
             }
             assert!(sent < 100_000, "1 MiB is not that much");
             sleep(MS(1)).await;
@@ -220,19 +224,19 @@ fn a_full_queue_closes_the_link_and_its_letters_are_counted() {
 }
 
 #[test]
-fn letters_outlast_a_cut_and_arrive_in_order() {
+fn messages_outlast_a_cut_and_arrive_in_order() {
     play(async {
         let pipes = Pipes::new();
         let [a, b] = linked(&pipes, &Limits::default()).await;
-        let before = b.bridge.traffic().letters_in;
+        let before = b.bridge.traffic().messages_in;
         pipes.cut("a", "b");
         let (from, to) = (id("a1"), To::One(id("b1")));
         for counter in 0..50 {
             a.group
-                .deliver(&from, life(&a.group, "a1"), &to, elect(counter));
+                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
         }
         sleep(MS(500)).await;
-        let arrived = b.bridge.traffic().letters_in - before;
+        let arrived = b.bridge.traffic().messages_in - before;
         assert!(arrived >= 49, "{arrived}");
         assert_eq!(a.bridge.peers()[0].lost, 0);
     });

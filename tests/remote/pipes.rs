@@ -129,8 +129,8 @@ fn a_panic_on_another_host_is_certain() {
             a.follows("b1") && b.follows("b1")
         })
         .await;
-        let life = a.group.members().get(&id("b1")).unwrap().incarnation;
-        assert!(life > Some(first));
+        let incarnation = a.group.members().get(&id("b1")).unwrap().incarnation;
+        assert!(incarnation > Some(first));
     });
 }
 
@@ -146,7 +146,7 @@ fn an_agent_that_leaves_is_no_member_elsewhere() {
 }
 
 #[test]
-fn a_host_that_comes_back_is_another_life() {
+fn a_host_that_comes_back_is_another_incarnation() {
     play(async {
         let pipes = Pipes::new();
         let [a, b] = two(&pipes).await;
@@ -159,8 +159,8 @@ fn a_host_that_comes_back_is_another_life() {
         b.agent("b1", 3);
         b.agent("b2", 0);
         until("b1 leads again", || a.follows("b1") && b.follows("b1")).await;
-        let life = a.group.members().get(&id("b1")).unwrap().incarnation;
-        assert!(life > first && life.unwrap().0 > 2_000);
+        let incarnation = a.group.members().get(&id("b1")).unwrap().incarnation;
+        assert!(incarnation > first && incarnation.unwrap().0 > 2_000);
         let (lost, up) = (
             BridgeEvent::PeerLost { node: node("b") },
             BridgeEvent::PeerUp { node: node("b") },
@@ -170,7 +170,7 @@ fn a_host_that_comes_back_is_another_life() {
 }
 
 #[test]
-fn a_host_that_was_replaced_by_another_life_loses_those_who_did_not_come_back() {
+fn a_host_that_was_replaced_by_another_incarnation_loses_those_who_did_not_come_back() {
     play(async {
         let pipes = Pipes::new();
         let [a, mut b] = two(&pipes).await;
@@ -195,7 +195,7 @@ fn a_host_that_was_replaced_by_another_life_loses_those_who_did_not_come_back() 
 }
 
 #[test]
-fn a_former_life_of_a_host_is_refused() {
+fn a_former_incarnation_of_a_host_is_refused() {
     play(async {
         let pipes = Pipes::new();
         let [a, b] = two(&pipes).await;

@@ -20,7 +20,7 @@ fn a_bridges_defects_are_found_between_hosts() {
         ),
         (
             Defect::QueueUnbounded,
-            "load::a_full_queue_closes_the_link_and_its_letters_are_counted",
+            "load::a_full_queue_closes_the_link_and_its_messages_are_counted",
             "1 MiB is not that much",
         ),
     ];

@@ -130,12 +130,12 @@ fn a_secret_is_changed_host_by_host_while_the_others_are_linked() {
         let pipes = Pipes::new();
         let (old, new) = (secret(1), secret(2));
         let both = new.clone().also_accept(old.clone());
-        let start = |name: &str, life, secret: &Secret| {
+        let start = |name: &str, incarnation, secret: &Secret| {
             let others = ["a", "b", "c"].into_iter().filter(|other| *other != name);
             let others: Vec<_> = others.collect();
             let mut host = Host::with(|group| {
                 let builder = builder(&pipes, name, &others);
-                let builder = builder.incarnation(NodeIncarnation(life));
+                let builder = builder.incarnation(NodeIncarnation(incarnation));
                 builder.secret(secret.clone()).carry(group)
             });
             host.agent(&format!("{name}1"), 1);
@@ -171,8 +171,8 @@ fn a_secret_is_changed_host_by_host_while_the_others_are_linked() {
     });
 }
 
-/// Says to the host at `to` that it is `c`, and that this life of the agent `c1` has ended.
-async fn forge(pipes: &Pipes, to: &str, life: Incarnation) -> Option<Raw> {
+/// Says to the host at `to` that it is `c`, and that this incarnation of the agent `c1` has ended.
+async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw> {
     let bounds = Limits::default().bounds();
     let mut raw = Raw::dial(pipes, "x", to).await;
     let honest = hello("c", Versions::OURS);
@@ -198,8 +198,8 @@ async fn forge(pipes: &Pipes, to: &str, life: Incarnation) -> Option<Raw> {
     while forged.is_empty() {
         let body = raw.hear().await?;
         if let Ok(Frame::Roster(roster)) = Frame::decode(&body, bounds) {
-            let mut member = Member::up(id("c1"), MemberKind::Voter, Some(3.into()), life);
-            (member.presence, member.ended) = (Presence::Down, Some(life));
+            let mut member = Member::up(id("c1"), MemberKind::Voter, Some(3.into()), incarnation);
+            (member.presence, member.ended) = (Presence::Down, Some(incarnation));
             let content = RosterContent {
                 members: vec![(0, member)],
                 ..RosterContent::default()
@@ -227,10 +227,10 @@ async fn believers_after_a_forged_end(secret: Option<Secret>) -> (usize, u64) {
     until("c1 leads", || agents[2].is_leader()).await;
     until("all know", || a.follows("c1") && b.follows("c1")).await;
     sleep(MS(500)).await;
-    let life = agents[2].current().incarnation;
+    let incarnation = agents[2].current().incarnation;
     let forged = [
-        forge(&pipes, "a", life).await,
-        forge(&pipes, "b", life).await,
+        forge(&pipes, "a", incarnation).await,
+        forge(&pipes, "b", incarnation).await,
     ];
     let mut most = 0;
     for _ in 0..1_000 {

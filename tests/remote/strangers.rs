@@ -252,16 +252,16 @@ fn agents_start_after_the_bridge() {
         let agent = BullyAgent::builder("a1").join(&early).start().unwrap();
         let late = builder(&pipes, "a", &[]).carry(&second).carry(&early);
         let Err(BridgeError::Open { reason, .. }) = late.start() else {
-            panic!("the lives of a1 could be mistaken");
+            panic!("the incarnations of a1 could be mistaken");
         };
         assert_eq!(reason, OpenError::TooLate { id: id("a1") });
         assert!(second.members().is_closed(), "all groups or none");
         agent.leave(MS(1_000)).await.unwrap();
         sleep(MS(1)).await;
         let bridge = builder(&pipes, "a", &[]).carry(&early).start().unwrap();
-        let life = |agent: &actix_bully::agent::BullyHandle| agent.current().incarnation.0;
+        let incarnation = |agent: &actix_bully::agent::BullyHandle| agent.current().incarnation.0;
         let agent = BullyAgent::builder("a1").join(&early).start().unwrap();
-        assert!(life(&agent) > bridge.incarnation().0);
+        assert!(incarnation(&agent) > bridge.incarnation().0);
     });
 }
 

@@ -40,10 +40,12 @@ fn others(name: &str) -> Vec<&'static str> {
     ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
 }
 
-pub(crate) fn host(pipes: &Pipes, name: &'static str, life: u64, folder: &Path) -> Host {
+pub(crate) fn host(pipes: &Pipes, name: &'static str, incarnation: u64, folder: &Path) -> Host {
     let mut host = Host::with(|group| {
         let bridge = builder(pipes, name, &others(name));
-        bridge.incarnation(NodeIncarnation(life)).carry(group)
+        bridge
+            .incarnation(NodeIncarnation(incarnation))
+            .carry(group)
     });
     voter(&mut host, &format!("{name}1"), folder);
     host

@@ -51,7 +51,7 @@ pub fn starts(running: &[Process]) -> Starts {
 }
 
 impl Watch {
-    /// Checks what has to hold at every moment; says who leads, if that is news. `worked` are those
+    /// Checks what has to hold at every moment; says who leads, if that has changed. `worked` are those
     /// whose work ran in this step.
     ///
     /// # Errors
@@ -75,9 +75,9 @@ impl Watch {
             return Ok(None);
         }
         let names: Vec<_> = believers.values().map(AgentId::as_str).collect();
-        let news = names.join(" ");
+        let leaders = names.join(" ");
         self.leading = believers;
-        Ok(Some(news))
+        Ok(Some(leaders))
     }
 
     fn check_leaders(&mut self, leading: &[&(Start, BullyHandle)]) -> Result<(), Broken> {
@@ -265,10 +265,10 @@ const MOVES: [Fault; 4] = [
     Fault::Move,
     Fault::MoveUnseen,
     Fault::MoveFromDead,
-    Fault::LateNews,
+    Fault::LateRosters,
 ];
 
-/// Ends of links, and losses of letters, that a network or a crash can bring about.
+/// Ends of links, and losses of messages, that a network or a crash can bring about.
 const MAY_BE: [&str; 11] = [
     "handshake_timeout",
     "frame_timeout",
@@ -280,11 +280,11 @@ const MAY_BE: [&str; 11] = [
     "goodbye",
     "leaving",
     "unknown_agent",
-    "former_life",
+    "former_incarnation",
 ];
 
 /// Of one peer in a second. Four at once (a link that breaks again and again), then the back-off:
-/// waits from 0 up to 100, 200, 400, 800 ms, on both lives of a bridge that crashed in between.
+/// waits from 0 up to 100, 200, 400, 800 ms, on both incarnations of a bridge that crashed in between.
 const MOST_DIALS: usize = 20;
 
 /// For each peer: the link, the one that replaces it, and those that are being made or closed.

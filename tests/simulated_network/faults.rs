@@ -137,7 +137,7 @@ impl Faults {
             Fault::Deafen => self.ways.isolate(sim, k, true),
             Fault::MendAll => self.ways.mend_all(sim),
             Fault::SlowReader => self.slow(rng, k),
-            Fault::LateNews => self.late_news(sim, rng, (k, other), members),
+            Fault::LateRosters => self.late_news(sim, rng, (k, other), members),
             Fault::Silence => self.silence(sim, rng, hit),
             Fault::PowerOff => self.end(sim, k, Down::Off),
             Fault::Kill => self.end(sim, k, Down::Killed),
@@ -153,11 +153,11 @@ impl Faults {
             Fault::WallAhead => self.bounce(sim, k, Settings::of_wall(10 * YEAR)),
             Fault::WallBack => self.bounce(sim, k, Settings::of_wall(-HOUR)),
             Fault::OtherVoters => {
-                let wish = Settings {
+                let wanted = Settings {
                     has_other_voters: true,
                     ..Settings::default()
                 };
-                self.bounce(sim, k, wish);
+                self.bounce(sim, k, wanted);
             }
             Fault::NextEpoch => {
                 self.epoch += 1;
@@ -303,9 +303,9 @@ impl Faults {
     }
 
     /// What a process begins with now.
-    fn settings(&self, wish: Settings) -> Settings {
+    fn settings(&self, wanted: Settings) -> Settings {
         let epoch = self.epoch;
-        Settings { epoch, ..wish }
+        Settings { epoch, ..wanted }
     }
 
     fn process(&self, k: usize) -> Option<Process> {
@@ -333,12 +333,12 @@ impl Faults {
     }
 
     /// Starts a process, which has nothing wrong but that.
-    pub(crate) fn start(&mut self, sim: &mut Sim<'_>, k: usize, wish: Settings) {
+    pub(crate) fn start(&mut self, sim: &mut Sim<'_>, k: usize, wanted: Settings) {
         let name = self.hosts[k].name();
         self.down.remove(&k);
         self.setting.net.set_ended(name, false);
         self.ways.set_off(sim, k, false);
-        self.hosts[k].next.set(self.settings(wish));
+        self.hosts[k].next.set(self.settings(wanted));
         sim.bounce(name);
     }
 

@@ -35,7 +35,7 @@ use crate::{
 pub struct Tale {
     /// Everything that happened, a line each.
     pub log: String,
-    /// How often each thing happened: faults, by whom they met; ends of links; news of bridges.
+    /// How often each thing happened: faults, by whom they met; ends of links; events of bridges.
     pub seen: BTreeMap<String, u64>,
     /// The largest numbers.
     pub peaks: Peaks,
@@ -108,7 +108,7 @@ struct Run<'a> {
     /// The kinds of faults so far.
     happened: Kinds,
     watch: Watch,
-    /// What each life of a bridge had counted when it was asked last.
+    /// What each incarnation of a bridge had counted when it was asked last.
     counted: BTreeMap<(String, u64), Counts>,
     tale: Tale,
 }
@@ -252,7 +252,7 @@ impl Run<'_> {
         }
         let late = self.setting.net.late_news();
         if late > 0 {
-            self.see("news of a former process read".to_owned(), late);
+            self.see("rosters of a former process read".to_owned(), late);
         }
         for bridge in running.iter().filter_map(|process| process.bridge.as_ref()) {
             self.note(&format!("{} {:?}", bridge.node(), bridge.traffic()));
@@ -277,8 +277,8 @@ impl Run<'_> {
             let counts = bridge.counters();
             let node = bridge.node().to_string();
             check::honest(&node, &counts, &self.happened)?;
-            let life = (node, bridge.incarnation().0);
-            let before = self.counted.insert(life, counts).unwrap_or_default();
+            let incarnation = (node, bridge.incarnation().0);
+            let before = self.counted.insert(incarnation, counts).unwrap_or_default();
             for ((name, n), (_, before)) in counts.iter().zip(before.iter()) {
                 if n > before {
                     self.see(format!("counted {name}"), n - before);

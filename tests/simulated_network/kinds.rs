@@ -20,7 +20,7 @@ pub enum Fault {
     SlowReader,
     /// The host reads what a peer has sent only after that peer's process has restarted, or its
     /// agent has crashed or gone elsewhere.
-    LateNews,
+    LateRosters,
     // ---- processes
     PowerOff,
     Kill,
@@ -32,7 +32,7 @@ pub enum Fault {
     CrashAgent,
     /// An agent leaves, and starts again with the same store.
     RestartAgent,
-    /// An agent steps down at its user's wish.
+    /// An agent steps down at its user's command.
     HandOver,
     /// An agent hangs, `leave` gives up on it, a successor starts with the same store; then the
     /// hung one wakes.
@@ -82,7 +82,7 @@ impl Fault {
         Self::Deafen,
         Self::MendAll,
         Self::SlowReader,
-        Self::LateNews,
+        Self::LateRosters,
         Self::PowerOff,
         Self::Kill,
         Self::Bounce,
@@ -119,7 +119,7 @@ impl Fault {
             Self::Deafen => "deafen",
             Self::MendAll => "mend-all",
             Self::SlowReader => "slow-reader",
-            Self::LateNews => "late-news",
+            Self::LateRosters => "late-rosters",
             Self::PowerOff => "power-off",
             Self::Kill => "kill",
             Self::Bounce => "bounce",

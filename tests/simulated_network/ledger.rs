@@ -130,22 +130,22 @@ impl Wire<BullyMessage> for Ledger {
     fn carry(
         &self,
         to: &AgentId,
-        letter: Incoming<BullyMessage>,
+        message: Incoming<BullyMessage>,
         inbox: &Recipient<Incoming<BullyMessage>>,
     ) {
-        if self.is_silent(&letter.from, to) {
+        if self.is_silent(&message.from, to) {
             return;
         }
-        if let BullyMessage::ClaimReply(reply) = &letter.message
+        if let BullyMessage::ClaimReply(reply) = &message.message
             && reply.granted
         {
-            self.answered(&letter.from, reply.term, to);
+            self.answered(&message.from, reply.term, to);
         }
         // As without anything in between: what is repeated anyway may be lost.
-        if letter.message.is_repeated() {
-            inbox.try_send(letter).ok();
+        if message.message.is_repeated() {
+            inbox.try_send(message).ok();
         } else {
-            inbox.do_send(letter);
+            inbox.do_send(message);
         }
     }
 }

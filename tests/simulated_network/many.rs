@@ -156,7 +156,7 @@ const FOLLOWS: [(Fault, &str); 8] = [
     (Fault::Hang, "one that was given up woke"),
     (Fault::Move, "start away from its first host"),
     (Fault::RestartAgent, "one that was asked to leave left"),
-    (Fault::LateNews, "news of a former process read"),
+    (Fault::LateRosters, "rosters of a former process read"),
     (Fault::OtherVoters, "told Mismatch"),
     (Fault::NextEpoch, "told Mismatch"),
 ];

@@ -72,11 +72,11 @@ impl Members {
 
     /// Takes note of what became of orders, and starts whoever is to start; `is_ready` says which
     /// hosts can be told to. Says what is new.
-    pub(crate) fn tend(&self, now: Duration, is_ready: impl Fn(usize) -> bool) -> Vec<News> {
-        let mut news = Vec::new();
+    pub(crate) fn tend(&self, now: Duration, is_ready: impl Fn(usize) -> bool) -> Vec<MemberEvent> {
+        let mut events = Vec::new();
         for host in &self.hosts {
             for outcome in host.outcomes.take() {
-                self.hear(now, host, outcome, &mut news);
+                self.hear(now, host, outcome, &mut events);
             }
         }
         for member in self.iter() {
@@ -93,10 +93,10 @@ impl Members {
                 member.state.set(State::ABSENT);
             }
         }
-        news
+        events
     }
 
-    fn hear(&self, now: Duration, host: &Host, outcome: Outcome, news: &mut Vec<News>) {
+    fn hear(&self, now: Duration, host: &Host, outcome: Outcome, events: &mut Vec<MemberEvent>) {
         let (Outcome::Started(at) | Outcome::Refused(at, _) | Outcome::Left(at, _)) = outcome;
         let member = &self.members[at];
         let here = |place: Place| place.host == host.index && self.is_there(place);
@@ -104,13 +104,13 @@ impl Members {
             (Outcome::Started(_), State::Starting(place)) if here(place) => {
                 member.state.set(State::Runs(place));
                 if place.host != at % self.hosts.len() {
-                    news.push(("start away from its first host", String::new()));
+                    events.push(("start away from its first host", String::new()));
                 }
             }
             (Outcome::Refused(_, why), State::Starting(place)) if here(place) => {
                 let until = now + AGAIN;
                 member.state.set(State::Absent { until });
-                news.push(("start refused", format!("{}: {why}", member.id)));
+                events.push(("start refused", format!("{}: {why}", member.id)));
             }
             (Outcome::Left(_, is_polite), State::Leaving(place)) if here(place) => {
                 member.state.set(State::ABSENT);
@@ -119,7 +119,7 @@ impl Members {
                 } else {
                     "one that was asked to leave was given up"
                 };
-                news.push((what, member.id.to_string()));
+                events.push((what, member.id.to_string()));
             }
             // The process has ended meanwhile.
             _ => {}
@@ -143,7 +143,7 @@ impl Members {
 }
 
 /// What became of an agent, and which.
-pub(crate) type News = (&'static str, String);
+pub(crate) type MemberEvent = (&'static str, String);
 
 /// So long after a refusal a start is tried again.
 const AGAIN: Duration = Duration::from_millis(50);

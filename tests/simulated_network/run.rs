@@ -24,7 +24,7 @@ use simulated_network::{
     many::{Sum, play, play_all, play_twice},
 };
 
-struct Wish {
+struct Options {
     seeds: Range<u64>,
     kinds: Kinds,
     threads: usize,
@@ -33,8 +33,8 @@ struct Wish {
 }
 
 fn main() -> ExitCode {
-    let wish = match wish(env::args().skip(1)) {
-        Ok(wish) => wish,
+    let options = match options(env::args().skip(1)) {
+        Ok(options) => options,
         Err(wrong) => {
             eprintln!(
                 "{wrong}; there are: --seeds A..B --twice --threads N --log --faults a,b --without a,b"
@@ -42,19 +42,19 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let how = match (wish.is_twice, wish.is_logged) {
+    let how = match (options.is_twice, options.is_logged) {
         (true, _) => play_twice,
         (false, true) => play_aloud,
         (false, false) => play,
     };
     #[expect(clippy::disallowed_methods, reason = "how fast it is, in real time")]
     let began = Instant::now();
-    let sum = play_all(&wish.seeds, &wish.kinds, wish.threads, how);
+    let sum = play_all(&options.seeds, &options.kinds, options.threads, how);
     tell(&sum, began.elapsed());
     if let Some((seed, tale)) = &sum.broken {
-        return broken(*seed, tale, &wish);
+        return broken(*seed, tale, &options);
     }
-    let missing = sum.missing(&wish.kinds);
+    let missing = sum.missing(&options.kinds);
     if sum.histories >= ENOUGH && !missing.is_empty() {
         println!("never happened: {}", missing.join(", "));
         return ExitCode::FAILURE;
@@ -68,9 +68,9 @@ fn play_aloud(seed: u64, kinds: &Kinds) -> Tale {
     tale
 }
 
-fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
+fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let cores = thread::available_parallelism().map_or(1, Into::into);
-    let mut wish = Wish {
+    let mut options = Options {
         seeds: 0..2_000,
         kinds: Fault::all(),
         threads: cores,
@@ -80,22 +80,22 @@ fn wish(mut words: impl Iterator<Item = String>) -> Result<Wish, String> {
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
         match word.as_str() {
-            "--seeds" => wish.seeds = seeds(&value()?)?,
-            "--threads" => wish.threads = number::<usize>(&value()?)?.max(1),
-            "--twice" => wish.is_twice = true,
-            "--log" => wish.is_logged = true,
-            "--faults" => wish.kinds = kinds(&value()?)?,
+            "--seeds" => options.seeds = seeds(&value()?)?,
+            "--threads" => options.threads = number::<usize>(&value()?)?.max(1),
+            "--twice" => options.is_twice = true,
+            "--log" => options.is_logged = true,
+            "--faults" => options.kinds = kinds(&value()?)?,
             "--without" => {
                 let without = kinds(&value()?)?;
-                wish.kinds.retain(|fault| !without.contains(fault));
+                options.kinds.retain(|fault| !without.contains(fault));
             }
             other => return Err(format!("no `{other}`")),
         }
     }
-    if wish.is_logged {
-        wish.threads = 1;
+    if options.is_logged {
+        options.threads = 1;
     }
-    Ok(wish)
+    Ok(options)
 }
 
 fn seeds(word: &str) -> Result<Range<u64>, String> {
@@ -126,7 +126,7 @@ fn tell(sum: &Sum, took: Duration) {
     );
 }
 
-fn broken(seed: u64, tale: &Tale, wish: &Wish) -> ExitCode {
+fn broken(seed: u64, tale: &Tale, options: &Options) -> ExitCode {
     let lines: Vec<_> = tale.log.lines().collect();
     for line in &lines[lines.len().saturating_sub(40)..] {
         println!("{line}");
@@ -135,8 +135,8 @@ fn broken(seed: u64, tale: &Tale, wish: &Wish) -> ExitCode {
         "seed {seed}: {}",
         tale.broken.as_deref().unwrap_or_default()
     );
-    let how = if wish.is_twice { "--twice" } else { "--log" };
-    let kinds: Vec<_> = wish.kinds.iter().map(|fault| fault.name()).collect();
+    let how = if options.is_twice { "--twice" } else { "--log" };
+    let kinds: Vec<_> = options.kinds.iter().map(|fault| fault.name()).collect();
     println!(
         "REPRODUCE: cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- \
          --seeds {seed}..{} --faults {} {how}",

@@ -8,7 +8,7 @@ use tracing::debug;
 
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
-    bridge::{message::CameIn, shared::Shared},
+    bridge::{message::Accepted, shared::Shared},
     transport::Arrival,
 };
 
@@ -39,7 +39,7 @@ pub(crate) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
 
 fn admit(shared: &Shared, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
     match shared.gate.enter(&arrival.from) {
-        Some(pass) => bridge.do_send(CameIn(arrival, pass)),
+        Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
     }
 }

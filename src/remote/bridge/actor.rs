@@ -1,7 +1,7 @@
 //! The bridge as an actor: it looks after the peers, and lets connections do the rest.
 //!
 //! Decided here: how the effects of a peer's machine are carried out, and what the groups and the
-//! application hear. After a crash the machines begin anew; the books of the peers do not, so that
+//! application hear. After a crash the machines begin anew; the agents of the peers do not, so that
 //! the agents there stay members while the links are made anew.
 
 use std::{
@@ -23,13 +23,19 @@ use crate::remote::{
     BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
     bridge::{
         accept::accept,
-        message::{AddPeer, CameIn, Drain, Ended, Opened, Outcome, RemovePeer, Stop},
-        peers::{Backoff, ConnId, Effect, Input, Link, Loss, Origin, Peer, Report, Stage},
-        shared::{Account, Shared, lock},
+        message::{
+            Accepted, AddPeer, ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady,
+            RemovePeer, Stop,
+        },
+        peers::{
+            Backoff, ConnId, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine,
+            PeerStage, ReadyLink,
+        },
+        shared::{PeerState, Shared, lock},
         status::LinkStatus,
-        task::Task,
+        task::TaskGuard,
     },
-    link::{Call, Connection},
+    link::{Connection, Setup},
 };
 
 /// Carries groups to other hosts, whose agents are members like those here.
@@ -53,26 +59,26 @@ use crate::remote::{
 /// ```
 pub struct RemoteBridge {
     shared: Arc<Shared>,
-    peers: BTreeMap<NodeId, Watched>,
+    peers: BTreeMap<NodeId, WatchedPeer>,
     /// Closes a connection that is ready.
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
-    tasks: BTreeMap<ConnId, Task>,
-    acceptor: Option<Task>,
+    tasks: BTreeMap<ConnId, TaskGuard>,
+    acceptor: Option<TaskGuard>,
     /// Whoever waits until all links are closed; `None` while links are wanted.
     drained: Option<Vec<oneshot::Sender<()>>>,
-    life: Life,
+    start: Start,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
+enum Start {
     First,
     Restarted,
 }
 
 /// A peer that is looked after.
-struct Watched {
-    account: Arc<Account>,
-    machine: Peer,
+struct WatchedPeer {
+    peer: Arc<PeerState>,
+    machine: PeerMachine,
     /// Numbers the waits: the end of one that was replaced means nothing.
     waits: u64,
     was_seen: bool,
@@ -92,42 +98,42 @@ impl RemoteBridge {
             tasks: BTreeMap::new(),
             acceptor: None,
             drained: None,
-            life: Life::First,
+            start: Start::First,
         }
     }
 
     fn listen(&mut self, ctx: &mut Context<Self>) {
         let accepting = accept(Arc::clone(&self.shared), ctx.address());
-        self.acceptor = Some(Task::spawn(accepting));
+        self.acceptor = Some(TaskGuard::spawn(accepting));
     }
 
     /// Begins to look after a peer.
-    fn watch(&mut self, account: Arc<Account>, ctx: &mut Context<Self>) {
+    fn watch(&mut self, peer: Arc<PeerState>, ctx: &mut Context<Self>) {
         let limits = &self.shared.limits;
         let backoff = Backoff {
             base: limits.dial_min(),
             max: limits.dial_max(),
-            penance_min: limits.rate_pause_min(),
-            penance_max: limits.rate_pause_max(),
+            penalty_min: limits.rate_pause_min(),
+            penalty_max: limits.rate_pause_max(),
         };
-        let latest = account.books().latest;
-        let machine = Peer::new(backoff, account.address.is_some()).resume(latest);
-        let node = account.node.clone();
-        let watched = Watched {
-            account,
+        let latest = peer.agents().latest;
+        let machine = PeerMachine::new(backoff, peer.address.is_some()).resume(latest);
+        let node = peer.node.clone();
+        let watched = WatchedPeer {
+            peer,
             machine,
             waits: 0,
             was_seen: latest.is_some(),
         };
         self.peers.insert(node.clone(), watched);
-        self.step(&node, Input::Start, ctx);
+        self.step(&node, PeerInput::Start, ctx);
         ctx.run_later(NEVER_SEEN, move |bridge, _| bridge.check_seen(&node));
     }
 
     fn check_seen(&self, node: &NodeId) {
         let unseen = self.peers.get(node).filter(|watched| !watched.was_seen);
         if let Some(watched) = unseen {
-            let address = watched.account.address.clone();
+            let address = watched.peer.address.clone();
             info!(peer = %node, addr = ?address, "peer never seen so far");
             let node = node.clone();
             let event = BridgeEvent::NeverSeen { node, address };
@@ -137,51 +143,55 @@ impl RemoteBridge {
 
     /// One step of a peer's machine, and all that follows from it. Says what is to become of the
     /// connection that the step is about, if it may not stay.
-    fn step(&mut self, node: &NodeId, input: Input, ctx: &mut Context<Self>) -> Option<Closed> {
+    fn step(&mut self, node: &NodeId, input: PeerInput, ctx: &mut Context<Self>) -> Option<Closed> {
         let about = match input {
-            Input::Ready(link) => Some(link.conn),
-            Input::Start
-            | Input::Closed { .. }
-            | Input::DialFailed(_)
-            | Input::Rested
-            | Input::Removed => None,
+            PeerInput::Ready(link) => Some(link.conn),
+            PeerInput::Start
+            | PeerInput::Closed { .. }
+            | PeerInput::DialFailed(_)
+            | PeerInput::Rested
+            | PeerInput::Removed => None,
         };
         let watched = self.peers.get_mut(node)?;
         let effects = watched.machine.handle(input);
-        let account = Arc::clone(&watched.account);
-        *lock(&account.stage) = match watched.machine.stage() {
-            Stage::Linked(link) => LinkStatus::Linked { id: link.id },
-            Stage::Dialing => LinkStatus::Dialing,
-            Stage::Waiting => LinkStatus::Waiting,
+        let peer = Arc::clone(&watched.peer);
+        *lock(&peer.stage) = match watched.machine.stage() {
+            PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
+            PeerStage::Dialing => LinkStatus::Dialing,
+            PeerStage::Waiting => LinkStatus::Waiting,
         };
-        let is_linked = matches!(watched.machine.stage(), Stage::Linked(_));
-        if !is_linked && account.books().unlink(self.shared.now()) {
+        let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
+        if !is_linked && peer.agents().unlink(self.shared.now()) {
             // A name that an agent there had is free for whoever was refused it.
             self.shared.retry_all();
         }
         let mut verdict = None;
         for effect in effects {
             match effect {
-                Effect::Dial => self.dial(&account, ctx),
-                Effect::Rest { min, max } => self.rest(node, min, max, ctx),
-                Effect::Report(report) => self.report(&account, report),
-                Effect::Replace(conn) if Some(conn) == about => verdict = Some(Closed::Replaced),
-                Effect::CloseStale(conn) if Some(conn) == about => verdict = Some(Closed::Stale),
-                Effect::Replace(conn) => self.close(conn, Closed::Replaced),
-                Effect::CloseStale(conn) => self.close(conn, Closed::Stale),
-                Effect::Dismiss(conn) => self.close(conn, Closed::Leaving),
+                PeerEffect::Dial => self.dial(&peer, ctx),
+                PeerEffect::Rest { min, max } => self.rest(node, min, max, ctx),
+                PeerEffect::Report(report) => self.report(&peer, report),
+                PeerEffect::Replace(conn) if Some(conn) == about => {
+                    verdict = Some(Closed::Replaced);
+                }
+                PeerEffect::CloseStale(conn) if Some(conn) == about => {
+                    verdict = Some(Closed::Stale);
+                }
+                PeerEffect::Replace(conn) => self.close(conn, Closed::Replaced),
+                PeerEffect::CloseStale(conn) => self.close(conn, Closed::Stale),
+                PeerEffect::Dismiss(conn) => self.close(conn, Closed::Leaving),
             }
         }
         verdict
     }
 
-    fn dial(&mut self, account: &Arc<Account>, ctx: &mut Context<Self>) {
+    fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
-        Task::spawn(expect(Arc::clone(&self.shared), Arc::clone(account))).detach();
-        self.connect(Call::Dial(Arc::clone(account)), ctx);
+        TaskGuard::spawn(expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
+        self.connect(Setup::Dial(Arc::clone(peer)), ctx);
     }
 
-    fn connect(&mut self, call: Call, ctx: &mut Context<Self>) {
+    fn connect(&mut self, setup: Setup, ctx: &mut Context<Self>) {
         let (conn, nonce) = self.shared.begin();
         let connection = Connection {
             shared: Arc::clone(&self.shared),
@@ -189,7 +199,7 @@ impl RemoteBridge {
             conn,
             nonce,
         };
-        let task = Task::spawn(connection.run(call));
+        let task = TaskGuard::spawn(connection.run(setup));
         self.tasks.insert(conn, task);
     }
 
@@ -202,9 +212,9 @@ impl RemoteBridge {
         let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let drawn = Duration::from_nanos(self.shared.draw(nanos(min), nanos(max)));
         ctx.run_later(drawn, move |bridge, ctx| {
-            let is_current = |watched: &Watched| watched.waits == wait;
+            let is_current = |watched: &WatchedPeer| watched.waits == wait;
             if bridge.peers.get(&node).is_some_and(is_current) {
-                bridge.step(&node, Input::Rested, ctx);
+                bridge.step(&node, PeerInput::Rested, ctx);
             }
         });
     }
@@ -215,23 +225,23 @@ impl RemoteBridge {
         }
     }
 
-    fn report(&mut self, account: &Account, report: Report) {
-        let node = account.node.clone();
+    fn report(&mut self, peer: &PeerState, report: PeerChange) {
+        let node = peer.node.clone();
         match report {
-            Report::Gone | Report::Restarted => {
-                let books = account.books();
-                books.outbox.clear();
-                books.suspect();
+            PeerChange::Gone | PeerChange::Restarted => {
+                let agents = peer.agents();
+                agents.outbox.clear();
+                agents.suspect();
             }
-            Report::OutOfReach if has(Defect::SilenceIsCertain) => account.books().suspect(),
-            Report::Up | Report::Relinked | Report::OutOfReach => {}
+            PeerChange::OutOfReach if has(Defect::SilenceIsCertain) => peer.agents().suspect(),
+            PeerChange::Up | PeerChange::Relinked | PeerChange::OutOfReach => {}
         }
         let event = match report {
-            Report::Relinked => return debug!(peer = %node, "peer linked again"),
-            Report::Up => BridgeEvent::PeerUp { node },
-            Report::Gone => BridgeEvent::PeerLost { node },
-            Report::Restarted => BridgeEvent::PeerRestarted { node },
-            Report::OutOfReach => BridgeEvent::PeerUnreachable { node },
+            PeerChange::Relinked => return debug!(peer = %node, "peer linked again"),
+            PeerChange::Up => BridgeEvent::PeerUp { node },
+            PeerChange::Gone => BridgeEvent::PeerLost { node },
+            PeerChange::Restarted => BridgeEvent::PeerRestarted { node },
+            PeerChange::OutOfReach => BridgeEvent::PeerUnreachable { node },
         };
         info!(node = %self.shared.me.node, ?event, "peer changed");
         self.shared.events.tell(event);
@@ -254,13 +264,13 @@ impl Actor for RemoteBridge {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.life == Life::Restarted {
+        if self.start == Start::Restarted {
             self.shared.events.tell(BridgeEvent::Restarted);
         }
         self.listen(ctx);
         expiry::watch(Arc::clone(&self.shared), ctx);
-        for account in self.shared.accounts() {
-            self.watch(account, ctx);
+        for peer in self.shared.peers() {
+            self.watch(peer, ctx);
         }
     }
 }
@@ -269,27 +279,27 @@ impl Supervised for RemoteBridge {
     fn restarting(&mut self, _: &mut Context<Self>) {
         let next = Self::new(Arc::clone(&self.shared));
         *self = Self {
-            life: Life::Restarted,
+            start: Start::Restarted,
             ..next
         };
     }
 }
 
-impl Handler<CameIn> for RemoteBridge {
+impl Handler<Accepted> for RemoteBridge {
     type Result = ();
 
-    fn handle(&mut self, CameIn(arrival, pass): CameIn, ctx: &mut Context<Self>) {
+    fn handle(&mut self, Accepted(arrival, pass): Accepted, ctx: &mut Context<Self>) {
         if self.drained.is_none() {
-            self.connect(Call::Accept(arrival, pass), ctx);
+            self.connect(Setup::Accept(arrival, pass), ctx);
         }
     }
 }
 
-impl Handler<Opened> for RemoteBridge {
-    type Result = MessageResult<Opened>;
+impl Handler<LinkReady> for RemoteBridge {
+    type Result = MessageResult<LinkReady>;
 
-    fn handle(&mut self, opened: Opened, ctx: &mut Context<Self>) -> Self::Result {
-        let Opened {
+    fn handle(&mut self, opened: LinkReady, ctx: &mut Context<Self>) -> Self::Result {
+        let LinkReady {
             conn,
             origin,
             link,
@@ -303,34 +313,34 @@ impl Handler<Opened> for RemoteBridge {
             return MessageResult(Err(Closed::Auth));
         };
         watched.was_seen = true;
-        let account = Arc::clone(&watched.account);
+        let peer = Arc::clone(&watched.peer);
         let (now, forget) = (self.shared.now(), self.shared.limits.forget());
-        if account.books().latest_at(now, forget) < Some(link.incarnation) {
+        if peer.agents().latest_at(now, forget) < Some(link.incarnation) {
             // What is known is out of date, and must not keep an earlier number out.
             watched.machine.forget_later_than(link.incarnation);
         }
-        let ready = Link {
+        let ready = ReadyLink {
             conn,
             incarnation: link.incarnation,
             id: link.link,
             origin,
         };
-        if let Some(why) = self.step(&node, Input::Ready(ready), ctx) {
+        if let Some(why) = self.step(&node, PeerInput::Ready(ready), ctx) {
             return MessageResult(Err(why));
         }
         self.shared.meter.links.fetch_add(1, Relaxed);
-        let mut books = account.books();
-        books.begin(link.incarnation, link.link);
+        let mut agents = peer.agents();
+        agents.begin(link.incarnation, link.link);
         self.links.insert(conn, close);
         MessageResult(Ok(()))
     }
 }
 
-impl Handler<Ended> for RemoteBridge {
+impl Handler<ConnectionEnded> for RemoteBridge {
     type Result = ();
 
-    fn handle(&mut self, ended: Ended, ctx: &mut Context<Self>) {
-        let Ended {
+    fn handle(&mut self, ended: ConnectionEnded, ctx: &mut Context<Self>) {
+        let ConnectionEnded {
             conn,
             node,
             origin,
@@ -341,11 +351,13 @@ impl Handler<Ended> for RemoteBridge {
             task.detach(); // it may still be saying goodbye
         }
         let input = match outcome {
-            Outcome::Failed(why) if origin == Origin::Dialled => Some(Input::DialFailed(why)),
-            Outcome::Failed(_) => None,
-            Outcome::Closed { why, lasted } => {
+            ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
+                Some(PeerInput::DialFailed(why))
+            }
+            ConnectionOutcome::Failed(_) => None,
+            ConnectionOutcome::Closed { why, lasted } => {
                 let how = loss(why);
-                Some(Input::Closed { conn, how, lasted })
+                Some(PeerInput::Closed { conn, how, lasted })
             }
         };
         if let Some((node, input)) = node.zip(input) {
@@ -359,8 +371,8 @@ impl Handler<AddPeer> for RemoteBridge {
     type Result = ();
 
     fn handle(&mut self, AddPeer(node): AddPeer, ctx: &mut Context<Self>) {
-        if let Some(account) = self.shared.account(&node) {
-            self.watch(account, ctx);
+        if let Some(peer) = self.shared.peer(&node) {
+            self.watch(peer, ctx);
         }
     }
 }
@@ -369,15 +381,15 @@ impl Handler<RemovePeer> for RemoteBridge {
     type Result = ();
 
     fn handle(&mut self, RemovePeer(node): RemovePeer, ctx: &mut Context<Self>) {
-        self.step(&node, Input::Removed, ctx);
+        self.step(&node, PeerInput::Removed, ctx);
         self.peers.remove(&node);
     }
 }
 
-impl Handler<Drain> for RemoteBridge {
+impl Handler<DrainLinks> for RemoteBridge {
     type Result = ResponseActFuture<Self, ()>;
 
-    fn handle(&mut self, Drain: Drain, ctx: &mut Context<Self>) -> Self::Result {
+    fn handle(&mut self, DrainLinks: DrainLinks, ctx: &mut Context<Self>) -> Self::Result {
         let (done, wait) = oneshot::channel();
         self.acceptor = None;
         self.drained.get_or_insert_default().push(done);
@@ -385,7 +397,7 @@ impl Handler<Drain> for RemoteBridge {
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
         for node in nodes {
-            self.step(&node, Input::Removed, ctx);
+            self.step(&node, PeerInput::Removed, ctx);
         }
         self.check_drained();
         Box::pin(wait.into_actor(self).map(|_, _, _| ()))
@@ -411,30 +423,30 @@ impl std::fmt::Debug for RemoteBridge {
 
 /// Tells the gate where connections of a peer come from, if that can be found out while it is
 /// dialled.
-async fn expect(shared: Arc<Shared>, account: Arc<Account>) {
-    let address = account.address.as_deref().unwrap_or_default();
+async fn expect(shared: Arc<Shared>, peer: Arc<PeerState>) {
+    let address = peer.address.as_deref().unwrap_or_default();
     let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
     // The peer may have been removed meanwhile.
     if let Ok(Ok(hosts)) = hosts.await
-        && shared.account(&account.node).is_some()
+        && shared.peer(&peer.node).is_some()
     {
-        shared.gate.expect(&account.node, hosts);
+        shared.gate.expect(&peer.node, hosts);
     }
 }
 
 /// What the end of a ready connection means for the next one.
-fn loss(why: Closed) -> Loss {
+fn loss(why: Closed) -> LinkLoss {
     if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
-        Loss::Replaced
+        LinkLoss::Replaced
     } else if why == Closed::Goodbye(Farewell::Leaving) {
-        Loss::Left
+        LinkLoss::Left
     } else if matches!(
         why,
         Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving
     ) {
-        Loss::Broken
+        LinkLoss::Broken
     } else {
-        Loss::Misbehaved
+        LinkLoss::Misbehaved
     }
 }
 

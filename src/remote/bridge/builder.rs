@@ -85,7 +85,7 @@ pub struct BridgeBuilder {
     cluster: String,
     listen: Option<String>,
     peers: Vec<Peer>,
-    carried: Vec<Carry>,
+    carried: Vec<MakeCarried>,
     limits: Limits,
     transport: Arc<dyn Transport>,
     security: Option<Arc<dyn Security>>,
@@ -99,7 +99,7 @@ pub struct BridgeBuilder {
 }
 
 /// Makes a carried group as soon as the limits are known.
-type Carry = Box<dyn FnOnce(&Limits) -> Arc<dyn Carried>>;
+type MakeCarried = Box<dyn FnOnce(&Limits) -> Arc<dyn Carried>>;
 
 impl BridgeBuilder {
     pub(crate) fn new(node: &str) -> Self {
@@ -142,7 +142,7 @@ impl BridgeBuilder {
     }
 
     /// A group to carry; may be called for several, of any elections. Start the bridge before the
-    /// group's agents: their lives are numbered from then on such that nobody takes an agent of a
+    /// group's agents: their incarnations are numbered from then on such that nobody takes an agent of a
     /// restarted process for the one before.
     ///
     /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
@@ -204,7 +204,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Which life of this node it is; larger after each restart. Default: from the wall clock.
+    /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock.
     ///
     /// Peers refuse an earlier one than the last they met, until they [forget](Limits::forget) it.
     /// So a start with a clock that is ahead, or was set back, costs later starts:
@@ -279,7 +279,7 @@ impl BridgeBuilder {
             }
         }
         open(&shared.carried, Incarnation(incarnation.0))?;
-        let ending = Ending(Arc::clone(&shared));
+        let ending = FinishOnDrop(Arc::clone(&shared));
         let mut guardian = Guardian::builder(node)
             .policy(self.policy)
             .on_exit(move |_| ending.crashed());
@@ -403,15 +403,15 @@ fn by_wall_clock() -> NodeIncarnation {
 const CHANCE: u32 = 16;
 
 /// The supervisor holds it to the end.
-struct Ending(Arc<Shared>);
+struct FinishOnDrop(Arc<Shared>);
 
-impl Ending {
+impl FinishOnDrop {
     fn crashed(&self) {
-        tracing::debug!(node = %self.0.me.node, "bridge's life ended");
+        tracing::debug!(node = %self.0.me.node, "bridge's incarnation ended");
     }
 }
 
-impl Drop for Ending {
+impl Drop for FinishOnDrop {
     fn drop(&mut self) {
         self.0.finish();
     }

@@ -23,7 +23,7 @@ impl Counters {
         count(self.closed.get(why.index()));
     }
 
-    /// Counts a letter that was dropped.
+    /// Counts a message that was dropped.
     pub fn dropped(&self, why: Dropped) {
         count(self.dropped.get(why.index()));
     }
@@ -58,13 +58,13 @@ impl Counts {
         self.closed.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// How many letters were dropped for that reason.
+    /// How many messages were dropped for that reason.
     #[must_use]
     pub fn dropped(&self, why: Dropped) -> u64 {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Every name with its number: links closed first, then letters dropped.
+    /// Every name with its number: links closed first, then messages dropped.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
         let dropped = Dropped::NAMES.iter().zip(&self.dropped);
@@ -82,11 +82,11 @@ mod tests {
         let counters = Counters::new();
         counters.closed(Closed::Malformed(WireError::Truncated));
         counters.closed(Closed::Malformed(WireError::Trailing));
-        counters.dropped(Dropped::FormerLife);
+        counters.dropped(Dropped::FormerIncarnation);
         let counts = counters.read();
         assert_eq!(counts.closed(WireError::Depth.into()), 2);
-        assert_eq!(counts.dropped(Dropped::FormerLife), 1);
+        assert_eq!(counts.dropped(Dropped::FormerIncarnation), 1);
         let counted: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
-        assert_eq!(counted, [("malformed", 2), ("former_life", 1)]);
+        assert_eq!(counted, [("malformed", 2), ("former_incarnation", 1)]);
     }
 }

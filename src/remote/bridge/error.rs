@@ -28,7 +28,7 @@ pub enum BridgeError {
     #[error("the bridge carries no group: call .carry(&group)")]
     NoGroup,
     /// Two groups of one name.
-    #[error("two groups are called {name}: letters name a group, so give each its own name")]
+    #[error("two groups are called {name}: messages name a group, so give each its own name")]
     TwoGroups {
         /// The name.
         name: String,
@@ -55,7 +55,7 @@ pub enum BridgeError {
         /// The bridge.
         node: NodeId,
     },
-    /// Letters would cross a network that others can read.
+    /// Messages would cross a network that others can read.
     #[error(
         "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if nobody else is on that network"
     )]
@@ -98,7 +98,7 @@ pub enum BridgeError {
 /// A bridge was stopped before everybody had been told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not every peer took its last letters within {limit:?}; the bridge has stopped all the same"
+    "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"
 )]
 pub struct DrainTimedOut {
     /// The time given.

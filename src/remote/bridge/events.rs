@@ -111,7 +111,7 @@ pub enum BridgeEvent {
     ///
     /// Of the voters a digest crosses, and no name. Where only the `list` of both sides differs, compare
     /// the names that both hosts' configurations give to
-    /// [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum), to the letter: within one
+    /// [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum), character for character: within one
     /// process [`JoinError::Voters`](crate::group::JoinError::Voters) says which ones differ.
     Mismatch {
         /// The peer.

@@ -1,4 +1,4 @@
-//! What an application holds of a bridge: answers without asking it, and wishes.
+//! What an application holds of a bridge: answers without asking it, and commands.
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::remote::{
     Traffic,
     bridge::{
         error::DrainTimedOut,
-        message::{AddPeer, Drain, RemovePeer, Stop},
+        message::{AddPeer, DrainLinks, RemovePeer, Stop},
         shared::{Shared, lock},
     },
 };
@@ -29,7 +29,7 @@ pub struct BridgeHandle {
 }
 
 impl BridgeHandle {
-    /// The bridge's address, the same through all its lives.
+    /// The bridge's address, the same through all its restarts.
     pub fn addr(&self) -> &Addr<RemoteBridge> {
         &self.addr
     }
@@ -39,7 +39,7 @@ impl BridgeHandle {
         &self.shared.me.node
     }
 
-    /// This life of the node.
+    /// This incarnation of the node.
     pub fn incarnation(&self) -> NodeIncarnation {
         self.shared.me.incarnation
     }
@@ -68,7 +68,7 @@ impl BridgeHandle {
     /// Removes a peer while the bridge runs: its link is closed, and its agents are no members any
     /// more. Says whether there was one.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
-        let is_known = self.shared.account(node).is_some();
+        let is_known = self.shared.peer(node).is_some();
         self.shared.remove(node);
         self.addr.do_send(RemovePeer(node.clone()));
         is_known
@@ -76,22 +76,22 @@ impl BridgeHandle {
 
     /// How things stand with each peer, ordered by name.
     pub fn peers(&self) -> Vec<PeerStatus> {
-        let status = |account: Arc<crate::remote::bridge::shared::Account>| {
-            let link = *lock(&account.stage);
-            let books = account.books();
+        let status = |peer: Arc<crate::remote::bridge::shared::PeerState>| {
+            let link = *lock(&peer.stage);
+            let agents = peer.agents();
             PeerStatus {
-                node: account.node.clone(),
-                address: account.address.clone(),
+                node: peer.node.clone(),
+                address: peer.address.clone(),
                 link,
-                incarnation: books.latest,
-                agents: books.agents(),
-                lost: books.outbox.lost(),
+                incarnation: agents.latest,
+                agents: agents.count_members(),
+                lost: agents.outbox.lost(),
             }
         };
-        self.shared.accounts().into_iter().map(status).collect()
+        self.shared.peers().into_iter().map(status).collect()
     }
 
-    /// Why links were closed and letters were dropped, so far.
+    /// Why links were closed and messages were dropped, so far.
     pub fn counters(&self) -> Counts {
         self.shared.counters.read()
     }
@@ -115,7 +115,7 @@ impl BridgeHandle {
     /// # Errors
     /// [`DrainTimedOut`] when that took longer than `limit`. The bridge has stopped all the same.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
-        let drained = timeout(limit, self.addr.send(Drain)).await;
+        let drained = timeout(limit, self.addr.send(DrainLinks)).await;
         self.stop();
         self.shared.finish();
         match drained {

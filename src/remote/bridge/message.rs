@@ -15,7 +15,7 @@ use crate::remote::{
 /// A connection has been accepted by both sides. The answer says whether it stays.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), Closed>")]
-pub(crate) struct Opened {
+pub(crate) struct LinkReady {
     pub(crate) conn: ConnId,
     pub(crate) origin: Origin,
     pub(crate) link: Established,
@@ -26,17 +26,17 @@ pub(crate) struct Opened {
 /// A connection is over, or never came to be. Said once of each, whatever happens.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(crate) struct Ended {
+pub(crate) struct ConnectionEnded {
     pub(crate) conn: ConnId,
     /// Who was dialled, or who it was.
     pub(crate) node: Option<NodeId>,
     pub(crate) origin: Origin,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ConnectionOutcome,
 }
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ConnectionOutcome {
     /// Before it was ready.
     Failed(DialError),
     /// After it was ready for that long.
@@ -46,7 +46,7 @@ pub(crate) enum Outcome {
 /// A connection came in.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(crate) struct CameIn(pub(crate) Arrival, pub(crate) Pass);
+pub(crate) struct Accepted(pub(crate) Arrival, pub(crate) Pass);
 
 /// The application has added a peer.
 #[derive(Debug, Message)]
@@ -62,7 +62,7 @@ pub(crate) struct RemovePeer(pub(crate) NodeId);
 /// closed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(crate) struct Drain;
+pub(crate) struct DrainLinks;
 
 /// The bridge ends.
 #[derive(Debug, Message)]

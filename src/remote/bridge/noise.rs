@@ -11,28 +11,28 @@ use crate::protocol::Time;
 /// What was told of whom.
 #[derive(Debug, Default)]
 pub(crate) struct Noise {
-    addresses: BTreeMap<String, Allowance>,
-    all: Allowance,
+    addresses: BTreeMap<String, Spent>,
+    all: Spent,
     left_out: u64,
 }
 
 /// How often something may be told.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct Frequency {
     /// Once in this time, in the long run.
     every: Duration,
     /// So often at once.
     burst: u32,
 }
 
-/// When everything so far would have been told, at its pace.
+/// When everything so far would have been told, at its frequency.
 #[derive(Clone, Copy, Debug, Default)]
-struct Allowance(Time);
+struct Spent(Time);
 
 impl Noise {
     /// Whether something may be told about an address now, and how much was left out before that.
     pub(crate) fn may_tell(&mut self, now: Time, from: &str) -> Option<u64> {
-        self.addresses.retain(|_, allowance| allowance.0 > now);
+        self.addresses.retain(|_, spent| spent.0 > now);
         let known = self.addresses.get(from).copied().unwrap_or_default();
         let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
         let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
@@ -46,19 +46,19 @@ impl Noise {
     }
 }
 
-impl Allowance {
-    fn next(self, now: Time, pace: Pace) -> Option<Self> {
-        let due = self.0.max(now).after(pace.every);
-        let ahead = pace.every.saturating_mul(pace.burst);
+impl Spent {
+    fn next(self, now: Time, frequency: Frequency) -> Option<Self> {
+        let due = self.0.max(now).after(frequency.every);
+        let ahead = frequency.every.saturating_mul(frequency.burst);
         (due.since(now) <= ahead).then_some(Self(due))
     }
 }
 
-const PER_ADDRESS: Pace = Pace {
+const PER_ADDRESS: Frequency = Frequency {
     every: Duration::from_secs(1),
     burst: 8,
 };
-const IN_ALL: Pace = Pace {
+const IN_ALL: Frequency = Frequency {
     every: Duration::from_millis(100),
     burst: 64,
 };

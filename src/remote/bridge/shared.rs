@@ -1,6 +1,6 @@
-//! What all parts of one bridge share, through all its lives.
+//! What all parts of one bridge share, through all its restarts.
 //!
-//! Decided here: what outlasts a crash of the actor: who this side is, the books of every peer, and
+//! Decided here: what outlasts a crash of the actor: who this side is, the agents of every peer, and
 //! all counters. Links do not; they are made anew.
 
 use std::{
@@ -19,8 +19,8 @@ use tracing::{debug, warn};
 use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
 
 use crate::remote::{
-    Closed, Counters, Credential, GroupRules, Introduction, Limits, NodeId, Nonce, Rights,
-    Standing,
+    Closed, Counters, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId, Nonce,
+    Rights,
     bridge::{
         events::{BridgeEvent, Events},
         gate::Gate,
@@ -28,13 +28,12 @@ use crate::remote::{
         peers::ConnId,
         status::{LinkStatus, Meter},
     },
-    carry::{Books, Carried, Lost, Route},
-    link::Guard,
+    carry::{Carried, GroupTermGuard, Lost, NodeRoute, PeerAgents},
     transport::{Listener, Security, Transport},
     wire::Opening,
 };
 
-/// The constant part of a bridge, and its books.
+/// The constant part of a bridge, and its agents.
 pub(crate) struct Shared {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
@@ -42,8 +41,8 @@ pub(crate) struct Shared {
     pub(crate) security: Option<Arc<dyn Security>>,
     pub(crate) credential: Option<Arc<dyn Credential>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
-    /// Parallel to the groups.
-    guards: Vec<Guard>,
+    /// One for each of the groups, in their order.
+    guards: Vec<GroupTermGuard>,
     /// Locked by the one who listens; `None` if nobody shall.
     listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
@@ -51,7 +50,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) meter: Meter,
     pub(crate) events: Events,
-    peers: Mutex<BTreeMap<NodeId, Arc<Account>>>,
+    peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     rng: Mutex<Rng>,
     /// What was told of those who were refused.
     noise: Mutex<Noise>,
@@ -63,14 +62,14 @@ pub(crate) struct Shared {
 
 /// What is kept of one peer.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct PeerState {
     pub(crate) node: NodeId,
     pub(crate) address: Option<String>,
     pub(crate) rights: Rights,
-    pub(crate) books: Mutex<Books>,
+    pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order of the bridge.
-    pub(crate) routes: Vec<Arc<dyn Route>>,
-    /// Whether the books have refused a name.
+    pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
+    /// Whether the agents have refused a name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
 }
@@ -90,7 +89,11 @@ pub(crate) struct Parts {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Self {
-        let guards = parts.carried.iter().map(|_| Guard::default()).collect();
+        let guards = parts
+            .carried
+            .iter()
+            .map(|_| GroupTermGuard::default())
+            .collect();
         Self {
             gate: Arc::new(Gate::new(&parts.limits)),
             me: parts.me,
@@ -128,7 +131,7 @@ impl Shared {
 
     /// Begins a connection: its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number, so that of two links of the same two lives the one that
+    /// The half begins with the number, so that of two links of the same two incarnations the one that
     /// was begun later, as one of the two sees it, has the later name.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
@@ -143,11 +146,11 @@ impl Shared {
         lock(&self.rng).u64(min..=max.max(min))
     }
 
-    pub(crate) fn account(&self, node: &NodeId) -> Option<Arc<Account>> {
+    pub(crate) fn peer(&self, node: &NodeId) -> Option<Arc<PeerState>> {
         lock(&self.peers).get(node).cloned()
     }
 
-    pub(crate) fn accounts(&self) -> Vec<Arc<Account>> {
+    pub(crate) fn peers(&self) -> Vec<Arc<PeerState>> {
         lock(&self.peers).values().cloned().collect()
     }
 
@@ -158,36 +161,36 @@ impl Shared {
             return false;
         }
         let lost = |group| self.lost(node, group);
-        let books = Books::new(node.as_str(), &self.carried, &self.limits, lost);
-        let account = Account {
-            routes: books.routes(),
+        let agents = PeerAgents::new(node.as_str(), &self.carried, &self.limits, lost);
+        let peer = PeerState {
+            routes: agents.routes(),
             node: node.clone(),
             address,
             rights,
-            refusals: Arc::clone(books.refusals()),
-            books: Mutex::new(books),
+            refusals: Arc::clone(agents.refusals()),
+            agents: Mutex::new(agents),
             stage: Mutex::new(LinkStatus::Waiting),
         };
-        peers.insert(node.clone(), Arc::new(account));
+        peers.insert(node.clone(), Arc::new(peer));
         true
     }
 
     /// Removes a peer, and its agents from all groups.
     pub(crate) fn remove(&self, node: &NodeId) {
-        let account = lock(&self.peers).remove(node);
-        if let Some(account) = account {
+        let peer = lock(&self.peers).remove(node);
+        if let Some(peer) = peer {
             self.gate.forget(node);
-            account.books().close();
-            (0..self.carried.len()).for_each(|group| account.books().remove(group));
+            peer.agents().close();
+            (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
             self.retry_all();
         }
     }
 
     /// A name became free in a group: whoever was refused it may have it.
     pub(crate) fn retry(&self, group: usize) {
-        for account in self.accounts() {
-            if account.refusals.load(Relaxed) {
-                account.books().retry(group);
+        for peer in self.peers() {
+            if peer.refusals.load(Relaxed) {
+                peer.agents().retry(group);
             }
         }
     }
@@ -217,19 +220,19 @@ impl Shared {
     }
 
     /// Whether this side carries a group that a peer opens, by the same rules.
-    pub(crate) fn standing(&self, opening: &Opening<'_>) -> Standing {
+    pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
         let at = self.carried.iter().position(|c| c.name() == opening.name);
         let Some((at, carried)) = at.and_then(|at| Some((at, self.carried.get(at)?))) else {
-            return Standing::Unknown;
+            return GroupStanding::Unknown;
         };
         match carried.requirements() {
-            Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => Standing::Mismatch,
-            Some(_) => Standing::Carried(at),
+            Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => GroupStanding::Mismatch,
+            Some(_) => GroupStanding::Carried(at),
             None => {
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
-                Standing::Carried(at)
+                GroupStanding::Carried(at)
             }
         }
     }
@@ -279,8 +282,13 @@ impl Shared {
 
     /// Whether a peer may name this term in a group.
     pub(crate) fn admit(&self, group: usize, term: Term) -> Result<(), Closed> {
-        let guard = self.guards.get(group);
+        let guard = self.terms(group);
         guard.map_or(Ok(()), |guard| Ok(guard.admit(term)?))
+    }
+
+    /// The guard of the terms of a group.
+    pub(crate) fn terms(&self, group: usize) -> Option<&GroupTermGuard> {
+        self.guards.get(group)
     }
 
     /// Says once of each group whether hosts that lose each other may have two leaders: within a
@@ -312,13 +320,13 @@ impl Shared {
         if let Ok(mut listener) = self.listener.try_lock() {
             drop(listener.take());
         }
-        for account in self.accounts() {
-            self.remove(&account.node);
+        for peer in self.peers() {
+            self.remove(&peer.node);
         }
         self.events.tell(BridgeEvent::Ended);
     }
 
-    /// Takes the listener as soon as a former life of the actor has let go of it.
+    /// Takes the listener as soon as a former incarnation of the actor has let go of it.
     pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
         Listening {
             listener: Arc::clone(&self.listener).lock_owned().await,
@@ -377,9 +385,9 @@ impl Drop for Listening {
     }
 }
 
-impl Account {
-    pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
-        lock(&self.books)
+impl PeerState {
+    pub(crate) fn agents(&self) -> MutexGuard<'_, PeerAgents> {
+        lock(&self.agents)
     }
 }
 

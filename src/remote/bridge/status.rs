@@ -17,11 +17,11 @@ pub struct PeerStatus {
     pub address: Option<String>,
     /// The link.
     pub link: LinkStatus,
-    /// The latest life of its process that was ever linked.
+    /// The latest incarnation of its process that was ever linked.
     pub incarnation: Option<NodeIncarnation>,
     /// How many of its agents are members here, in all groups.
     pub agents: usize,
-    /// Letters to it that were lost on this side: too old without a link, over the queue's
+    /// Messages to it that were lost on this side: too old without a link, over the queue's
     /// limit, longer than a frame, or to an agent that it has not.
     pub lost: u64,
 }
@@ -47,16 +47,16 @@ pub enum LinkStatus {
 pub struct Traffic {
     /// Frames written.
     pub frames_out: u64,
-    /// Letters in them.
-    pub letters_out: u64,
+    /// Messages in them.
+    pub messages_out: u64,
     /// Bytes written.
     pub bytes_out: u64,
     /// Writes to a stream.
     pub writes: u64,
     /// Frames read.
     pub frames_in: u64,
-    /// Letters in them.
-    pub letters_in: u64,
+    /// Messages in them.
+    pub messages_in: u64,
     /// Bytes read.
     pub bytes_in: u64,
     /// Links that became ready.
@@ -70,11 +70,11 @@ pub struct Traffic {
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     pub(crate) frames_out: AtomicU64,
-    pub(crate) letters_out: AtomicU64,
+    pub(crate) messages_out: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
     pub(crate) writes: AtomicU64,
     pub(crate) frames_in: AtomicU64,
-    pub(crate) letters_in: AtomicU64,
+    pub(crate) messages_in: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
     pub(crate) links: AtomicU64,
     pub(crate) dials: AtomicU64,
@@ -89,11 +89,11 @@ impl Meter {
     pub(crate) fn read(&self) -> Traffic {
         Traffic {
             frames_out: self.frames_out.load(Relaxed),
-            letters_out: self.letters_out.load(Relaxed),
+            messages_out: self.messages_out.load(Relaxed),
             bytes_out: self.bytes_out.load(Relaxed),
             writes: self.writes.load(Relaxed),
             frames_in: self.frames_in.load(Relaxed),
-            letters_in: self.letters_in.load(Relaxed),
+            messages_in: self.messages_in.load(Relaxed),
             bytes_in: self.bytes_in.load(Relaxed),
             links: self.links.load(Relaxed),
             dials: self.dials.load(Relaxed),

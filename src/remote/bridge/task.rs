@@ -3,9 +3,9 @@
 use actix_rt::task::JoinHandle;
 
 /// A task that ends with whoever holds it.
-pub(crate) struct Task(Option<JoinHandle<()>>);
+pub(crate) struct TaskGuard(Option<JoinHandle<()>>);
 
-impl Task {
+impl TaskGuard {
     pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) -> Self {
         Self(Some(actix_rt::spawn(task)))
     }
@@ -16,7 +16,7 @@ impl Task {
     }
 }
 
-impl Drop for Task {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
         if let Some(task) = &self.0 {
             task.abort();

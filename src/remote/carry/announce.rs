@@ -1,7 +1,7 @@
 //! What one link has told the other side of the agents that live here, and what it has to tell.
 //!
-//! Decided here: the order beside letters. An agent is announced before its first letter, and its
-//! end is announced after its last one: changes are taken together with the letters that wait, and
+//! Decided here: the order beside messages. An agent is announced before its first message, and its
+//! end is announced after its last one: changes are taken together with the messages that wait, and
 //! come in two parts, one before and one after them.
 
 use std::{
@@ -11,10 +11,10 @@ use std::{
 
 use crate::{
     protocol::{AgentId, Leader, Member, Presence, Requirements},
-    remote::wire::{LeaderHint, RosterContent},
+    remote::wire::{LeaderHint, RawReceivers, RosterContent},
 };
 
-use super::Home;
+use super::LocalMembers;
 
 /// The agents of one group that live here, as the other side knows them.
 #[derive(Debug, Default)]
@@ -31,12 +31,36 @@ pub(crate) struct Announcer {
     leader: Option<Leader>,
 }
 
+/// The agents here that a message is for.
+#[derive(Debug, Default)]
+pub(crate) struct Named<'a> {
+    is_all: bool,
+    /// Most messages are for one: that takes no list.
+    one: Option<&'a AgentId>,
+    several: Vec<&'a AgentId>,
+    /// How many numbers stand for agents that have left meanwhile.
+    pub(crate) gone: usize,
+    /// How many numbers never stood for anybody.
+    pub(crate) unknown: usize,
+}
+
+impl<'a> Named<'a> {
+    /// These; `None`: all members here.
+    pub(crate) fn receivers(&self) -> Option<&[&'a AgentId]> {
+        match &self.one {
+            _ if self.is_all => None,
+            Some(_) => Some(self.one.as_slice()),
+            None => Some(&self.several),
+        }
+    }
+}
+
 /// What has to be told of one group.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct News {
+pub(crate) struct Announcement {
     /// The group begins anew, by other rules or with other voters.
     pub(crate) opens: Option<Requirements>,
-    /// Before the letters that wait.
+    /// Before the messages that wait.
     pub(crate) before: RosterContent,
     /// After them.
     pub(crate) after: RosterContent,
@@ -54,6 +78,35 @@ impl Announcer {
         self.leaving.clear();
     }
 
+    /// Whom the other side means by the receivers of a message.
+    pub(crate) fn named(&self, to: RawReceivers<'_>) -> Named<'_> {
+        let mut named = Named::default();
+        match to {
+            RawReceivers::All => named.is_all = true,
+            RawReceivers::One(number) => named.one = self.find(number, &mut named),
+            RawReceivers::Several(numbers) => {
+                let several = numbers.into_iter();
+                let several = several.filter_map(|number| self.find(number, &mut named));
+                named.several = several.collect();
+            }
+        }
+        named
+    }
+
+    fn find(&self, number: u32, named: &mut Named<'_>) -> Option<&AgentId> {
+        let id = self.name(number);
+        if id.is_none() {
+            let was_given = self.was_given(number);
+            let count = if was_given {
+                &mut named.gone
+            } else {
+                &mut named.unknown
+            };
+            *count = count.saturating_add(1);
+        }
+        id
+    }
+
     /// Whom the other side means by a number.
     pub(crate) fn name(&self, number: u32) -> Option<&AgentId> {
         self.names.get(&number)
@@ -66,24 +119,24 @@ impl Announcer {
     }
 
     /// Compares what is with what was told; afterwards it counts as told.
-    pub(crate) fn update(&mut self, home: Home) -> News {
-        let mut news = News::default();
+    pub(crate) fn update(&mut self, local: LocalMembers) -> Announcement {
+        let mut announcement = Announcement::default();
         let is_said = |now: &Requirements| {
             self.requirements
                 .as_ref()
                 .is_some_and(|said| said.are_like(now))
         };
-        if let Some(now) = home.requirements.filter(|now| !is_said(now)) {
+        if let Some(now) = local.requirements.filter(|now| !is_said(now)) {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
             *self = Self {
                 requirements: Some(now.clone()),
                 given: self.given,
                 ..Self::default()
             };
-            news.opens = Some(now);
+            announcement.opens = Some(now);
         }
         let mut gone = mem::take(&mut self.known);
-        for member in home.members {
+        for member in local.members {
             let was = gone.remove(&member.id);
             if was.as_ref().is_some_and(|(_, known)| *known == member) {
                 self.known.extend(was.map(|was| (member.id.clone(), was)));
@@ -96,9 +149,9 @@ impl Announcer {
             let ends = member.presence == Presence::Down
                 && was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
             let part = if ends {
-                &mut news.after
+                &mut announcement.after
             } else {
-                &mut news.before
+                &mut announcement.before
             };
             part.members.push((number, member.clone()));
             self.names.insert(number, member.id.clone());
@@ -108,12 +161,12 @@ impl Announcer {
         // Numbers are free only after this was told.
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
-            news.after.left.push(number);
+            announcement.after.left.push(number);
             self.names.remove(&number);
             self.free.insert(number);
         }
-        news.before.leader = self.hint(home.leader);
-        news
+        announcement.before.leader = self.hint(local.leader);
+        announcement
     }
 
     /// The smallest number that nobody has; `others` agents are known beside those listed.
@@ -139,7 +192,7 @@ impl Announcer {
     }
 }
 
-impl News {
+impl Announcement {
     /// In pieces that fit into frames: so many members and numbers in each, the hint in the last.
     pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
@@ -173,19 +226,24 @@ mod tests {
     use super::*;
     use crate::protocol::{Incarnation, MemberKind, Rules, Term};
 
-    fn up(name: &str, life: u64) -> Member {
+    fn up(name: &str, incarnation: u64) -> Member {
         let id = AgentId::new(name).unwrap();
-        Member::up(id, MemberKind::Voter, Some(1.into()), Incarnation(life))
+        Member::up(
+            id,
+            MemberKind::Voter,
+            Some(1.into()),
+            Incarnation(incarnation),
+        )
     }
 
     fn rules(name: &'static str) -> Requirements {
         Requirements::new(Rules::new(name))
     }
 
-    fn home(members: &[Member]) -> Home {
+    fn local(members: &[Member]) -> LocalMembers {
         let requirements = Some(rules("available"));
         let members = members.to_vec();
-        Home {
+        LocalMembers {
             requirements,
             members,
             leader: None,
@@ -199,29 +257,35 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_is_told_before_the_letters_and_who_goes_after_them() {
+    fn who_comes_is_told_before_the_messages_and_who_goes_after_them() {
         let mut announcer = Announcer::default();
-        let news = announcer.update(home(&[up("a", 1), up("b", 1)]));
-        assert_eq!(news.opens, Some(rules("available")));
-        assert_eq!(news.before.members, [(0, up("a", 1)), (1, up("b", 1))]);
+        let announcement = announcer.update(local(&[up("a", 1), up("b", 1)]));
+        assert_eq!(announcement.opens, Some(rules("available")));
+        assert_eq!(
+            announcement.before.members,
+            [(0, up("a", 1)), (1, up("b", 1))]
+        );
 
-        let news = announcer.update(home(&[down(up("a", 1)), up("c", 1)]));
-        assert_eq!(news.opens, None);
-        assert_eq!(news.before.members, [(2, up("c", 1))]);
-        assert_eq!(news.after.members, [(0, down(up("a", 1)))]);
-        assert_eq!(news.after.left, [1]);
+        let announcement = announcer.update(local(&[down(up("a", 1)), up("c", 1)]));
+        assert_eq!(announcement.opens, None);
+        assert_eq!(announcement.before.members, [(2, up("c", 1))]);
+        assert_eq!(announcement.after.members, [(0, down(up("a", 1)))]);
+        assert_eq!(announcement.after.left, [1]);
         let names = [0, 1, 2].map(|number| announcer.name(number).is_some());
         assert_eq!(names, [true, false, true]);
         let given = [0, 1, 2, 3].map(|number| announcer.was_given(number));
         assert_eq!(given, [true, true, true, false]);
 
-        let news = announcer.update(home(&[up("a", 2), up("c", 1), up("d", 1)]));
+        let announcement = announcer.update(local(&[up("a", 2), up("c", 1), up("d", 1)]));
         let again = [(0, up("a", 2)), (1, up("d", 1))];
-        assert_eq!(news.before.members, again, "a free number is given again");
-        assert_eq!(news.after, RosterContent::default());
         assert_eq!(
-            announcer.update(home(&[up("a", 2), up("c", 1), up("d", 1)])),
-            News::default()
+            announcement.before.members, again,
+            "a free number is given again"
+        );
+        assert_eq!(announcement.after, RosterContent::default());
+        assert_eq!(
+            announcer.update(local(&[up("a", 2), up("c", 1), up("d", 1)])),
+            Announcement::default()
         );
     }
 
@@ -232,7 +296,7 @@ mod tests {
         for _ in 0..300 {
             let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
             let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
-            announcer.update(home(&members));
+            announcer.update(local(&members));
             let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
             assert_eq!(numbers.len(), here.len());
             assert!(numbers.iter().all(|number| *number < 40));
@@ -243,21 +307,21 @@ mod tests {
     fn other_rules_begin_a_group_anew() {
         let mut announcer = Announcer::default();
         assert_eq!(
-            announcer.update(Home::default()),
-            News::default(),
+            announcer.update(LocalMembers::default()),
+            Announcement::default(),
             "nobody, no rules"
         );
-        announcer.update(home(&[up("a", 1), up("b", 1)]));
+        announcer.update(local(&[up("a", 1), up("b", 1)]));
         let requirements = Some(rules("quorum"));
         let members = vec![up("b", 2)];
-        let news = announcer.update(Home {
+        let announcement = announcer.update(LocalMembers {
             requirements: requirements.clone(),
             members,
             leader: None,
         });
-        assert_eq!(news.opens, requirements);
-        assert_eq!(news.before.members, [(0, up("b", 2))]);
-        assert!(news.after.left.is_empty());
+        assert_eq!(announcement.opens, requirements);
+        assert_eq!(announcement.before.members, [(0, up("b", 2))]);
+        assert!(announcement.after.left.is_empty());
         let given = [0, 1, 2].map(|number| announcer.was_given(number));
         assert_eq!(
             given,
@@ -269,8 +333,8 @@ mod tests {
     #[test]
     fn who_has_left_keeps_its_number_until_its_last_messages_are_written() {
         let mut announcer = Announcer::default();
-        announcer.update(home(&[up("a", 1), up("b", 1)]));
-        announcer.update(home(&[up("b", 1)]));
+        announcer.update(local(&[up("a", 1), up("b", 1)]));
+        announcer.update(local(&[up("b", 1)]));
         let a = AgentId::new("a").unwrap();
         assert_eq!((announcer.number(&a), announcer.name(0)), (Some(0), None));
         announcer.forget_left();
@@ -295,8 +359,8 @@ mod tests {
             ..members(0, 3)
         };
         let pieces = [left(&[7, 8]), left(&[9]), members(0, 2), members(2, 3)];
-        assert_eq!(News::pieces(&content, 2), pieces);
-        assert_eq!(News::pieces(&RosterContent::default(), 2), []);
+        assert_eq!(Announcement::pieces(&content, 2), pieces);
+        assert_eq!(Announcement::pieces(&RosterContent::default(), 2), []);
         let leader = Some(LeaderHint {
             agent: 1,
             incarnation: Incarnation(1),
@@ -306,7 +370,7 @@ mod tests {
             leader,
             ..RosterContent::default()
         };
-        assert_eq!(News::pieces(&hint, 2), [hint]);
+        assert_eq!(Announcement::pieces(&hint, 2), [hint]);
     }
 
     #[test]
@@ -321,15 +385,15 @@ mod tests {
                 term,
             })
         };
-        let with = |leader| Home {
+        let with = |leader| LocalMembers {
             leader,
-            ..home(&[up("a", 1), up("b", 1)])
+            ..local(&[up("a", 1), up("b", 1)])
         };
-        let news = announcer.update(with(leader()));
-        let hint = news.before.leader.unwrap();
+        let announcement = announcer.update(with(leader()));
+        let hint = announcement.before.leader.unwrap();
         assert_eq!((hint.agent, hint.term), (1, Term(4)));
         assert_eq!(announcer.update(with(leader())).before.leader, None);
-        let pieces = News::pieces(&news.before, 1);
+        let pieces = Announcement::pieces(&announcement.before, 1);
         assert_eq!(pieces.len(), 2);
         assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
     }

@@ -1,23 +1,18 @@
 //! One carried group, whatever its members say to each other.
 
-use std::{
-    fmt::{self, Debug},
-    mem,
-    sync::Arc,
-};
+use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    group::{
-        Group, Handed, Holder, Incoming, Link, OpenError, Remote, Size, Snapshot, Update, Watch,
-    },
-    protocol::{AgentId, Incarnation, Leader, Member, MinimumRole, Presence, Requirements, Term},
+    group::{Group, Handed, Holder, Incoming, OpenError, Remote, Size, Snapshot, Update, Watch},
+    planted::{Defect, has},
+    protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::{
-        Closed, Dropped, Limits, RemoteMessage,
+        Closed, Dropped, Limits, RemoteMessage, Sender,
         wire::{Bounds, decode_payload},
     },
 };
 
-use super::Way;
+use super::{GroupSink, GroupTermGuard};
 
 /// A group without its message type.
 pub(crate) trait Carried: Debug + Send + Sync {
@@ -26,13 +21,14 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn open(&self, floor: Incarnation) -> Result<(), OpenError>;
     /// Takes that back.
     fn close(&self);
-    /// Watches the members that live here.
-    fn watch(&self, ring: Box<dyn Fn() + Send + Sync>) -> Box<dyn Lookout>;
+    /// Watches the members that live here: each call of the result looks at them, and `notify` is
+    /// called at the first change after it.
+    fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
     /// What the group's agents here share; `None` before there are any.
     fn requirements(&self) -> Option<Requirements>;
 
-    /// The route of another node into the group; `lost` hears of names that others have taken.
-    fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route>;
+    /// The route of another node into the group.
+    fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
 }
 
 /// Hears of a name that was an agent's of that node, and who has it now. Called under a lock of the
@@ -40,53 +36,38 @@ pub(crate) trait Carried: Debug + Send + Sync {
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
 /// One other node's route into a group: what it says counts for its own agents; see [`Remote`].
-pub(crate) trait Route: Debug + Send + Sync {
-    /// Whether the node is linked.
+pub(crate) trait NodeRoute: Debug + Send + Sync {
+    /// Notes whether the node is linked.
     fn set_up(&self, is_up: bool);
     /// Applies what the node says; gives back the members whose names others have.
     fn apply(&self, updates: Vec<Update>) -> Vec<Member>;
     fn note_leader(&self, leader: Leader);
-    /// Begins to take letters in, by the membership as it is now: for the letters of one frame.
-    fn intake(&self) -> Box<dyn Intake + '_>;
+    /// The mailboxes of the agents here, by the membership as it is now: for the messages of one
+    /// frame. Terms that they name have to pass this guard.
+    fn mailboxes<'a>(&'a self, terms: &'a GroupTermGuard) -> Box<dyn Mailboxes + 'a>;
 }
 
-/// Takes letters of one group and node in; made by [`Route::intake`].
-pub(crate) trait Intake {
-    /// Decodes a letter, has it judged, and delivers it: to all members here, or to these.
-    /// Says why it was dropped, if it was.
-    fn take(
+/// The mailboxes of a group's agents here, for messages of one node; made by
+/// [`NodeRoute::mailboxes`].
+pub(crate) trait Mailboxes {
+    /// Decodes a message, checks that its sender may say it, and hands it to all members here, or to
+    /// these. It is the only function by which a message of another host reaches a mailbox.
+    ///
+    /// Says how many mailboxes took it and how many were full, or why it was dropped.
+    fn deliver(
         &mut self,
-        from: &AgentId,
-        life: Incarnation,
+        sender: &Sender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
-        judge: &mut Judge<'_>,
-    ) -> Result<Option<Dropped>, Closed>;
-
-    /// To how many the last letter went, and how many mailboxes had no room for it.
-    fn handed(&mut self) -> Handed;
-}
-
-/// Says whether a peer's agent may say this.
-pub(crate) type Judge<'a> = dyn FnMut(&Said) -> Result<(), Closed> + 'a;
-
-/// What has to be judged of a message, whatever its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) kind: &'static str,
-    pub(crate) needs: MinimumRole,
-    pub(crate) term: Option<Term>,
+    ) -> Result<Result<Handed, Dropped>, Closed>;
 }
 
 /// Looks at the members of a group that live here; made by [`Carried::watch`].
-pub(crate) trait Lookout: Debug + Send {
-    /// The next change rings.
-    fn look(&self) -> Home;
-}
+pub(crate) type LookAtMembers = Box<dyn Fn() -> LocalMembers + Send>;
 
 /// The members of a group that live here.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Home {
+pub(crate) struct LocalMembers {
     /// What they share, if there are any.
     pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
@@ -128,55 +109,33 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
         self.group.set_closed(true);
     }
 
-    fn watch(&self, ring: Box<dyn Fn() + Send + Sync>) -> Box<dyn Lookout> {
-        Box::new(self.group.watch(ring))
+    fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers {
+        let watch = self.group.watch(notify);
+        Box::new(move || look(&watch))
     }
 
     fn requirements(&self) -> Option<Requirements> {
         self.group.requirements()
     }
 
-    fn route(&self, node: &str, way: Arc<Way>, lost: Lost) -> Arc<dyn Route> {
-        let line = Arc::new(Wire { way, lost });
-        Arc::new(Path {
-            remote: self.group.remote(node, line),
+    fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute> {
+        Arc::new(TypedRoute {
+            remote: self.group.remote(node, sink),
             bounds: self.bounds,
             mailbox: self.mailbox,
         })
     }
 }
 
-/// The way to the members on another node, and who is told when one of them loses its name.
-struct Wire {
-    way: Arc<Way>,
-    lost: Lost,
-}
-
-impl<M: RemoteMessage> Link<M> for Wire {
-    fn carry(&self, to: &[AgentId], letter: Incoming<M>) {
-        Link::<M>::carry(&*self.way, to, letter);
-    }
-
-    fn lost(&self, id: &AgentId, to: &Holder) {
-        (self.lost)(id, to);
-    }
-}
-
-impl Debug for Wire {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Wire").field(&self.way).finish()
-    }
-}
-
 /// A route with its group's message type.
 #[derive(Debug)]
-struct Path<M: RemoteMessage> {
+struct TypedRoute<M: RemoteMessage> {
     remote: Remote<M>,
     bounds: Bounds,
     mailbox: usize,
 }
 
-impl<M: RemoteMessage> Route for Path<M> {
+impl<M: RemoteMessage> NodeRoute for TypedRoute<M> {
     fn set_up(&self, is_up: bool) {
         self.remote.set_up(is_up);
     }
@@ -189,86 +148,76 @@ impl<M: RemoteMessage> Route for Path<M> {
         self.remote.note_leader(leader);
     }
 
-    fn intake(&self) -> Box<dyn Intake + '_> {
-        Box::new(Desk {
-            remote: &self.remote,
+    fn mailboxes<'a>(&'a self, terms: &'a GroupTermGuard) -> Box<dyn Mailboxes + 'a> {
+        Box::new(TypedMailboxes {
+            route: self,
+            terms,
             snapshot: self.remote.group().routes(),
-            bounds: self.bounds,
-            mailbox: self.mailbox,
-            taken: 0,
-            handed: Handed::default(),
+            sent: 0,
         })
     }
 }
 
-/// Takes letters in by one snapshot: no lock of the group is taken for each.
-struct Desk<'a, M: RemoteMessage> {
-    remote: &'a Remote<M>,
+/// Mailboxes by one snapshot: no lock of the group is taken for each message.
+struct TypedMailboxes<'a, M: RemoteMessage> {
+    route: &'a TypedRoute<M>,
+    terms: &'a GroupTermGuard,
     snapshot: Arc<Snapshot<M>>,
-    bounds: Bounds,
-    mailbox: usize,
-    /// Handed over, not yet counted.
-    taken: u64,
-    /// What became of the last letter.
-    handed: Handed,
+    /// Handed over, not yet counted: the group's counter is shared by all threads.
+    sent: u64,
 }
 
-impl<M: RemoteMessage> Intake for Desk<'_, M> {
-    fn take(
+impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
+    fn deliver(
         &mut self,
-        from: &AgentId,
-        life: Incarnation,
+        sender: &Sender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
-        judge: &mut Judge<'_>,
-    ) -> Result<Option<Dropped>, Closed> {
-        let message: M = decode_payload(payload, self.bounds)?;
-        judge(&Said {
-            kind: message.kind(),
-            needs: message.needs(from),
-            term: message.term(),
-        })?;
-        // Somebody else has the name: this is not the member that the others know by it.
-        if !self.remote.has(&self.snapshot, from) {
-            return Ok(Some(Dropped::RefusedName));
+    ) -> Result<Result<Handed, Dropped>, Closed> {
+        let message: M = decode_payload(payload, self.route.bounds)?;
+        // Before the term: what an agent may not say must not move the group's highest known term.
+        let is_allowed = sender.may_be.covers(message.needs(sender.from));
+        if !is_allowed && !has(Defect::RoleNotAsked) {
+            let kind = message.kind();
+            return Err(Closed::Role { kind });
         }
-        let letter = Incoming {
-            from: from.clone(),
-            incarnation: life,
+        if let Some(term) = message.term() {
+            self.terms.admit(term)?;
+        }
+        // Another agent has the name: this is not the member that the others know by it.
+        if !self.route.remote.has(&self.snapshot, sender.from) {
+            return Ok(Err(Dropped::RefusedName));
+        }
+        let incoming = Incoming {
+            from: sender.from.clone(),
+            incarnation: sender.incarnation,
             message,
         };
-        let size = Size::of(payload.len(), self.mailbox);
-        self.handed = self.snapshot.hand(letter, to, size);
-        self.taken = self.taken.saturating_add(self.handed.sent);
-        Ok(None)
-    }
-
-    fn handed(&mut self) -> Handed {
-        mem::take(&mut self.handed)
+        let size = Size::of(payload.len(), self.route.mailbox);
+        let handed = self.snapshot.hand(incoming, to, size);
+        self.sent = self.sent.saturating_add(handed.sent);
+        Ok(Ok(handed))
     }
 }
 
-impl<M: RemoteMessage> Drop for Desk<'_, M> {
+impl<M: RemoteMessage> Drop for TypedMailboxes<'_, M> {
     fn drop(&mut self) {
-        self.snapshot.count_sent(self.taken);
+        self.snapshot.count_sent(self.sent);
     }
 }
 
-impl<M: RemoteMessage> Lookout for Watch<M> {
-    fn look(&self) -> Home {
-        let snapshot = Self::look(self);
-        let members: Vec<Member> = snapshot.here().cloned().collect();
-        let group = self.group();
-        let leads = |leader: &&Leader| {
-            let at = members.binary_search_by(|member| member.id.cmp(&leader.id));
-            at.is_ok_and(|at| members.get(at).is_some_and(is_there))
-        };
-        let leader = group.members().leader().filter(leads).cloned();
-        Home {
-            requirements: group.requirements(),
-            members,
-            leader,
-        }
+fn look<M: RemoteMessage>(watch: &Watch<M>) -> LocalMembers {
+    let members: Vec<Member> = watch.look().here().cloned().collect();
+    let group = watch.group();
+    let leads = |leader: &&Leader| {
+        let at = members.binary_search_by(|member| member.id.cmp(&leader.id));
+        at.is_ok_and(|at| members.get(at).is_some_and(is_there))
+    };
+    let leader = group.members().leader().filter(leads).cloned();
+    LocalMembers {
+        requirements: group.requirements(),
+        members,
+        leader,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What this side made of a node's rosters: which of its agents are members here.
 //!
-//! Decided here: how news of another host becomes news of a group. What is certain there is
+//! Decided here: how the rosters of another host change a group. What is certain there is
 //! certain here; a node that is gone leaves a guess. A name that somebody else has is refused and
 //! kept in mind: when it becomes free, its owner gets it. All that one roster says of a group is one
 //! step of the group, and a group that begins anew costs nothing until it is known who is gone.
@@ -18,34 +18,34 @@ use crate::{
     group::Update,
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member, Presence, Time},
-    remote::{Limits, LinkId, News, NodeIncarnation},
+    remote::{Limits, LinkId, NodeIncarnation, RosterChange},
 };
 
-use super::{Carried, Lost, Outbox, Route, Way};
+use super::{Carried, GroupSink, Lost, NodeRoute, Outbox};
 
 /// The agents of one node, in all groups. They outlast the links to it.
 #[derive(Debug)]
-pub(crate) struct Books {
-    /// The latest life of the node that was ever linked.
+pub(crate) struct PeerAgents {
+    /// The latest incarnation of the node that was ever linked.
     pub(crate) latest: Option<NodeIncarnation>,
-    /// The life that the agents belong to.
-    life: Option<NodeIncarnation>,
+    /// The incarnation that the agents belong to.
+    incarnation: Option<NodeIncarnation>,
     /// The link whose rosters count: the newest.
     link: Option<LinkId>,
     /// When the last one was lost, by the bridge's clock.
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
-    groups: Vec<Page>,
+    groups: Vec<GroupAgents>,
     /// Whether somebody was refused: so that nobody needs the lock to learn that nobody was.
     refusals: Arc<AtomicBool>,
 }
 
 /// The agents of one node in one group.
 #[derive(Debug)]
-struct Page {
-    way: Arc<Way>,
-    route: Arc<dyn Route>,
-    members: BTreeMap<AgentId, Known>,
+struct GroupAgents {
+    sink: Arc<GroupSink>,
+    route: Arc<dyn NodeRoute>,
+    members: BTreeMap<AgentId, KnownAgent>,
     /// How many of them are not certainly down.
     there: usize,
     /// Somebody else has the name.
@@ -55,14 +55,14 @@ struct Page {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    life: Option<Incarnation>,
+struct KnownAgent {
+    incarnation: Option<Incarnation>,
     is_down: bool,
     /// When it was last named: before this round, it is in doubt.
     round: u64,
 }
 
-impl Books {
+impl PeerAgents {
     /// Of the node `node`, in these groups; `lost` makes who hears of names that are lost in one.
     pub(crate) fn new(
         node: &str,
@@ -71,12 +71,12 @@ impl Books {
         lost: impl Fn(usize) -> Lost,
     ) -> Self {
         let outbox = Arc::new(Outbox::new(limits));
-        let page = |(group, carried): (u32, &Arc<dyn Carried>)| {
-            let way = Arc::new(Way::new(group, Arc::clone(&outbox)));
+        let table = |(group, carried): (u32, &Arc<dyn Carried>)| {
             let lost = lost(usize::try_from(group).unwrap_or(usize::MAX));
-            let route = carried.route(node, Arc::clone(&way), lost);
-            Page {
-                way,
+            let sink = Arc::new(GroupSink::new(group, Arc::clone(&outbox), lost));
+            let route = carried.route(node, Arc::clone(&sink));
+            GroupAgents {
+                sink,
                 route,
                 members: BTreeMap::new(),
                 there: 0,
@@ -84,10 +84,10 @@ impl Books {
                 round: 0,
             }
         };
-        let groups = (0u32..).zip(carried).map(page).collect();
+        let groups = (0u32..).zip(carried).map(table).collect();
         Self {
             latest: None,
-            life: None,
+            incarnation: None,
             link: None,
             lost: Time::ZERO,
             outbox,
@@ -97,54 +97,57 @@ impl Books {
     }
 
     /// The node's routes into the groups.
-    pub(crate) fn routes(&self) -> Vec<Arc<dyn Route>> {
+    pub(crate) fn routes(&self) -> Vec<Arc<dyn NodeRoute>> {
         let routes = self.groups.iter();
-        routes.map(|page| Arc::clone(&page.route)).collect()
+        routes.map(|table| Arc::clone(&table.route)).collect()
     }
 
-    /// Applies news of one group; says whose names were refused.
-    pub(crate) fn apply(&mut self, link: LinkId, news: News) -> Vec<AgentId> {
+    /// Applies what changed in one group; says whose names were refused.
+    pub(crate) fn apply(&mut self, link: LinkId, change: RosterChange) -> Vec<AgentId> {
         let is_present = self.counts(link);
-        let Some(page) = self.groups.get_mut(news.group).filter(|_| is_present) else {
+        let Some(table) = self.groups.get_mut(change.group).filter(|_| is_present) else {
             return Vec::new();
         };
-        if news.is_opening {
-            page.doubt();
+        if change.is_opening {
+            table.doubt();
         }
-        let left = news.left.into_iter().map(|(_, id)| id);
+        let left = change.left.into_iter().map(|(_, id)| id);
         let ended = left.filter_map(|id| {
-            let known = page.ended(&id)?;
-            Some(Update::Left(id, known.life))
+            let known = table.ended(&id)?;
+            Some(Update::Left(id, known.incarnation))
         });
         let mut updates: Vec<Update> = ended.collect();
-        let members = news.members.into_iter().map(|(_, member)| member);
-        updates.extend(members.map(|member| page.known(member)));
-        let refused = page.tell(updates);
-        if let Some(leader) = news.leader {
-            page.route.note_leader(leader);
+        let members = change.members.into_iter().map(|(_, member)| member);
+        updates.extend(members.map(|member| table.known(member)));
+        let refused = table.tell(updates);
+        if let Some(leader) = change.leader {
+            table.route.note_leader(leader);
         }
         self.note_refusals();
         refused
     }
 
     /// All groups have begun anew over this link: who was not named is gone. For
-    /// certain, if the life is the one that named it before.
+    /// certain, if the incarnation is the one that named it before.
     pub(crate) fn sweep(&mut self, link: LinkId) {
         if !self.counts(link) {
             return;
         }
-        let is_same = self.life == self.latest;
-        self.life = self.latest;
-        for page in &mut self.groups {
-            let round = page.round;
-            let doubtful = page.members.iter().filter(|(_, known)| known.round < round);
+        let is_same = self.incarnation == self.latest;
+        self.incarnation = self.latest;
+        for table in &mut self.groups {
+            let round = table.round;
+            let doubtful = table
+                .members
+                .iter()
+                .filter(|(_, known)| known.round < round);
             let doubtful: Vec<_> = doubtful.map(|(id, _)| id.clone()).collect();
             let gone = doubtful.into_iter().filter_map(|id| {
-                let known = page.ended(&id)?;
-                Some(Update::Left(id, known.life.filter(|_| is_same)))
+                let known = table.ended(&id)?;
+                Some(Update::Left(id, known.incarnation.filter(|_| is_same)))
             });
             let gone = gone.collect();
-            page.tell(gone);
+            table.tell(gone);
         }
     }
 
@@ -160,22 +163,22 @@ impl Books {
     }
 
     /// A link is ready: every group begins anew, and only this link counts from now on.
-    pub(crate) fn begin(&mut self, life: NodeIncarnation, link: LinkId) {
-        if self.latest.is_some_and(|latest| latest > life) {
+    pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
+        if self.latest.is_some_and(|latest| latest > incarnation) {
             // A node whose former number was forgotten: what it numbers begins anew as well.
             (0..self.groups.len()).for_each(|group| self.remove(group));
-            self.life = None;
+            self.incarnation = None;
         }
-        self.latest = Some(life);
+        self.latest = Some(incarnation);
         self.link = Some(link);
-        for page in &mut self.groups {
-            page.doubt();
-            page.route.set_up(true);
+        for table in &mut self.groups {
+            table.doubt();
+            table.route.set_up(true);
         }
         self.note_refusals();
     }
 
-    /// The latest life of the node that counts against an earlier one: nobody remembers for ever,
+    /// The latest incarnation of the node that counts against an earlier one: nobody remembers for ever,
     /// lest a number that was once too high keep the node out.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
@@ -189,37 +192,37 @@ impl Books {
         if was_linked {
             self.lost = now;
         }
-        for page in &self.groups {
-            page.route.set_up(false);
+        for table in &self.groups {
+            table.route.set_up(false);
         }
         was_linked
     }
 
     /// The node is thought to have ended: so are its agents.
     pub(crate) fn suspect(&self) {
-        for page in &self.groups {
-            let suspect = |(id, known): (&AgentId, &Known)| {
-                let life = known.life?;
+        for table in &self.groups {
+            let suspect = |(id, known): (&AgentId, &KnownAgent)| {
+                let incarnation = known.incarnation?;
                 if has(Defect::SilenceIsCertain) {
-                    return Some(Update::Left(id.clone(), Some(life)));
+                    return Some(Update::Left(id.clone(), Some(incarnation)));
                 }
-                Some(Update::Suspect(id.clone(), life))
+                Some(Update::Suspect(id.clone(), incarnation))
             };
-            let suspected = page.members.iter().filter_map(suspect).collect();
-            page.route.apply(suspected);
+            let suspected = table.members.iter().filter_map(suspect).collect();
+            table.route.apply(suspected);
         }
     }
 
     /// The node is none any more, or follows other rules in this group: so its agents are no
     /// members.
     pub(crate) fn remove(&mut self, group: usize) {
-        let Some(page) = self.groups.get_mut(group) else {
+        let Some(table) = self.groups.get_mut(group) else {
             return;
         };
-        page.refused.clear();
-        let members = std::mem::take(&mut page.members).into_keys();
-        page.there = 0;
-        page.tell(members.map(|id| Update::Left(id, None)).collect());
+        table.refused.clear();
+        let members = std::mem::take(&mut table.members).into_keys();
+        table.there = 0;
+        table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
     }
 
@@ -228,12 +231,12 @@ impl Books {
         if self.link.is_none() {
             return; // it would lose the name again at once
         }
-        let Some(page) = self.groups.get_mut(group) else {
+        let Some(table) = self.groups.get_mut(group) else {
             return;
         };
-        let refused = std::mem::take(&mut page.refused).into_values();
-        let updates: Vec<Update> = refused.map(|member| page.known(member)).collect();
-        page.tell(updates);
+        let refused = std::mem::take(&mut table.refused).into_values();
+        let updates: Vec<Update> = refused.map(|member| table.known(member)).collect();
+        table.tell(updates);
         self.note_refusals();
     }
 
@@ -243,17 +246,17 @@ impl Books {
     }
 
     fn note_refusals(&self) {
-        let any = self.groups.iter().any(|page| !page.refused.is_empty());
+        let any = self.groups.iter().any(|table| !table.refused.is_empty());
         self.refusals.store(any, Relaxed);
     }
 
     /// How many of the node's agents are members of a group here.
-    pub(crate) fn agents(&self) -> usize {
-        self.groups.iter().map(|page| page.members.len()).sum()
+    pub(crate) fn count_members(&self) -> usize {
+        self.groups.iter().map(|table| table.members.len()).sum()
     }
 }
 
-impl Page {
+impl GroupAgents {
     /// The group begins anew: all are in doubt until they are named again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
@@ -262,8 +265,8 @@ impl Page {
 
     /// Notes an agent as the node knows it.
     fn known(&mut self, member: Member) -> Update {
-        let known = Known {
-            life: member.incarnation,
+        let known = KnownAgent {
+            incarnation: member.incarnation,
             is_down: member.presence == Presence::Down,
             round: self.round,
         };
@@ -275,15 +278,15 @@ impl Page {
     }
 
     /// Notes that an agent is gone; says what was known of it, if it was a member. An agent leaves
-    /// its group only when its last life has ended for certain.
-    fn ended(&mut self, id: &AgentId) -> Option<Known> {
+    /// its group only when its last incarnation has ended for certain.
+    fn ended(&mut self, id: &AgentId) -> Option<KnownAgent> {
         self.refused.remove(id);
         let known = self.members.remove(id)?;
         self.is_gone(Some(known));
         Some(known)
     }
 
-    fn is_gone(&mut self, known: Option<Known>) {
+    fn is_gone(&mut self, known: Option<KnownAgent>) {
         let was_there = known.is_some_and(|known| !known.is_down);
         self.there = self.there.saturating_sub(usize::from(was_there));
     }
@@ -302,7 +305,7 @@ impl Page {
             names.push(member.id.clone());
             self.refused.insert(member.id.clone(), member);
         }
-        self.way.set_there(self.there);
+        self.sink.set_there(self.there);
         names
     }
 }

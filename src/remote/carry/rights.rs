@@ -1,8 +1,8 @@
 //! For which agents a peer may speak, and as what.
 //!
 //! Decided here: what a name pattern covers, and that the most generous grant counts. Asked once
-//! for each agent a peer announces; letters then name agents by the number they were announced
-//! under. What a letter says must be within the rights of the agent that says it. Not here: who a peer is; a certificate or the peer table says that.
+//! for each agent a peer announces; messages then name agents by the number they were announced
+//! under. What a message says must be within the rights of the agent that says it. Not here: who a peer is; a certificate or the peer table says that.
 
 use crate::protocol::{MemberKind, MinimumRole};
 

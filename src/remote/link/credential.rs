@@ -52,12 +52,12 @@ pub trait Credential: fmt::Debug + Send + Sync {
 
 /// Which end of a connection a side is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ConnectionEnd {
     Dialler,
     Acceptor,
 }
 
-impl Part {
+impl ConnectionEnd {
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Dialler => Self::Acceptor,
@@ -69,12 +69,12 @@ impl Part {
 /// What both sides of a connection have said before they prove anything: whole frames, in their
 /// order.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct Transcript {
     pub(crate) here: Vec<u8>,
     pub(crate) there: Vec<u8>,
 }
 
-impl Said {
+impl Transcript {
     /// Notes the body of a frame of the other side.
     pub(crate) fn hear(&mut self, body: &[u8]) {
         let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
@@ -83,14 +83,14 @@ impl Said {
     }
 
     /// What `prover` proves, as seen by the side `me`.
-    pub(crate) fn statement(&self, me: Part, prover: Part) -> Vec<u8> {
+    pub(crate) fn statement(&self, me: ConnectionEnd, prover: ConnectionEnd) -> Vec<u8> {
         let (dialler, acceptor) = match me {
-            Part::Dialler => (&self.here, &self.there),
-            Part::Acceptor => (&self.there, &self.here),
+            ConnectionEnd::Dialler => (&self.here, &self.there),
+            ConnectionEnd::Acceptor => (&self.there, &self.here),
         };
         let part: &[u8] = match prover {
-            Part::Dialler => b"d",
-            Part::Acceptor => b"a",
+            ConnectionEnd::Dialler => b"d",
+            ConnectionEnd::Acceptor => b"a",
         };
         // Frames begin with their length: where one ends and the next begins is no question.
         [LABEL, part, dialler, acceptor].concat()

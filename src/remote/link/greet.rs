@@ -11,21 +11,21 @@ use tracing::warn;
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Closed, Established, Farewell, Handshake, NodeId, Progress,
-        bridge::{gate::Pass, peers::DialError, shared::Account},
+        Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
+        bridge::{gate::Pass, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
     },
 };
 
-use super::{Call, Connection, first_byte::FirstByte, goodbye};
+use super::{Connection, Setup, first_byte::FirstByte, goodbye};
 
 /// A connection that both sides accept.
 pub(super) struct Greeted {
     pub(super) stream: Box<dyn Stream>,
     pub(super) frames: Frames,
     pub(super) link: Established,
-    pub(super) account: Arc<Account>,
+    pub(super) peer: Arc<PeerState>,
     /// The other end, for logs and events.
     pub(super) from: String,
     /// Held for as long as the connection lives.
@@ -126,19 +126,19 @@ enum Caller {
 
 impl Connection {
     /// Until both sides are ready, within the limit for all of it.
-    pub(super) async fn greet(&self, call: Call, since: Time) -> Result<Greeted, Failed> {
+    pub(super) async fn greet(&self, setup: Setup, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
-        let (caller, from, pass) = match call {
-            Call::Accept(arrival, pass) => {
+        let (caller, from, pass) = match setup {
+            Setup::Accept(arrival, pass) => {
                 let stream = FirstByte::new(arrival.stream, pass.ear());
                 (Caller::Other(stream), arrival.from, Some(pass))
             }
-            Call::Dial(account) => {
-                let address = account.address.clone().unwrap_or_default();
+            Setup::Dial(peer) => {
+                let address = peer.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
                 let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
                 let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
-                (Caller::Me(stream, account.node.clone()), address, None)
+                (Caller::Me(stream, peer.node.clone()), address, None)
             }
         };
         let failed = |failed: Failed| Failed {
@@ -159,8 +159,8 @@ impl Connection {
         let met = met.unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
         let (stream, frames, link) = met.map_err(failed)?;
         // It may have been removed meanwhile.
-        let account = self.shared.account(&link.peer);
-        let account = account.ok_or_else(|| failed(Closed::Auth.into()))?;
+        let peer = self.shared.peer(&link.peer);
+        let peer = peer.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
             if !pass.ready() {
@@ -172,7 +172,7 @@ impl Connection {
             stream,
             frames,
             link,
-            account,
+            peer,
             from,
             pass,
         })
@@ -214,7 +214,7 @@ impl Connection {
         let Some(security) = &self.shared.security else {
             return Ok((stream, None));
         };
-        let is_peer = |node: &NodeId| self.shared.account(node).is_some();
+        let is_peer = |node: &NodeId| self.shared.peer(node).is_some();
         let secured = match dialled {
             Some(node) => security.outbound(stream, node).await,
             None => security.inbound(stream, &is_peer).await,
@@ -258,8 +258,8 @@ impl Connection {
                 Err(why) => Err(why),
             };
             match received {
-                Ok(Progress::Waiting) => {}
-                Ok(Progress::Ready(link)) => {
+                Ok(HandshakeProgress::Waiting) => {}
+                Ok(HandshakeProgress::Ready(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
                     frames.raise(limits);
@@ -281,11 +281,11 @@ impl Connection {
         if vouched.is_some_and(|node| *node != hello.node) {
             return None;
         }
-        let account = self.shared.account(&hello.node)?;
+        let peer = self.shared.peer(&hello.node)?;
         let (now, forget) = (self.shared.now(), self.shared.limits.forget());
-        let latest = account.books().latest_at(now, forget);
+        let latest = peer.agents().latest_at(now, forget);
         Some(Acquaintance {
-            rights: account.rights.clone(),
+            rights: peer.rights.clone(),
             latest,
         })
     }

@@ -38,7 +38,7 @@ use crate::protocol::Time;
 use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
     Nonce, Proof, Rights, SecretFault,
-    link::credential::{Part, Said},
+    link::credential::{ConnectionEnd, Transcript},
     wire::{self, Allowance, Bounds, Conditions, Features, Frame, Hello, Versions},
 };
 
@@ -49,7 +49,7 @@ pub struct Introduction {
     pub node: NodeId,
     /// Its cluster.
     pub cluster: ClusterId,
-    /// Its life.
+    /// Its incarnation.
     pub incarnation: NodeIncarnation,
     /// What it speaks; [`Versions::OURS`].
     pub versions: Versions,
@@ -82,7 +82,7 @@ impl Introduction {
 pub struct Acquaintance {
     /// What it may announce.
     pub rights: Rights,
-    /// The latest life of it that was ever met, if any.
+    /// The latest incarnation of it that was ever met, if any.
     pub latest: Option<NodeIncarnation>,
 }
 
@@ -92,7 +92,7 @@ pub struct Acquaintance {
 /// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then
 ///    [`asking`](Self::asking) where there is a secret; send what it wrote.
 /// 2. Give each frame's body to [`receive`](Self::receive); send what it wrote, *also* when the
-///    link is ready by it, and before closing when it failed. On [`Progress::Ready`] call
+///    link is ready by it, and before closing when it failed. On [`HandshakeProgress::Ready`] call
 ///    [`Frames::raise`](crate::remote::wire::Frames::raise) and go on with an
 ///    [`Inbound`](crate::remote::Inbound).
 /// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
@@ -106,12 +106,12 @@ pub struct Handshake {
     deadline: Time,
     /// What proves and checks, and this side's challenge, if it asks for a proof.
     asking: Option<(Arc<dyn Credential>, Challenge)>,
-    said: Said,
-    state: State,
+    transcript: Transcript,
+    state: HandshakeState,
 }
 
 #[derive(Debug)]
-enum State {
+enum HandshakeState {
     /// HELLO was sent.
     Greeting,
     /// CONDITIONS were sent: the other side says that it is this one.
@@ -124,7 +124,7 @@ enum State {
 
 /// How far a handshake is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum HandshakeProgress {
     /// More frames are needed.
     Waiting,
     /// The link is ready.
@@ -136,7 +136,7 @@ pub enum Progress {
 pub struct Established {
     /// The other side.
     pub peer: NodeId,
-    /// Its life.
+    /// Its incarnation.
     pub incarnation: NodeIncarnation,
     /// The link.
     pub link: LinkId,
@@ -188,11 +188,11 @@ impl Handshake {
             allowance: Allowance::of(limits),
             deadline: since.after(limits.handshake()),
             asking: None,
-            said: Said {
+            transcript: Transcript {
                 here: hello.to_vec(),
                 there: Vec::new(),
             },
-            state: State::Greeting,
+            state: HandshakeState::Greeting,
         }
     }
 
@@ -226,8 +226,8 @@ impl Handshake {
         body: &[u8],
         who: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
-    ) -> Result<Progress, Closed> {
-        let state = std::mem::replace(&mut self.state, State::Over);
+    ) -> Result<HandshakeProgress, Closed> {
+        let state = std::mem::replace(&mut self.state, HandshakeState::Over);
         let next = self.step(now, state, body, who, out);
         match next {
             Ok((state, progress)) => {
@@ -246,32 +246,38 @@ impl Handshake {
     fn step(
         &mut self,
         now: Time,
-        state: State,
+        state: HandshakeState,
         body: &[u8],
         who: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
-    ) -> Result<(State, Progress), Closed> {
+    ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
         if now >= self.deadline {
             return Err(Closed::HandshakeTimeout);
         }
         match (state, Frame::decode(body, self.bounds)?) {
-            (State::Greeting, Frame::Hello(hello)) => {
+            (HandshakeState::Greeting, Frame::Hello(hello)) => {
                 let established = self.judge(&hello, who)?;
-                self.said.hear(body);
+                self.transcript.hear(body);
                 self.state_conditions(out);
-                Ok((State::Agreeing(Box::new(established)), Progress::Waiting))
+                Ok((
+                    HandshakeState::Agreeing(Box::new(established)),
+                    HandshakeProgress::Waiting,
+                ))
             }
-            (State::Agreeing(mut established), Frame::Conditions(conditions)) => {
+            (HandshakeState::Agreeing(mut established), Frame::Conditions(conditions)) => {
                 self.agree(&conditions)?;
-                self.said.hear(body);
+                self.transcript.hear(body);
                 established.allowance = conditions.allowance;
                 established.end = conditions.end;
                 if !self.proves_last() {
                     self.accept(established.link, out);
                 }
-                Ok((State::Accepting(established), Progress::Waiting))
+                Ok((
+                    HandshakeState::Accepting(established),
+                    HandshakeProgress::Waiting,
+                ))
             }
-            (State::Accepting(established), Frame::Ready { link, proofs }) => {
+            (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
                 if link != established.link {
                     return Err(Closed::WrongLink);
@@ -279,10 +285,12 @@ impl Handshake {
                 if self.proves_last() {
                     self.accept(link, out);
                 }
-                Ok((State::Over, Progress::Ready(established)))
+                Ok((HandshakeState::Over, HandshakeProgress::Ready(established)))
             }
             (
-                State::Greeting | State::Agreeing(_) | State::Accepting(_),
+                HandshakeState::Greeting
+                | HandshakeState::Agreeing(_)
+                | HandshakeState::Accepting(_),
                 Frame::Goodbye { why },
             ) => Err(Closed::Goodbye(why)),
             _ => Err(Closed::Protocol),
@@ -297,7 +305,7 @@ impl Handshake {
             end: self.me.end,
         }
         .encode(&mut conditions);
-        self.said.here.extend_from_slice(&conditions);
+        self.transcript.here.extend_from_slice(&conditions);
         out.extend_from_slice(&conditions);
     }
 
@@ -314,7 +322,7 @@ impl Handshake {
     fn accept(&self, link: LinkId, out: &mut BytesMut) {
         let proofs = self.asking.as_ref().map(|(credential, _)| {
             let part = self.part();
-            credential.prove(&self.said.statement(part, part))
+            credential.prove(&self.transcript.statement(part, part))
         });
         wire::encode_proof(link, &proofs.unwrap_or_default(), out);
     }
@@ -325,7 +333,7 @@ impl Handshake {
             return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
         };
         let part = self.part();
-        let statement = self.said.statement(part, part.other());
+        let statement = self.transcript.statement(part, part.other());
         if credential.accepts(&statement, proofs) {
             Ok(())
         } else {
@@ -333,16 +341,16 @@ impl Handshake {
         }
     }
 
-    const fn part(&self) -> Part {
+    const fn part(&self) -> ConnectionEnd {
         if self.dialled.is_some() {
-            Part::Dialler
+            ConnectionEnd::Dialler
         } else {
-            Part::Acceptor
+            ConnectionEnd::Acceptor
         }
     }
 
     fn proves_last(&self) -> bool {
-        self.asking.is_some() && self.part() == Part::Acceptor
+        self.asking.is_some() && self.part() == ConnectionEnd::Acceptor
     }
 
     fn judge(

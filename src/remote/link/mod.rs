@@ -12,14 +12,12 @@ mod credential;
 mod deliver;
 mod first_byte;
 mod greet;
-mod guard;
 mod handshake;
 mod inbound;
 mod numbers;
 pub(crate) mod pace;
 mod read;
 mod ready;
-mod terms;
 mod write;
 
 use std::{io, sync::Arc, time::Duration};
@@ -37,26 +35,24 @@ use crate::remote::{
     Closed, Farewell, Nonce, RemoteBridge,
     bridge::{
         gate::Pass,
-        message::{Ended, Opened, Outcome},
+        message::{ConnectionEnded, ConnectionOutcome, LinkReady},
         peers::{ConnId, DialError, Origin},
-        shared::{Account, Shared},
+        shared::{PeerState, Shared},
     },
     transport::{Arrival, Stream},
     wire::encode_goodbye,
 };
 
 pub use credential::{Challenge, Credential, EndDigest, Proof};
-pub(crate) use guard::Guard;
-pub use handshake::{Acquaintance, Established, Handshake, Introduction, Progress};
-pub use inbound::{Inbound, Letter, News, Passed, Standing, Verdict};
-pub use terms::{TermFault, TermGuard};
+pub use handshake::{Acquaintance, Established, Handshake, HandshakeProgress, Introduction};
+pub use inbound::{FrameVerdict, GroupStanding, Inbound, RosterChange, Sender};
 
 use greet::{Failed, Greeted, Unproven};
 
 /// How a connection comes about.
-pub(crate) enum Call {
+pub(crate) enum Setup {
     /// This side dials a peer that has an address.
-    Dial(Arc<Account>),
+    Dial(Arc<PeerState>),
     /// Somebody came.
     Accept(Arrival, Pass),
 }
@@ -70,35 +66,35 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The whole life of a connection.
-    pub(crate) async fn run(self, call: Call) {
-        let origin = match &call {
-            Call::Dial(_) => Origin::Dialled,
-            Call::Accept(..) => Origin::Accepted,
+    /// The whole incarnation of a connection.
+    pub(crate) async fn run(self, setup: Setup) {
+        let origin = match &setup {
+            Setup::Dial(_) => Origin::Dialled,
+            Setup::Accept(..) => Origin::Accepted,
         };
-        let node = match &call {
-            Call::Dial(account) => Some(account.node.clone()),
-            Call::Accept(..) => None,
+        let node = match &setup {
+            Setup::Dial(peer) => Some(peer.node.clone()),
+            Setup::Accept(..) => None,
         };
-        let mut report = Report {
+        let mut report = EndReport {
             bridge: self.bridge.clone(),
-            ended: Some(Ended {
+            ended: Some(ConnectionEnded {
                 conn: self.conn,
                 node,
                 origin,
                 // What holds if this task panics.
-                outcome: Outcome::Failed(DialError::NoAnswer),
+                outcome: ConnectionOutcome::Failed(DialError::NoAnswer),
             }),
         };
         let since = self.shared.now();
-        match self.greet(call, since).await {
+        match self.greet(setup, since).await {
             Err(failed) => self.refuse(failed, &mut report).await,
             Ok(greeted) => self.live(greeted, origin, &mut report).await,
         }
     }
 
     /// It came to nothing: whoever is there is told why, if there is anything to tell.
-    async fn refuse(&self, failed: Failed, report: &mut Report) {
+    async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
         if let Some(unproven) = &failed.unproven {
@@ -108,22 +104,22 @@ impl Connection {
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }
-        report.outcome(Outcome::Failed(failed.dial_error()));
+        report.outcome(ConnectionOutcome::Failed(failed.dial_error()));
         if let Some((stream, farewell)) = failed.parting {
             part(stream, &farewell).await;
         }
     }
 
     /// Both sides have accepted it.
-    async fn live(&self, greeted: Greeted, origin: Origin, report: &mut Report) {
+    async fn live(&self, greeted: Greeted, origin: Origin, report: &mut EndReport) {
         let began = self.shared.now();
         let peer = greeted.link.peer.clone();
         if let Some(ended) = &mut report.ended {
             ended.node = Some(peer.clone());
             ended.outcome = closed(Closed::Lost, Duration::ZERO);
         }
-        let (close, wish) = oneshot::channel();
-        let opened = Opened {
+        let (close, close_request) = oneshot::channel();
+        let opened = LinkReady {
             conn: self.conn,
             origin,
             link: greeted.link.clone(),
@@ -132,7 +128,7 @@ impl Connection {
         let from = greeted.from.clone();
         let admitted = self.bridge.send(opened).await;
         let (why, stream) = match admitted.unwrap_or(Err(Closed::Leaving)) {
-            Ok(()) => self.link(greeted, wish).await,
+            Ok(()) => self.link(greeted, close_request).await,
             Err(why) => (why, Some(greeted.stream)),
         };
         debug!(peer = %peer, reason = %why, "link closed");
@@ -152,8 +148,8 @@ impl Connection {
     }
 }
 
-fn closed(why: Closed, lasted: Duration) -> Outcome {
-    Outcome::Closed { why, lasted }
+fn closed(why: Closed, lasted: Duration) -> ConnectionOutcome {
+    ConnectionOutcome::Closed { why, lasted }
 }
 
 fn goodbye(why: Farewell) -> Vec<u8> {
@@ -181,21 +177,21 @@ async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
 }
 
 /// Says that a connection has ended, also when its task is dropped or panics.
-struct Report {
+struct EndReport {
     bridge: Addr<RemoteBridge>,
-    ended: Option<Ended>,
+    ended: Option<ConnectionEnded>,
 }
 
-impl Report {
+impl EndReport {
     /// Reports now: what follows is only politeness.
-    fn outcome(&mut self, outcome: Outcome) {
+    fn outcome(&mut self, outcome: ConnectionOutcome) {
         if let Some(ended) = self.ended.take() {
-            self.bridge.do_send(Ended { outcome, ..ended });
+            self.bridge.do_send(ConnectionEnded { outcome, ..ended });
         }
     }
 }
 
-impl Drop for Report {
+impl Drop for EndReport {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
             self.bridge.do_send(ended);

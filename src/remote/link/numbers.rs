@@ -1,6 +1,6 @@
-//! Letters by the numbers that the two sides of a link gave their agents.
+//! Messages by the numbers that the two sides of a link gave their agents.
 //!
-//! Decided here: that of two letters in a row with the same sender or receiver, the names are looked
+//! Decided here: that of two messages in a row with the same sender or receiver, the names are looked
 //! up once. Good for one frame: between two, agents may come and go.
 
 use bytes::BytesMut;
@@ -9,16 +9,16 @@ use crate::{
     protocol::AgentId,
     remote::{
         carry::{Queued, Receivers},
-        wire::{LettersWriter, Targets},
+        wire::{MessagesWriter, Targets},
     },
 };
 
-use super::ready::{Common, Side};
+use super::ready::{Common, GroupSide};
 
-/// Writes the letters of one frame.
-pub(super) struct Numbers<'a, 'b> {
+/// Writes the messages of one frame.
+pub(super) struct Numbering<'a, 'b> {
     common: &'a Common,
-    /// Room for the receivers of one letter.
+    /// Room for the receivers of one message.
     several: &'a mut Vec<u32>,
     from: Memo<'b>,
     to: Memo<'b>,
@@ -27,7 +27,7 @@ pub(super) struct Numbers<'a, 'b> {
 /// Who was looked up last, in which group, and the number.
 type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
 
-impl<'a, 'b> Numbers<'a, 'b> {
+impl<'a, 'b> Numbering<'a, 'b> {
     pub(super) const fn new(common: &'a Common, several: &'a mut Vec<u32>) -> Self {
         Self {
             common,
@@ -37,28 +37,28 @@ impl<'a, 'b> Numbers<'a, 'b> {
         }
     }
 
-    /// Appends one letter; `false` if its sender or all of its receivers are unknown to the other
+    /// Appends one message; `false` if its sender or all of its receivers are unknown to the other
     /// side, or it cannot be written.
     pub(super) fn put(
         &mut self,
-        writer: &mut LettersWriter<'_>,
-        letter: &'b Queued,
+        writer: &mut MessagesWriter<'_>,
+        message: &'b Queued,
         payload: &[u8],
     ) -> bool {
-        let group = usize::try_from(letter.group).unwrap_or(usize::MAX);
+        let group = usize::try_from(message.group).unwrap_or(usize::MAX);
         let Some(side) = self.common.groups.get(group) else {
             return false;
         };
         let look = |id: &AgentId| side.told.borrow().number(id);
-        let Some(from) = known(&mut self.from, letter.group, &letter.from, look) else {
+        let Some(from) = known(&mut self.from, message.group, &message.from, look) else {
             return false;
         };
         let one;
-        let to = match &letter.to {
+        let to = match &message.to {
             Receivers::All => Targets::All,
             Receivers::One(id) => {
                 let look = |id: &AgentId| side.theirs.borrow().get(id).copied();
-                one = known(&mut self.to, letter.group, id, look);
+                one = known(&mut self.to, message.group, id, look);
                 Targets::Some(one.as_slice())
             }
             Receivers::Several(several) => self.several(side, several),
@@ -70,11 +70,11 @@ impl<'a, 'b> Numbers<'a, 'b> {
             out.extend_from_slice(payload);
             Ok::<(), std::convert::Infallible>(())
         };
-        let written = writer.push(letter.group, from, letter.incarnation, to, payload);
+        let written = writer.push(message.group, from, message.incarnation, to, payload);
         written.is_ok()
     }
 
-    fn several(&mut self, side: &Side, several: &[AgentId]) -> Targets<'_> {
+    fn several(&mut self, side: &GroupSide, several: &[AgentId]) -> Targets<'_> {
         let theirs = side.theirs.borrow();
         self.several.clear();
         self.several

@@ -14,7 +14,7 @@ use crate::remote::{Limits, wire::Allowance};
 
 /// When the next bytes may be written, on one link.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct WritePace {
     /// Bytes per second.
     rate: u64,
     /// How far it may be ahead of that rate.
@@ -23,7 +23,7 @@ pub(crate) struct Pace {
     due: Time,
 }
 
-impl Pace {
+impl WritePace {
     /// Towards a peer that takes this much.
     pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
         let Allowance { rate, burst } = Allowance::of(limits).and(theirs);
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_burst_is_free_and_then_every_byte_takes_its_time() {
         let limits = Limits::default();
-        let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
+        let mut pace = WritePace::new(&limits, Allowance::of(&limits), Time::ZERO);
         assert_eq!(pace.take(Time::ZERO, limits.burst() / 2), Duration::ZERO);
         let rate = limits.rate() / 8 * 7;
         assert_eq!(pace.take(Time::ZERO, rate), ms(1_000));
@@ -99,9 +99,9 @@ mod tests {
     fn nothing_overflows() {
         let most = Limits::builder().rate(1 << 30).burst(1 << 30);
         for limits in [Limits::default(), most.build().unwrap()] {
-            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::MAX);
+            let mut pace = WritePace::new(&limits, Allowance::of(&limits), Time::MAX);
             assert_eq!(pace.take(Time::MAX, usize::MAX), Duration::ZERO);
-            let mut pace = Pace::new(&limits, Allowance::of(&limits), Time::ZERO);
+            let mut pace = WritePace::new(&limits, Allowance::of(&limits), Time::ZERO);
             assert!(pace.take(Time::ZERO, usize::MAX) > Duration::from_secs(1_000));
             assert!(within(&limits, Allowance::of(&limits), Duration::MAX) > limits.rate());
         }
@@ -124,7 +124,7 @@ mod tests {
         .enumerate()
         {
             let mut rng = Rng::with_seed(seed.try_into().unwrap());
-            let mut pace = Pace::new(limits, Allowance::of(limits), Time::ZERO);
+            let mut pace = WritePace::new(limits, Allowance::of(limits), Time::ZERO);
             let mut bucket = Bucket::new(limits, Time::ZERO);
             let (mut now, mut arrival) = (Time::ZERO, Time::ZERO);
             let mut said = 0;

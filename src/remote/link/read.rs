@@ -1,10 +1,10 @@
-//! Reads a link: bytes in, members and letters of groups out.
+//! Reads a link: bytes in, members and messages of groups out.
 //!
 //! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
 //! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
 //! theirs: a peer within its rates can make much work, but nobody wait for all of it.
 
-use std::{pin::pin, rc::Rc};
+use std::{convert::Infallible, pin::pin, rc::Rc};
 
 use actix::clock::{Instant, sleep_until};
 use futures::future::{Either, select};
@@ -16,25 +16,23 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    protocol::{AgentId, Member, Presence, Time},
+    protocol::{AgentId, Member, Presence},
     remote::{
-        BridgeEvent, Closed, GroupRules, Inbound, News, Standing, Verdict,
-        bridge::status::Meter,
-        transport::Stream,
-        wire::{self, Frames},
+        BridgeEvent, Closed, FrameVerdict, GroupRules, GroupStanding, Inbound, RosterChange,
+        bridge::status::Meter, transport::Stream, wire::Frames,
     },
 };
 
-use super::{deliver::Letters, ready::Common};
+use super::ready::Common;
 
-pub(super) struct Reader {
+pub(super) struct LinkReader {
     common: Rc<Common>,
     stream: ReadHalf<Box<dyn Stream>>,
     frames: Frames,
     inbound: Inbound,
 }
 
-impl Reader {
+impl LinkReader {
     pub(super) fn new(
         common: Rc<Common>,
         stream: ReadHalf<Box<dyn Stream>>,
@@ -56,12 +54,56 @@ impl Reader {
 
     /// Reads until the link ends; says why.
     pub(super) async fn run(&mut self) -> Closed {
+        match self.try_run().await {
+            Ok(never) => match never {},
+            Err(why) => why,
+        }
+    }
+
+    /// Reads bytes, and handles each frame as soon as it is whole. Whoever is to receive messages has
+    /// a turn before more bytes are waited for.
+    async fn try_run(&mut self) -> Result<Infallible, Closed> {
+        let common = Rc::clone(&self.common);
+        let shared = &common.shared;
+        let mut turn = WorkTurn::default();
         loop {
-            if let Err(why) = self.judge_all().await {
-                return why;
+            let now = shared.now();
+            let Some(body) = self.frames.next(now)? else {
+                turn.end().await;
+                self.read().await?;
+                continue;
+            };
+            turn.took(1).await;
+            Meter::add(&shared.meter.frames_in, 1);
+            let mut opened = None;
+            let verdict = self.inbound.frame(now, body, |opening| {
+                let standing = shared.standing(opening);
+                opened = Some((standing, opening.name.to_owned(), opening.into()));
+                standing
+            })?;
+            if let Some((standing, name, theirs)) = opened {
+                common.opened(standing, &name, theirs);
             }
-            if let Err(why) = self.read().await {
-                return why;
+            match verdict {
+                FrameVerdict::Messages(messages) => {
+                    common.all_told();
+                    let inbound = &mut self.inbound;
+                    common.deliver(inbound, now, messages, &mut turn).await?;
+                }
+                FrameVerdict::Roster(change) => {
+                    let changed = change.members.len().saturating_add(change.left.len());
+                    common.apply(change)?;
+                    turn.took(changed.saturating_add(ROSTER)).await;
+                }
+                FrameVerdict::Drop(why) => shared.counters.dropped(why),
+                FrameVerdict::Answer(token) => {
+                    common.all_told();
+                    common.answer(token);
+                }
+                FrameVerdict::Answered(token) => {
+                    common.all_told();
+                    common.answered(token);
+                }
             }
         }
     }
@@ -89,89 +131,17 @@ impl Reader {
         Meter::add(&shared.meter.bytes_in, bytes);
         self.inbound.took(now, bytes)
     }
-
-    /// Handles all frames that are whole. Whoever is to receive letters has a turn afterwards.
-    async fn judge_all(&mut self) -> Result<(), Closed> {
-        let common = Rc::clone(&self.common);
-        let shared = &common.shared;
-        let mut turn = Turn::default();
-        loop {
-            let now = shared.now();
-            let Some(body) = self.frames.next(now)? else {
-                turn.end().await;
-                return Ok(());
-            };
-            turn.took(1).await;
-            Meter::add(&shared.meter.frames_in, 1);
-            let mut opened = None;
-            let verdict = self.inbound.frame(now, body, |opening| {
-                let standing = shared.standing(opening);
-                opened = Some((standing, opening.name.to_owned(), opening.into()));
-                standing
-            })?;
-            if let Some((standing, name, theirs)) = opened {
-                common.opened(standing, &name, theirs);
-            }
-            match verdict {
-                Verdict::News(news) => {
-                    let changed = news.members.len().saturating_add(news.left.len());
-                    let changed = changed.saturating_add(NEWS);
-                    common.news(news)?;
-                    turn.took(changed).await;
-                }
-                Verdict::Drop(why) => {
-                    shared.counters.dropped(why);
-                }
-                Verdict::Letters(more) => {
-                    common.all_told();
-                    Self::letters(&common, &mut self.inbound, now, more, &mut turn).await?;
-                }
-                Verdict::Answer(token) => {
-                    common.all_told();
-                    common.answer(token);
-                }
-                Verdict::Answered(token) => {
-                    common.all_told();
-                    common.answered(token);
-                }
-            }
-        }
-    }
-
-    async fn letters(
-        common: &Common,
-        inbound: &mut Inbound,
-        now: Time,
-        mut letters: wire::Letters<'_>,
-        turn: &mut Turn,
-    ) -> Result<(), Closed> {
-        let mut count: usize = 0;
-        let mut taken = Letters::new(common);
-        while let Some(letter) = letters.read_next()? {
-            count = count.saturating_add(1);
-            turn.work = turn.work.saturating_add(taken.take(inbound, now, &letter)?);
-            turn.is_due = true;
-            if turn.is_over() {
-                // Members may come and go meanwhile.
-                drop(taken);
-                turn.end().await;
-                taken = Letters::new(common);
-            }
-        }
-        Meter::add(&common.shared.meter.letters_in, count);
-        Ok(())
-    }
 }
 
 /// What was done since everybody else had a turn.
 #[derive(Debug, Default)]
-struct Turn {
+pub(super) struct WorkTurn {
     work: usize,
     /// Somebody waits for it.
     is_due: bool,
 }
 
-impl Turn {
+impl WorkTurn {
     async fn took(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
         if self.is_over() {
@@ -180,11 +150,17 @@ impl Turn {
         }
     }
 
-    const fn is_over(&self) -> bool {
+    /// Notes work that others wait for; the caller ends the turn when it is over.
+    pub(super) const fn add(&mut self, work: usize) {
+        self.work = self.work.saturating_add(work);
+        self.is_due = true;
+    }
+
+    pub(super) const fn is_over(&self) -> bool {
         self.work >= TURN
     }
 
-    async fn end(&mut self) {
+    pub(super) async fn end(&mut self) {
         if self.is_due {
             yield_now().await;
         }
@@ -194,7 +170,7 @@ impl Turn {
 
 impl Common {
     /// The other side begins a group anew.
-    fn opened(&self, standing: Standing, name: &str, theirs: GroupRules) {
+    fn opened(&self, standing: GroupStanding, name: &str, theirs: GroupRules) {
         let shared = &self.shared;
         let at = shared.carried.iter().position(|c| c.name() == name);
         let Some(group) = at else {
@@ -203,12 +179,12 @@ impl Common {
         self.has_opened.set(true);
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
-            let is_carried = matches!(standing, Standing::Carried(_));
+            let is_carried = matches!(standing, GroupStanding::Carried(_));
             *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
-        if let (Standing::Mismatch, Some(mine)) = (standing, mine) {
-            self.account.books().remove(group);
+        if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
+            self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
@@ -223,23 +199,23 @@ impl Common {
     }
 
     /// Something changed among the agents there.
-    fn news(&self, news: News) -> Result<(), Closed> {
+    fn apply(&self, change: RosterChange) -> Result<(), Closed> {
         let shared = &self.shared;
-        let group = news.group;
-        if let Some(leader) = &news.leader {
+        let group = change.group;
+        if let Some(leader) = &change.leader {
             shared.admit(group, leader.term)?;
         }
         if let Some(side) = self.groups.get(group) {
             let mut theirs = side.theirs.borrow_mut();
-            for (_, id) in &news.left {
+            for (_, id) in &change.left {
                 theirs.remove(id);
             }
-            let named = news.members.iter();
+            let named = change.members.iter();
             theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
         }
         let has_ended = |(_, member): &(u32, Member)| member.presence == Presence::Down;
-        let is_name_free = !news.left.is_empty() || news.members.iter().any(has_ended);
-        let refused = self.account.books().apply(self.link.link, news);
+        let is_name_free = !change.left.is_empty() || change.members.iter().any(has_ended);
+        let refused = self.peer.agents().apply(self.link.link, change);
         for agent in refused {
             shared.name_taken(&self.link.peer, group, agent);
         }
@@ -252,11 +228,11 @@ impl Common {
     /// After its rosters comes something else: now the other side has told everything.
     fn all_told(&self) {
         if self.has_opened.replace(false) {
-            self.account.books().sweep(self.link.link);
+            self.peer.agents().sweep(self.link.link);
             self.shared.retry_all();
         }
         if !self.is_told.replace(true) {
-            self.outbox.ring();
+            self.outbox.wake();
         }
     }
 
@@ -266,7 +242,7 @@ impl Common {
             answers.pop_front(); // whoever asks that often needs no answer to each
         }
         answers.push_back(token);
-        self.outbox.ring();
+        self.outbox.wake();
     }
 
     fn answered(&self, token: u64) {
@@ -281,11 +257,11 @@ impl Common {
     }
 }
 
-/// So many frames, letters, receivers of letters and changes of members are handled in one turn:
+/// So many frames, messages, receivers of messages and changes of members are handled in one turn:
 /// less than a millisecond.
 const TURN: usize = 256;
 /// What a roster counts beside: the group is told, and whoever looks next has all of it merged.
-const NEWS: usize = 256;
+const ROSTER: usize = 256;
 /// So many answers to PINGs wait at most.
 const MOST_ANSWERS: usize = 8;
 
@@ -296,20 +272,20 @@ mod tests {
     use actix::System;
 
     use super::*;
-    use crate::remote::bridge::task::Task;
+    use crate::remote::bridge::task::TaskGuard;
 
     #[test]
     fn others_have_a_turn_after_so_much_work_and_no_sooner() {
         System::new().block_on(async {
             let turns = Rc::new(Cell::new(0));
             let count = Rc::clone(&turns);
-            let _other = Task::spawn(async move {
+            let _other = TaskGuard::spawn(async move {
                 loop {
                     count.set(count.get() + 1_u32);
                     yield_now().await;
                 }
             });
-            let mut turn = Turn::default();
+            let mut turn = WorkTurn::default();
             turn.took(TURN - 1).await;
             turn.end().await;
             assert_eq!(turns.get(), 0, "nobody waits for what was done");

@@ -18,23 +18,23 @@ use crate::{
     protocol::{AgentId, Time},
     remote::{
         Closed, Established, GroupRules,
-        bridge::shared::{Account, Shared},
-        carry::{Announcer, Lookout, Outbox},
+        bridge::shared::{PeerState, Shared},
+        carry::{Announcer, Carried, LookAtMembers, Outbox},
         transport::Stream,
     },
 };
 
-use super::{Connection, greet::Greeted, read::Reader, write::Writer};
+use super::{Connection, greet::Greeted, read::LinkReader, write::LinkWriter};
 
 /// What reader and writer of one link share.
 pub(super) struct Common {
     pub(super) shared: Arc<Shared>,
-    pub(super) account: Arc<Account>,
+    pub(super) peer: Arc<PeerState>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) link: Established,
     /// Groups of this side, in the order of the bridge.
-    pub(super) groups: Vec<Side>,
-    /// The other side has told who lives there: letters can name them.
+    pub(super) groups: Vec<GroupSide>,
+    /// The other side has told who lives there: messages can name them.
     pub(super) is_told: Cell<bool>,
     /// A group has begun anew there since it was last known who is gone.
     pub(super) has_opened: Cell<bool>,
@@ -47,10 +47,11 @@ pub(super) struct Common {
 }
 
 /// One group, as the two sides know it.
-pub(super) struct Side {
+pub(super) struct GroupSide {
     /// Who lives here, as the other side was told.
     pub(super) told: RefCell<Announcer>,
-    pub(super) lookout: RefCell<Box<dyn Lookout>>,
+    /// Looks at them.
+    pub(super) look: LookAtMembers,
     /// Somebody here has changed since.
     pub(super) is_dirty: Arc<AtomicBool>,
     /// Who lives there, by the numbers of the other side.
@@ -64,23 +65,23 @@ impl Connection {
     pub(super) async fn link(
         &self,
         greeted: Greeted,
-        wish: oneshot::Receiver<Closed>,
+        close_request: oneshot::Receiver<Closed>,
     ) -> (Closed, Option<Box<dyn Stream>>) {
         let Greeted {
             stream,
             frames,
             link,
-            account,
+            peer,
             pass,
             ..
         } = greeted;
-        let outbox = Arc::clone(&account.books().outbox);
+        let outbox = Arc::clone(&peer.agents().outbox);
         let groups = self.sides(&outbox);
         let common = Rc::new(Common {
             shared: Arc::clone(&self.shared),
             outbox,
             heard: Cell::new(self.shared.now()),
-            account,
+            peer,
             link,
             groups,
             is_told: Cell::new(false),
@@ -89,8 +90,8 @@ impl Connection {
             asked: Cell::new(None),
         });
         let (from_peer, to_peer) = split(stream);
-        let mut reader = Reader::new(Rc::clone(&common), from_peer, frames);
-        let mut writer = Writer::new(Rc::clone(&common), to_peer, wish);
+        let mut reader = LinkReader::new(Rc::clone(&common), from_peer, frames);
+        let mut writer = LinkWriter::new(Rc::clone(&common), to_peer, close_request);
         let why = {
             let reading = pin!(reader.run());
             let writing = pin!(writer.run());
@@ -105,17 +106,17 @@ impl Connection {
         (why, is_whole.then_some(stream))
     }
 
-    fn sides(&self, outbox: &Arc<Outbox>) -> Vec<Side> {
-        let side = |carried: &Arc<dyn crate::remote::carry::Carried>| {
+    fn sides(&self, outbox: &Arc<Outbox>) -> Vec<GroupSide> {
+        let side = |carried: &Arc<dyn Carried>| {
             let is_dirty = Arc::new(AtomicBool::new(true));
             let (dirty, outbox) = (Arc::clone(&is_dirty), Arc::clone(outbox));
-            let lookout = carried.watch(Box::new(move || {
+            let look = carried.watch(Box::new(move || {
                 dirty.store(true, Relaxed);
-                outbox.ring();
+                outbox.wake();
             }));
-            Side {
+            GroupSide {
                 told: RefCell::default(),
-                lookout: RefCell::new(lookout),
+                look,
                 is_dirty,
                 theirs: RefCell::default(),
                 rules: RefCell::default(),

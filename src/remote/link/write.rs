@@ -1,8 +1,8 @@
 //! Writes a link: everything that waits in one turn, in one write.
 //!
-//! Decided here: the order within a turn: who came, then the letters that waited, then who went;
+//! Decided here: the order within a turn: who came, then the messages that waited, then who went;
 //! and what the other side may take time for. It never writes faster than the other side allows
-//! ([`Pace`]). Letters wait until the other side has told who lives
+//! ([`WritePace`]). Messages wait until the other side has told who lives
 //! there, because they name agents by its numbers.
 
 use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
@@ -22,49 +22,49 @@ use crate::protocol::Requirements;
 use crate::remote::{
     Closed,
     bridge::status::Meter,
-    carry::{Line, News, Queued},
-    link::pace::Pace,
+    carry::{Announcement, Line, Queued},
+    link::pace::WritePace,
     transport::Stream,
-    wire::{LettersWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
+    wire::{MessagesWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
 };
 
-use super::{numbers::Numbers, ready::Common};
+use super::{numbers::Numbering, ready::Common};
 
-pub(super) struct Writer {
+pub(super) struct LinkWriter {
     common: Rc<Common>,
     stream: WriteHalf<Box<dyn Stream>>,
-    wish: Option<oneshot::Receiver<Closed>>,
+    close_request: Option<oneshot::Receiver<Closed>>,
     /// The number of the last frame.
     seq: u64,
     out: BytesMut,
-    pace: Pace,
-    /// Frames and letters in `out`.
+    pace: WritePace,
+    /// Frames and messages in `out`.
     frames: usize,
-    letters: usize,
+    messages: usize,
     is_writing: bool,
     tokens: u64,
     numbers: Vec<u32>,
-    /// An empty line for the letters that come while others are written.
+    /// An empty line for the messages that come while others are written.
     spare: Line,
 }
 
-impl Writer {
+impl LinkWriter {
     pub(super) fn new(
         common: Rc<Common>,
         stream: WriteHalf<Box<dyn Stream>>,
-        wish: oneshot::Receiver<Closed>,
+        close_request: oneshot::Receiver<Closed>,
     ) -> Self {
         let shared = &common.shared;
-        let pace = Pace::new(&shared.limits, common.link.allowance, shared.now());
+        let pace = WritePace::new(&shared.limits, common.link.allowance, shared.now());
         Self {
             common,
             stream,
-            wish: Some(wish),
+            close_request: Some(close_request),
             seq: 0,
             out: BytesMut::with_capacity(CHUNK),
             pace,
             frames: 0,
-            letters: 0,
+            messages: 0,
             is_writing: false,
             tokens: 0,
             numbers: Vec::new(),
@@ -97,7 +97,7 @@ impl Writer {
         self.flush().await?;
         loop {
             match self.wait().await {
-                Wake::Rung => {
+                Wake::Notified => {
                     // Whoever has much to say must ask as well: the other side may have nothing.
                     if self.is_quiet() {
                         self.ping();
@@ -121,14 +121,14 @@ impl Writer {
         let common = Rc::clone(&self.common);
         loop {
             let quiet = common.shared.instant(self.quiet_at());
-            let rung = pin!(common.outbox.rung());
+            let woken = pin!(common.outbox.woken());
             let sleep = pin!(sleep_until(quiet));
-            let idle = select(rung, sleep);
-            let woken = match &mut self.wish {
-                Some(wish) => match select(wish, idle).await {
+            let idle = select(woken, sleep);
+            let woken = match &mut self.close_request {
+                Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        self.wish = None; // nobody is left who could ask
+                        self.close_request = None; // nobody is left who could ask
                         idle.await
                     }
                     Either::Right((woken, _)) => woken,
@@ -136,14 +136,14 @@ impl Writer {
                 None => idle.await,
             };
             match woken {
-                Either::Left(_) => return Wake::Rung,
+                Either::Left(_) => return Wake::Notified,
                 Either::Right(_) if self.is_quiet() => return Wake::Quiet,
                 Either::Right(_) => {} // it has spoken meanwhile
             }
         }
     }
 
-    /// When to ask for a sign of life, unless one comes before.
+    /// When to ask for a sign of incarnation, unless one comes before.
     fn quiet_at(&self) -> crate::protocol::Time {
         let common = &self.common;
         let heard = common.heard.get();
@@ -159,27 +159,27 @@ impl Writer {
     /// One turn: everything that waits.
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
-        // Letters first, members second: whoever sent one of these letters has been a member.
+        // Messages first, members second: whoever sent one of these messages has been a member.
         let outbox = &common.outbox;
         let spare = mem::take(&mut self.spare);
-        let letters = if common.is_told.get() {
+        let messages = if common.is_told.get() {
             outbox.take(common.link.link, spare)
         } else {
             outbox.check().map(|()| spare)
         };
-        let mut letters = letters.map_err(|_| Closed::SlowPeer)?;
+        let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
         let after = self.announce()?;
         {
-            let mut rest = letters.iter().peekable();
+            let mut rest = messages.iter().peekable();
             while rest.peek().is_some() {
-                self.letters(&mut rest);
+                self.messages(&mut rest);
                 if self.out.len() >= CHUNK {
                     self.flush().await?;
                 }
             }
         }
-        letters.clear();
-        self.spare = letters;
+        messages.clear();
+        self.spare = messages;
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
@@ -207,12 +207,12 @@ impl Writer {
             if !side.is_dirty.swap(false, Relaxed) {
                 continue;
             }
-            let home = side.lookout.borrow_mut().look();
-            let News {
+            let local = (side.look)();
+            let Announcement {
                 opens,
                 before,
                 after: went,
-            } = side.told.borrow_mut().update(home);
+            } = side.told.borrow_mut().update(local);
             if let Some(mine) = &opens {
                 let theirs = side.rules.borrow();
                 if theirs
@@ -248,7 +248,7 @@ impl Writer {
             epoch: mine.epoch,
             voters: mine.voters,
         });
-        let mut pieces = News::pieces(
+        let mut pieces = Announcement::pieces(
             content,
             most.min(Roster::MAX_MEMBERS)
                 .min(common.shared.limits.items()),
@@ -263,19 +263,19 @@ impl Writer {
         }
     }
 
-    /// Writes one frame of letters: as many as fit.
-    fn letters<'a>(
+    /// Writes one frame of messages: as many as fit.
+    fn messages<'a>(
         &mut self,
-        letters: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
+        messages: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
     ) {
-        let (frame, most) = (self.frame(), self.common.shared.limits.letters());
+        let (frame, most) = (self.frame(), self.common.shared.limits.messages());
         let outbox = &self.common.outbox;
         let seq = self.seq.saturating_add(1);
-        let mut writer = LettersWriter::begin(seq, &mut self.out);
-        let mut numbers = Numbers::new(&self.common, &mut self.numbers);
-        while let Some((letter, payload)) = letters.peek() {
+        let mut writer = MessagesWriter::begin(seq, &mut self.out);
+        let mut numbers = Numbering::new(&self.common, &mut self.numbers);
+        while let Some((message, payload)) = messages.peek() {
             let before = writer.position();
-            if !numbers.put(&mut writer, letter, payload) {
+            if !numbers.put(&mut writer, message, payload) {
                 outbox.count_lost(1);
             } else if writer.len() > frame || writer.count() > most {
                 writer.take_back(before);
@@ -284,13 +284,13 @@ impl Writer {
                 }
                 outbox.count_lost(1); // longer than any frame
             }
-            letters.next();
+            messages.next();
         }
         let count = writer.count();
         if writer.end() {
             self.seq = seq;
             self.frames = self.frames.saturating_add(1);
-            self.letters = self.letters.saturating_add(count);
+            self.messages = self.messages.saturating_add(count);
         }
     }
 
@@ -348,9 +348,9 @@ impl Writer {
         }
         Meter::add(&shared.meter.bytes_out, self.out.len());
         Meter::add(&shared.meter.frames_out, self.frames);
-        Meter::add(&shared.meter.letters_out, self.letters);
+        Meter::add(&shared.meter.messages_out, self.messages);
         Meter::add(&shared.meter.writes, 1);
-        (self.frames, self.letters) = (0, 0);
+        (self.frames, self.messages) = (0, 0);
         self.out.clear();
         Ok(())
     }
@@ -359,7 +359,7 @@ impl Writer {
 /// Why the writer woke up.
 enum Wake {
     /// Something waits.
-    Rung,
+    Notified,
     /// Nothing was heard for a while.
     Quiet,
     /// The link is to be closed.

@@ -6,8 +6,8 @@ use super::{introduction, node};
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake, Introduction,
-        Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress, Rights,
+        Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
+        HandshakeProgress, Introduction, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Rights,
         wire::{
             Allowance, Bounds, Conditions, Features, Frame, Frames, Hello, Versions, WireError,
             encode_goodbye, encode_ping, encode_ready,
@@ -40,7 +40,7 @@ impl Side {
         }
     }
 
-    fn receive(&mut self, body: &[u8]) -> Result<Progress, Closed> {
+    fn receive(&mut self, body: &[u8]) -> Result<HandshakeProgress, Closed> {
         let known = self.known.clone();
         self.handshake.receive(NOW, body, |_| known, &mut self.out)
     }
@@ -118,12 +118,12 @@ fn answer_to(change: impl FnOnce(&mut Hello)) -> (Option<Closed>, Option<Farewel
 fn meet(a: &mut Side, b: &mut Side) -> (Box<Established>, Box<Established>) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.sent(), b.sent());
-        assert_eq!(a.receive(&to_a[0]), Ok(Progress::Waiting));
-        assert_eq!(b.receive(&to_b[0]), Ok(Progress::Waiting));
+        assert_eq!(a.receive(&to_a[0]), Ok(HandshakeProgress::Waiting));
+        assert_eq!(b.receive(&to_b[0]), Ok(HandshakeProgress::Waiting));
     }
     let (to_b, to_a) = (a.sent(), b.sent());
     match (a.receive(&to_a[0]), b.receive(&to_b[0])) {
-        (Ok(Progress::Ready(at_a)), Ok(Progress::Ready(at_b))) => (at_a, at_b),
+        (Ok(HandshakeProgress::Ready(at_a)), Ok(HandshakeProgress::Ready(at_b))) => (at_a, at_b),
         other => panic!("{other:?}"),
     }
 }
@@ -286,7 +286,7 @@ fn a_stranger_is_told_no_more_than_that_it_may_not() {
 
 /// T5, and the row "old incarnation"
 #[test]
-fn a_former_life_of_a_peer_is_told_so() {
+fn a_former_incarnation_of_a_peer_is_told_so() {
     let mut side = Side::new(introduction("host-a"), 1);
     let meet = |side: &mut Side, latest| {
         side.known = Some(Acquaintance {
@@ -301,7 +301,7 @@ fn a_former_life_of_a_peer_is_told_so() {
     assert_eq!(
         meet(&mut side, 100),
         (None, None),
-        "the same life links again"
+        "the same incarnation links again"
     );
 }
 
@@ -309,8 +309,8 @@ fn a_former_life_of_a_peer_is_told_so() {
 #[test]
 fn another_link_is_refused() {
     let mut side = Side::new(introduction("host-a"), 1);
-    assert_eq!(side.receive(&hello(|_| ())), Ok(Progress::Waiting));
-    assert_eq!(side.receive(&conditions()), Ok(Progress::Waiting));
+    assert_eq!(side.receive(&hello(|_| ())), Ok(HandshakeProgress::Waiting));
+    assert_eq!(side.receive(&conditions()), Ok(HandshakeProgress::Waiting));
     let replayed = body(|out| encode_ready(LinkId([2; 16]), out));
     assert_eq!(
         answer(&mut side, &replayed),

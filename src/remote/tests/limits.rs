@@ -56,7 +56,7 @@ fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
         queue: number = MIB, 64 * KIB, 64 * MIB;
         queue_time: ms = 2_000, 100, 60_000;
         mailbox: number = MIB, 16 * KIB, 64 * MIB;
-        letters: number = 1_024, 1, 16_384;
+        messages: number = 1_024, 1, 16_384;
         write_time: ms = 2_000, 100, 60_000;
         ping_after: ms = 180, 5, 60_000;
         silence: ms = 900, 20, 300_000;

@@ -12,6 +12,7 @@ mod proofs;
 mod registry;
 #[cfg(feature = "secret")]
 mod secret;
+mod walk;
 
 use super::{ClusterId, Introduction, NodeId, NodeIncarnation};
 

@@ -14,8 +14,8 @@ use super::{introduction, node};
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Challenge, Closed, Credential, Farewell, Handshake, Limits, Nonce, Progress,
-        Proof, Rights, SecretFault,
+        Acquaintance, Challenge, Closed, Credential, Farewell, Handshake, HandshakeProgress,
+        Limits, Nonce, Proof, Rights, SecretFault,
         wire::{Bounds, Frame, Frames, WireError, encode_proof},
     },
 };
@@ -133,8 +133,8 @@ impl Side {
             .handshake
             .receive(NOW, body, |_| Some(known), &mut self.out);
         self.end = match heard {
-            Ok(Progress::Waiting) => End::Open,
-            Ok(Progress::Ready(_)) => End::Ready,
+            Ok(HandshakeProgress::Waiting) => End::Open,
+            Ok(HandshakeProgress::Ready(_)) => End::Ready,
             Err(why) => End::Closed(why),
         };
     }

@@ -18,7 +18,7 @@ use crate::remote::NodeId;
 
 use super::{
     TlsError, TlsPart,
-    identity::{Identity, Sources},
+    identity::{LoadedIdentity, Sources},
     pem::Source,
 };
 
@@ -42,14 +42,14 @@ use super::{
 /// ```
 #[derive(Clone)]
 pub struct TlsConfig {
-    shared: Arc<Shared>,
+    shared: Arc<SharedConfig>,
 }
 
-struct Shared {
+struct SharedConfig {
     node: NodeId,
     /// Held during a reload, so that two of them do not cross.
     sources: Mutex<Sources>,
-    identity: RwLock<Arc<Identity>>,
+    identity: RwLock<Arc<LoadedIdentity>>,
 }
 
 impl TlsConfig {
@@ -123,7 +123,7 @@ impl TlsConfig {
         self.identity().expires.as_secs() <= now.saturating_add(time.as_secs())
     }
 
-    pub(super) fn identity(&self) -> Arc<Identity> {
+    pub(super) fn identity(&self) -> Arc<LoadedIdentity> {
         let identity = self.shared.identity.read();
         Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
     }
@@ -134,7 +134,7 @@ impl TlsConfig {
     }
 
     fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
-        let new = Identity::load(sources)?;
+        let new = LoadedIdentity::load(sources)?;
         if new.node != self.shared.node {
             return Err(TlsError::OtherNode {
                 found: new.node,
@@ -213,9 +213,9 @@ impl TlsConfigBuilder {
     /// the others, and what to do about it.
     pub fn build(self) -> Result<TlsConfig, TlsError> {
         let sources = self.sources()?;
-        let identity = Identity::load(&sources)?;
+        let identity = LoadedIdentity::load(&sources)?;
         Ok(TlsConfig {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedConfig {
                 node: identity.node.clone(),
                 sources: Mutex::new(sources),
                 identity: RwLock::new(Arc::new(identity)),

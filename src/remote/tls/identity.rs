@@ -25,7 +25,7 @@ use super::{
 };
 
 /// Everything that a handshake needs.
-pub(super) struct Identity {
+pub(super) struct LoadedIdentity {
     pub(super) node: NodeId,
     /// When the first certificate of the own chain expires.
     pub(super) expires: UnixTime,
@@ -41,7 +41,7 @@ pub(super) struct Sources {
     pub(super) key: Source,
 }
 
-impl Identity {
+impl LoadedIdentity {
     /// Reads and checks all parts.
     pub(super) fn load(sources: &Sources) -> Result<Self, TlsError> {
         let authorities = trusted(&sources.authorities.certificates(TlsPart::Authorities)?)?;

@@ -5,7 +5,7 @@
 
 use bytes::BytesMut;
 
-use super::{WireError, frame::Kind, read::Reader, write};
+use super::{WireError, frame::Kind, read::Cursor, write};
 use crate::remote::{Challenge, EndDigest, Limits};
 
 /// The conditions of one side of a link.
@@ -72,14 +72,14 @@ impl Conditions {
     }
 
     /// The rest of the frame after its kind.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, WireError> {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let conditions = Self {
-            challenge: read_some(reader)?.map(Challenge),
+            challenge: read_some(cursor)?.map(Challenge),
             allowance: Allowance {
-                rate: reader.unsigned()?,
-                burst: reader.unsigned()?,
+                rate: cursor.unsigned()?,
+                burst: cursor.unsigned()?,
             },
-            end: read_some(reader)?.map(EndDigest),
+            end: read_some(cursor)?.map(EndDigest),
         };
         let Allowance { rate, burst } = conditions.allowance;
         // With less a frame could not be sent at all, or only once in hours.
@@ -95,9 +95,9 @@ fn write_some(bytes: Option<[u8; 32]>, out: &mut BytesMut) {
     }
 }
 
-fn read_some(reader: &mut Reader<'_>) -> Result<Option<[u8; 32]>, WireError> {
-    if reader.nil() {
+fn read_some(cursor: &mut Cursor<'_>) -> Result<Option<[u8; 32]>, WireError> {
+    if cursor.nil() {
         return Ok(None);
     }
-    reader.exactly().map(Some)
+    cursor.exactly().map(Some)
 }

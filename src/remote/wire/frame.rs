@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, Conditions, Hello, Letters, Roster, WireError, read::Reader, write};
+use super::{Bounds, Conditions, Hello, Messages, Roster, WireError, read::Cursor, write};
 use crate::remote::{Farewell, LinkId, Proof};
 
 /// The first item of every frame.
@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Hello,
     Ready,
     Roster,
-    Letters,
+    Messages,
     Ping,
     Pong,
     Goodbye,
@@ -24,7 +24,7 @@ impl From<Kind> for u64 {
             Kind::Hello => 0,
             Kind::Ready => 1,
             Kind::Roster => 2,
-            Kind::Letters => 3,
+            Kind::Messages => 3,
             Kind::Ping => 4,
             Kind::Pong => 5,
             Kind::Goodbye => 6,
@@ -51,7 +51,7 @@ pub enum Frame<'a> {
     /// Which agents live there.
     Roster(Roster<'a>),
     /// What its agents say.
-    Letters(Letters<'a>),
+    Messages(Messages<'a>),
     /// "Are you there?"
     Ping {
         /// The frame's number.
@@ -74,37 +74,37 @@ pub enum Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the body of a frame. Letters and the entries of a roster are read one by one later.
+    /// Reads the body of a frame. Messages and the entries of a roster are read one by one later.
     ///
     /// # Errors
     /// [`WireError`]: close the link.
     pub fn decode(body: &'a [u8], bounds: Bounds) -> Result<Self, WireError> {
-        let mut reader = Reader::new(body, bounds);
-        let items = reader.array()?;
-        let frame = match (reader.unsigned()?, items) {
-            (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut reader)?),
+        let mut cursor = Cursor::new(body, bounds);
+        let items = cursor.array()?;
+        let frame = match (cursor.unsigned()?, items) {
+            (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut cursor)?),
             (1, 3) => Self::Ready {
-                link: LinkId(reader.exactly()?),
-                proofs: read_proofs(&mut reader)?,
+                link: LinkId(cursor.exactly()?),
+                proofs: read_proofs(&mut cursor)?,
             },
-            (2, Roster::ITEMS) => return Roster::read(reader).map(Self::Roster),
-            (3, Letters::ITEMS) => return Letters::read(reader).map(Self::Letters),
+            (2, Roster::ITEMS) => return Roster::read(cursor).map(Self::Roster),
+            (3, Messages::ITEMS) => return Messages::read(cursor).map(Self::Messages),
             (4, 3) => Self::Ping {
-                seq: reader.unsigned()?,
-                token: reader.unsigned()?,
+                seq: cursor.unsigned()?,
+                token: cursor.unsigned()?,
             },
             (5, 3) => Self::Pong {
-                seq: reader.unsigned()?,
-                token: reader.unsigned()?,
+                seq: cursor.unsigned()?,
+                token: cursor.unsigned()?,
             },
             (6, 2) => Self::Goodbye {
-                why: Farewell::from(reader.small::<u8>()?),
+                why: Farewell::from(cursor.small::<u8>()?),
             },
-            (7, Conditions::ITEMS) => Self::Conditions(Conditions::read(&mut reader)?),
+            (7, Conditions::ITEMS) => Self::Conditions(Conditions::read(&mut cursor)?),
             (0..=7, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),
         };
-        reader.end()?;
+        cursor.end()?;
         Ok(frame)
     }
 
@@ -113,7 +113,7 @@ impl<'a> Frame<'a> {
     pub const fn seq(&self) -> Option<u64> {
         match self {
             Self::Roster(Roster { seq, .. })
-            | Self::Letters(Letters { seq, .. })
+            | Self::Messages(Messages { seq, .. })
             | Self::Ping { seq, .. }
             | Self::Pong { seq, .. } => Some(*seq),
             Self::Hello(_) | Self::Ready { .. } | Self::Conditions(_) | Self::Goodbye { .. } => {
@@ -141,12 +141,12 @@ pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
     });
 }
 
-fn read_proofs(reader: &mut Reader<'_>) -> Result<Vec<Proof>, WireError> {
-    let len = reader.array()?;
+fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
+    let len = cursor.array()?;
     if len > Proof::MOST {
         return Err(WireError::Items);
     }
-    (0..len).map(|_| reader.exactly().map(Proof)).collect()
+    (0..len).map(|_| cursor.exactly().map(Proof)).collect()
 }
 
 /// Appends PING.

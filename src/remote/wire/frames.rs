@@ -15,7 +15,7 @@ const HEAD: usize = 4;
 
 /// The frames of one connection, as its bytes arrive.
 ///
-/// # How a reader drives it
+/// # How a cursor drives it
 /// 1. `read_buf` into [`room`](Self::room), or [`feed`](Self::feed).
 /// 2. Call [`next`](Self::next) until it has nothing more; each body is valid until the next call.
 /// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link

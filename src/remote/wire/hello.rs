@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, WireError, frame::Kind, read::Reader, write};
+use super::{Bounds, WireError, frame::Kind, read::Cursor, write};
 use crate::remote::{ClusterId, NodeId, NodeIncarnation, Nonce};
 
 /// The versions of the protocol that a side speaks.
@@ -56,7 +56,7 @@ pub struct Hello {
     pub cluster: ClusterId,
     /// Its name.
     pub node: NodeId,
-    /// Its life.
+    /// Its incarnation.
     pub incarnation: NodeIncarnation,
     /// Its half of the link's name.
     pub nonce: Nonce,
@@ -94,23 +94,23 @@ impl Hello {
     }
 
     /// The rest of the frame after its kind.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, WireError> {
-        if reader.text()? != Self::MAGIC {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
+        if cursor.text()? != Self::MAGIC {
             return Err(WireError::Value);
         }
         let versions = Versions {
-            min: reader.small()?,
-            max: reader.small()?,
+            min: cursor.small()?,
+            max: cursor.small()?,
         };
         let hello = Self {
             versions,
-            cluster: ClusterId::new(reader.text()?).map_err(|_| WireError::Value)?,
-            node: NodeId::new(reader.text()?).map_err(|_| WireError::Value)?,
-            incarnation: NodeIncarnation(reader.unsigned()?),
-            nonce: Nonce(reader.exactly()?),
-            frame: reader.small()?,
-            features: Features(reader.unsigned()?),
-            required: Features(reader.unsigned()?),
+            cluster: ClusterId::new(cursor.text()?).map_err(|_| WireError::Value)?,
+            node: NodeId::new(cursor.text()?).map_err(|_| WireError::Value)?,
+            incarnation: NodeIncarnation(cursor.unsigned()?),
+            nonce: Nonce(cursor.exactly()?),
+            frame: cursor.small()?,
+            features: Features(cursor.unsigned()?),
+            required: Features(cursor.unsigned()?),
         };
         let holds = versions.min <= versions.max && hello.frame >= Self::MIN_FRAME;
         holds.then_some(hello).ok_or(WireError::Value)

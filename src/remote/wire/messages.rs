@@ -1,51 +1,51 @@
-//! LETTERS: everything that a node's agents said to those of another in one turn.
+//! MESSAGES: everything that a node's agents said to those of another in one turn.
 //!
-//! Agents are named by the numbers that rosters gave them. A letter is read without an allocation;
-//! its payload stays bytes until the letter is known to be allowed (M3).
+//! Agents are named by the numbers that rosters gave them. A message is read without an allocation;
+//! its payload stays bytes until the message is known to be allowed (M3).
 
 use bytes::{BufMut, BytesMut};
 
-use super::{WireError, frame::Kind, read::Reader, write};
+use super::{WireError, frame::Kind, read::Cursor, write};
 use crate::protocol::Incarnation;
 
-/// Letters as they came, read one by one.
+/// Messages as they came, read one by one.
 ///
 /// An iterator that ends after its first error: what stood before it was whole, and what to do
-/// about the letters before is decided by whoever reads. `seq` is the frame's number.
+/// about the messages before is decided by whoever reads. `seq` is the frame's number.
 #[derive(Clone, Debug)]
-pub struct Letters<'a> {
+pub struct Messages<'a> {
     /// The frame's number.
     pub seq: u64,
     left: usize,
-    reader: Reader<'a>,
+    cursor: Cursor<'a>,
 }
 
-impl PartialEq for Letters<'_> {
+impl PartialEq for Messages<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (self.seq, self.left, self.reader.rest()) == (other.seq, other.left, other.reader.rest())
+        (self.seq, self.left, self.cursor.rest()) == (other.seq, other.left, other.cursor.rest())
     }
 }
 
-impl Eq for Letters<'_> {}
+impl Eq for Messages<'_> {}
 
-/// One letter on the wire: numbers, and bytes.
+/// One message on the wire: numbers, and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawLetter<'a> {
+pub struct RawMessage<'a> {
     /// The sender's number for the group.
     pub group: u32,
     /// The sender's number for its agent.
     pub from: u32,
-    /// The life of that agent.
+    /// The incarnation of that agent.
     pub incarnation: Incarnation,
     /// To whom.
-    pub to: Receivers<'a>,
+    pub to: RawReceivers<'a>,
     /// The message, as [`encode_payload`](super::encode_payload) wrote it.
     pub payload: &'a [u8],
 }
 
-/// Which agents of the receiving node a letter is for, by the *receiver's* numbers.
+/// Which agents of the receiving node a message is for, by the *receiver's* numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Receivers<'a> {
+pub enum RawReceivers<'a> {
     /// All of the group.
     All,
     /// One.
@@ -58,7 +58,7 @@ pub enum Receivers<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     left: usize,
-    reader: Reader<'a>,
+    cursor: Cursor<'a>,
 }
 
 impl PartialEq for Several<'_> {
@@ -87,7 +87,7 @@ impl Iterator for Numbers<'_> {
 
     fn next(&mut self) -> Option<u32> {
         self.0.left = self.0.left.checked_sub(1)?;
-        self.0.reader.small().ok()
+        self.0.cursor.small().ok()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -95,69 +95,69 @@ impl Iterator for Numbers<'_> {
     }
 }
 
-impl<'a> Letters<'a> {
+impl<'a> Messages<'a> {
     pub(super) const ITEMS: usize = 3;
 
-    pub(super) fn read(mut reader: Reader<'a>) -> Result<Self, WireError> {
-        let seq = reader.unsigned()?;
-        let left = reader.array()?;
+    pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
+        let seq = cursor.unsigned()?;
+        let left = cursor.array()?;
         if left == 0 {
             return Err(WireError::Value);
         }
-        Ok(Self { seq, left, reader })
+        Ok(Self { seq, left, cursor })
     }
 
-    /// The next letter; `Ok(None)` after the last one.
+    /// The next message; `Ok(None)` after the last one.
     ///
     /// # Errors
     /// [`WireError`]: close the link.
-    pub fn read_next(&mut self) -> Result<Option<RawLetter<'a>>, WireError> {
+    pub fn read_next(&mut self) -> Result<Option<RawMessage<'a>>, WireError> {
         let Some(left) = self.left.checked_sub(1) else {
-            self.reader.end()?;
+            self.cursor.end()?;
             return Ok(None);
         };
-        let reader = &mut self.reader;
-        reader.array_of(5)?;
-        let letter = RawLetter {
-            group: reader.small()?,
-            from: reader.small()?,
-            incarnation: Incarnation(reader.unsigned()?),
-            to: receivers(reader)?,
-            payload: reader.bytes()?,
+        let cursor = &mut self.cursor;
+        cursor.array_of(5)?;
+        let message = RawMessage {
+            group: cursor.small()?,
+            from: cursor.small()?,
+            incarnation: Incarnation(cursor.unsigned()?),
+            to: receivers(cursor)?,
+            payload: cursor.bytes()?,
         };
         self.left = left;
-        Ok(Some(letter))
+        Ok(Some(message))
     }
 }
 
-impl<'a> Iterator for Letters<'a> {
-    type Item = Result<RawLetter<'a>, WireError>;
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<RawMessage<'a>, WireError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.read_next().transpose();
         if !matches!(next, Some(Ok(_))) {
             self.left = 0;
-            self.reader = Reader::new(&[], self.reader.bounds());
+            self.cursor = Cursor::new(&[], self.cursor.bounds());
         }
         next
     }
 }
 
-fn receivers<'a>(reader: &mut Reader<'a>) -> Result<Receivers<'a>, WireError> {
-    if reader.nil() {
-        return Ok(Receivers::All);
+fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError> {
+    if cursor.nil() {
+        return Ok(RawReceivers::All);
     }
-    if reader.peek()? < 0x80 || (0xcc..=0xcf).contains(&reader.peek()?) {
-        return reader.small().map(Receivers::One);
+    if cursor.peek()? < 0x80 || (0xcc..=0xcf).contains(&cursor.peek()?) {
+        return cursor.small().map(RawReceivers::One);
     }
-    let left = reader.array()?;
+    let left = cursor.array()?;
     let several = Several {
         left,
-        reader: *reader,
+        cursor: *cursor,
     };
     let mut last = None;
     for _ in 0..left {
-        let number = Some(reader.small::<u32>()?);
+        let number = Some(cursor.small::<u32>()?);
         if number <= last {
             return Err(WireError::Value);
         }
@@ -166,10 +166,10 @@ fn receivers<'a>(reader: &mut Reader<'a>) -> Result<Receivers<'a>, WireError> {
     if left < 2 {
         return Err(WireError::Value);
     }
-    Ok(Receivers::Several(several))
+    Ok(RawReceivers::Several(several))
 }
 
-/// The numbers a letter is sent to.
+/// The numbers a message is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Targets<'a> {
     /// All agents of the group on the other node.
@@ -178,40 +178,40 @@ pub enum Targets<'a> {
     Some(&'a [u32]),
 }
 
-/// Writes one LETTERS frame in place: begin, a letter each, end.
+/// Writes one MESSAGES frame in place: begin, a message each, end.
 ///
 /// ```
-/// use actix_bully::remote::wire::{LettersWriter, Targets};
+/// use actix_bully::remote::wire::{MessagesWriter, Targets};
 /// use actix_bully::protocol::Incarnation;
 /// use bytes::{BufMut, BytesMut};
 ///
 /// let mut out = BytesMut::new();
-/// let mut letters = LettersWriter::begin(7, &mut out);
-/// letters.push(0, 3, Incarnation(9), Targets::Some(&[5]), |out| {
+/// let mut messages = MessagesWriter::begin(7, &mut out);
+/// messages.push(0, 3, Incarnation(9), Targets::Some(&[5]), |out| {
 ///     out.put_u8(0x2a); // `encode_payload` in practice
 ///     Ok::<(), std::convert::Infallible>(())
 /// })?;
-/// letters.end();
+/// messages.end();
 /// assert_eq!(out[..], *b"\0\0\0\x0c\x93\x03\x07\x91\x95\x00\x03\x09\x05\xc4\x01\x2a");
 /// # Ok::<(), std::convert::Infallible>(())
 /// ```
 #[derive(Debug)]
 #[must_use]
-pub struct LettersWriter<'a> {
+pub struct MessagesWriter<'a> {
     out: &'a mut BytesMut,
     start: usize,
     array: usize,
     count: usize,
 }
 
-impl<'a> LettersWriter<'a> {
-    /// Begins a frame with this number. A frame without letters is not written at all: the number
+impl<'a> MessagesWriter<'a> {
+    /// Begins a frame with this number. A frame without messages is not written at all: the number
     /// is free again.
     pub fn begin(seq: u64, out: &'a mut BytesMut) -> Self {
         let start = out.len();
         out.put_u32(0);
-        write::array(out, Letters::ITEMS);
-        write::unsigned(out, Kind::Letters.into());
+        write::array(out, Messages::ITEMS);
+        write::unsigned(out, Kind::Messages.into());
         write::unsigned(out, seq);
         let array = out.len();
         out.put_u8(0x90);
@@ -223,10 +223,10 @@ impl<'a> LettersWriter<'a> {
         }
     }
 
-    /// Appends a letter; `payload` writes its message.
+    /// Appends a message; `payload` writes its message.
     ///
     /// # Errors
-    /// What `payload` failed with: the letter is not in the frame, the ones before it are.
+    /// What `payload` failed with: the message is not in the frame, the ones before it are.
     pub fn push<E>(
         &mut self,
         group: u32,
@@ -263,7 +263,7 @@ impl<'a> LettersWriter<'a> {
         written
     }
 
-    /// How many letters are in the frame.
+    /// How many messages are in the frame.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
@@ -272,20 +272,20 @@ impl<'a> LettersWriter<'a> {
     /// How long the frame's body would be if it ended now, in bytes. Never too small.
     #[must_use]
     pub fn len(&self) -> usize {
-        // The head of the array takes two bytes more when there are 16 letters.
+        // The head of the array takes two bytes more when there are 16 messages.
         let head = self.start.saturating_add(2);
         self.out.len().saturating_sub(head)
     }
 
-    /// Whether there is no letter in the frame.
+    /// Whether there is no message in the frame.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Takes back the last letters until the buffer is `len` bytes long; see [`Self::position`].
+    /// Takes back the last messages until the buffer is `len` bytes long; see [`Self::position`].
     ///
-    /// For a letter that turned out not to fit: end the frame, begin another, push it again.
+    /// For a message that turned out not to fit: end the frame, begin another, push it again.
     pub fn take_back(&mut self, position: Position) {
         self.out.truncate(position.len);
         self.count = position.count;
@@ -300,7 +300,7 @@ impl<'a> LettersWriter<'a> {
         }
     }
 
-    /// Ends the frame; says whether there was a letter, and so a frame.
+    /// Ends the frame; says whether there was a message, and so a frame.
     pub fn end(self) -> bool {
         if self.is_empty() {
             self.out.truncate(self.start);
@@ -312,7 +312,7 @@ impl<'a> LettersWriter<'a> {
     }
 }
 
-/// A place between two letters of one [`LettersWriter`].
+/// A place between two messages of one [`MessagesWriter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     len: usize,

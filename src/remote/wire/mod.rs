@@ -15,8 +15,8 @@
 //!                         voters:  [how many, to elect, for a lease, digest of their names]
 //!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
 //!                         leader:  [agent, incarnation, term]
-//!  93 03 ………  LETTERS  3, seq, [letter ..]
-//!                         letter:  [group, from, incarnation, to, payload: bytes]
+//!  93 03 ………  MESSAGES  3, seq, [message ..]
+//!                         message: [group, from, incarnation, to, payload: bytes]
 //!                         to:      nil: all │ agent │ [agent, agent ..], ascending
 //!  93 04 ………  PING     4, seq, token
 //!  93 05 ………  PONG     5, seq, token
@@ -31,13 +31,13 @@
 //! Numbers of agents and groups are those that the rosters of the side where they live gave them:
 //! `from` and `group` the sender's, `to` the receiver's.
 //!
-//! One letter, byte by byte: agent 3 in its life 9 says to agent 5 that it still leads term 7 of
+//! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of
 //! group 0 with score 30.
 //! ```text
 //!  00 00 00 1e                          30 bytes follow
-//!  93 03 01                             LETTERS, frame 1
-//!  91                                   one letter
-//!  95 00 03 09 05                       group 0, from 3, life 9, to 5
+//!  93 03 01                             MESSAGES, frame 1
+//!  91                                   one message
+//!  95 00 03 09 05                       group 0, from 3, incarnation 9, to 5
 //!  c4 13                                19 bytes of payload:
 //!  81 a9 68 65 61 72 74 62 65 61 74       {"heartbeat":
 //!  93 07                                    [term 7,
@@ -62,8 +62,8 @@
 //! version 2 only: it and a node of release 0.1 refuse each other, and both say so.
 //!
 //! # Where to read on
-//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Letters`] and [`Roster`] are the two
-//! that carry something; [`encode_payload`] and [`decode_payload`] do for a letter's content.
+//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`Roster`] are the two
+//! that carry something; [`encode_payload`] and [`decode_payload`] do for a message's content.
 //! Who may say what, and in which order: [`Handshake`](super::Handshake),
 //! [`Inbound`](super::Inbound).
 
@@ -88,7 +88,7 @@ pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, e
 pub use frames::Frames;
 pub use hello::{Features, Hello, Versions};
 pub use messages::{
-    Letters, LettersWriter, Numbers, Position, RawLetter, Receivers, Several, Targets,
+    Messages, MessagesWriter, Numbers, Position, RawMessage, RawReceivers, Several, Targets,
 };
 pub use payload::{Unencodable, decode_payload, encode_payload};
 pub use roster::{LeaderHint, Opening, Roster, RosterContent};

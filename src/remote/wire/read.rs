@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, WireError>;
 
 /// A cursor over the bytes of one frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     bounds: Bounds,
 }
@@ -24,7 +24,7 @@ pub(super) enum Integer {
     Negative(i64),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Cursor<'a> {
     pub(super) const fn new(bytes: &'a [u8], bounds: Bounds) -> Self {
         Self {
             rest: bytes,

@@ -1,6 +1,6 @@
 //! ROSTER: which agents of one group live on a node, and what became of them.
 //!
-//! Names cross here and nowhere else; letters use the numbers that are given here. An *opening*
+//! Names cross here and nowhere else; messages use the numbers that are given here. An *opening*
 //! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
 //! longer than a frame is an opening one with the first agents, and more for the others.
 
@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use super::{
     WireError,
     frame::Kind,
-    read::{Integer, Reader},
+    read::{Cursor, Integer},
     write,
 };
 use crate::protocol::{
@@ -38,7 +38,7 @@ pub struct Roster<'a> {
     pub group: u32,
     /// Everything said of that number before is forgotten, and this is what it stands for.
     pub opening: Option<Opening<'a>>,
-    body: Reader<'a>,
+    body: Cursor<'a>,
 }
 
 impl PartialEq for Roster<'_> {
@@ -66,7 +66,7 @@ pub struct RosterContent {
 pub struct LeaderHint {
     /// The sender's number for it.
     pub agent: u32,
-    /// The life it leads in.
+    /// The incarnation it leads in.
     pub incarnation: Incarnation,
     /// The term it leads in.
     pub term: Term,
@@ -87,25 +87,25 @@ impl LeaderHint {
 impl<'a> Roster<'a> {
     pub(super) const ITEMS: usize = 7;
 
-    pub(super) fn read(mut reader: Reader<'a>) -> Result<Self, WireError> {
-        let seq = reader.unsigned()?;
-        let group = reader.small()?;
-        let opening = if reader.nil() {
+    pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
+        let seq = cursor.unsigned()?;
+        let group = cursor.small()?;
+        let opening = if cursor.nil() {
             None
         } else {
-            reader.array_of(4)?;
+            cursor.array_of(4)?;
             Some(Opening {
-                name: reader.text()?,
-                rules: reader.text()?,
-                epoch: reader.unsigned()?,
-                voters: electorate(&mut reader)?,
+                name: cursor.text()?,
+                rules: cursor.text()?,
+                epoch: cursor.unsigned()?,
+                voters: electorate(&mut cursor)?,
             })
         };
         Ok(Self {
             seq,
             group,
             opening,
-            body: reader,
+            body: cursor,
         })
     }
 
@@ -114,27 +114,27 @@ impl<'a> Roster<'a> {
     /// # Errors
     /// [`WireError`]: close the link.
     pub fn content(&self) -> Result<RosterContent, WireError> {
-        let mut reader = self.body;
+        let mut cursor = self.body;
         let mut content = RosterContent::default();
-        for _ in 0..reader.array()? {
-            content.left.push(reader.small()?);
+        for _ in 0..cursor.array()? {
+            content.left.push(cursor.small()?);
         }
-        let members = reader.array()?;
+        let members = cursor.array()?;
         if members > Self::MAX_MEMBERS {
             return Err(WireError::Items);
         }
         for _ in 0..members {
-            content.members.push(member(&mut reader)?);
+            content.members.push(member(&mut cursor)?);
         }
-        if !reader.nil() {
-            reader.array_of(3)?;
+        if !cursor.nil() {
+            cursor.array_of(3)?;
             content.leader = Some(LeaderHint {
-                agent: reader.small()?,
-                incarnation: Incarnation(reader.unsigned()?),
-                term: Term(reader.unsigned()?),
+                agent: cursor.small()?,
+                incarnation: Incarnation(cursor.unsigned()?),
+                term: Term(cursor.unsigned()?),
             });
         }
-        reader.end()?;
+        cursor.end()?;
         Ok(content)
     }
 
@@ -233,65 +233,65 @@ fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
             Presence::Down => 3,
         },
     );
-    for life in [member.incarnation, member.ended] {
-        match life {
+    for incarnation in [member.incarnation, member.ended] {
+        match incarnation {
             None => write::nil(out),
-            Some(life) => write::unsigned(out, life.0),
+            Some(incarnation) => write::unsigned(out, incarnation.0),
         }
     }
 }
 
-fn member(reader: &mut Reader<'_>) -> Result<(u32, Member), WireError> {
-    reader.array_of(7)?;
-    let number = reader.small()?;
+fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
+    cursor.array_of(7)?;
+    let number = cursor.small()?;
     let member = Member {
-        id: AgentId::new(reader.text()?).map_err(|_| WireError::Value)?,
-        kind: match reader.unsigned()? {
+        id: AgentId::new(cursor.text()?).map_err(|_| WireError::Value)?,
+        kind: match cursor.unsigned()? {
             0 => MemberKind::Voter,
             1 => MemberKind::Observer,
             _ => return Err(WireError::Value),
         },
-        score: score(reader)?,
-        presence: match reader.unsigned()? {
+        score: score(cursor)?,
+        presence: match cursor.unsigned()? {
             0 => Presence::Unseen,
             1 => Presence::Up,
             2 => Presence::Suspect,
             3 => Presence::Down,
             _ => return Err(WireError::Value),
         },
-        incarnation: life(reader)?,
-        ended: life(reader)?,
+        incarnation: incarnation(cursor)?,
+        ended: incarnation(cursor)?,
         former: None, // what this side knows beside
     };
     Ok((number, member))
 }
 
-fn electorate(reader: &mut Reader<'_>) -> Result<Option<Electorate>, WireError> {
-    if reader.nil() {
+fn electorate(cursor: &mut Cursor<'_>) -> Result<Option<Electorate>, WireError> {
+    if cursor.nil() {
         return Ok(None);
     }
-    reader.array_of(4)?;
+    cursor.array_of(4)?;
     Ok(Some(Electorate {
-        voters: reader.small()?,
-        vote_quorum: reader.small()?,
-        lease_quorum: reader.small()?,
-        list: reader.unsigned()?,
+        voters: cursor.small()?,
+        vote_quorum: cursor.small()?,
+        lease_quorum: cursor.small()?,
+        list: cursor.unsigned()?,
     }))
 }
 
-fn life(reader: &mut Reader<'_>) -> Result<Option<Incarnation>, WireError> {
-    if reader.nil() {
+fn incarnation(cursor: &mut Cursor<'_>) -> Result<Option<Incarnation>, WireError> {
+    if cursor.nil() {
         return Ok(None);
     }
-    reader.unsigned().map(Incarnation).map(Some)
+    cursor.unsigned().map(Incarnation).map(Some)
 }
 
-fn score(reader: &mut Reader<'_>) -> Result<Option<Score>, WireError> {
-    if reader.nil() {
+fn score(cursor: &mut Cursor<'_>) -> Result<Option<Score>, WireError> {
+    if cursor.nil() {
         return Ok(None);
     }
-    reader.array_of(4)?;
-    let mut part = || match reader.integer()? {
+    cursor.array_of(4)?;
+    let mut part = || match cursor.integer()? {
         Integer::Negative(part) => Ok(part),
         Integer::Unsigned(part) => i64::try_from(part).map_err(|_| WireError::Value),
     };

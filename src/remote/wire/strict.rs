@@ -26,7 +26,7 @@ use serde::{
 
 use super::{
     Bounds, WireError,
-    read::{Integer, Reader},
+    read::{Cursor, Integer},
 };
 
 type Result<T> = std::result::Result<T, WireError>;
@@ -35,17 +35,17 @@ type Result<T> = std::result::Result<T, WireError>;
 #[inline]
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T> {
     let mut strict = Strict {
-        reader: Reader::new(bytes, bounds),
+        cursor: Cursor::new(bytes, bounds),
         depth: bounds.depth,
         items: bounds.items,
     };
     let value = T::deserialize(&mut strict)?;
-    strict.reader.end()?;
+    strict.cursor.end()?;
     Ok(value)
 }
 
 struct Strict<'de> {
-    reader: Reader<'de>,
+    cursor: Cursor<'de>,
     /// How many more levels may follow.
     depth: u8,
     /// How many more items may follow.
@@ -79,23 +79,23 @@ impl<'de> Strict<'de> {
 
     #[inline]
     fn array_of<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
-        self.reader.array_of(len)?;
+        self.cursor.array_of(len)?;
         self.array(len, visitor)
     }
 
     #[inline]
     fn integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        match self.reader.integer()? {
+        match self.cursor.integer()? {
             Integer::Unsigned(value) => visitor.visit_u64(value),
             Integer::Negative(value) => visitor.visit_i64(value),
         }
     }
 
     fn nil(&mut self) -> Result<()> {
-        if self.reader.nil() {
+        if self.cursor.nil() {
             Ok(())
         } else {
-            Err(self.reader.peek().err().unwrap_or(WireError::Type))
+            Err(self.cursor.peek().err().unwrap_or(WireError::Type))
         }
     }
 }
@@ -113,7 +113,7 @@ macro_rules! texts {
     ($($method:ident)*) => { $(
         #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-            visitor.visit_borrowed_str(self.reader.text()?)
+            visitor.visit_borrowed_str(self.cursor.text()?)
         }
     )* };
 }
@@ -140,19 +140,19 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
 
     #[inline]
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_bool(self.reader.boolean()?)
+        visitor.visit_bool(self.cursor.boolean()?)
     }
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_f32(self.reader.float32()?)
+        visitor.visit_f32(self.cursor.float32()?)
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_f64(self.reader.float64()?)
+        visitor.visit_f64(self.cursor.float64()?)
     }
 
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let mut chars = self.reader.text()?.chars();
+        let mut chars = self.cursor.text()?.chars();
         match (chars.next(), chars.next()) {
             (Some(one), None) => visitor.visit_char(one),
             _ => Err(WireError::Value),
@@ -160,7 +160,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_borrowed_bytes(self.reader.bytes()?)
+        visitor.visit_borrowed_bytes(self.cursor.bytes()?)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -169,7 +169,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        if self.reader.nil() {
+        if self.cursor.nil() {
             return visitor.visit_none();
         }
         self.deeper(|strict| visitor.visit_some(strict))
@@ -185,7 +185,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         _name: &'static str,
         visitor: V,
     ) -> Result<V::Value> {
-        self.reader.array_of(0)?;
+        self.cursor.array_of(0)?;
         visitor.visit_unit()
     }
 
@@ -199,7 +199,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        let len = self.reader.array()?;
+        let len = self.cursor.array()?;
         self.array(len, visitor)
     }
 
@@ -234,7 +234,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let has_content = self.reader.single_entry();
+        let has_content = self.cursor.single_entry();
         self.deeper(|strict| {
             visitor.visit_enum(Variant {
                 strict,

@@ -4,12 +4,12 @@ use actix_bully::{
     elections::message::{BullyMessage, Elect, Heartbeat, Resign},
     protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
     remote::{
-        Acquaintance, Challenge, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
-        Inbound, Introduction, Letter, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Progress,
-        Proof, Rights, Standing, TermGuard, Verdict,
+        Acquaintance, Challenge, Closed, ClusterId, EndDigest, Established, Farewell, FrameVerdict,
+        GroupStanding, Handshake, HandshakeProgress, Inbound, Introduction, Limits, LinkId, NodeId,
+        NodeIncarnation, Nonce, Proof, Rights, TermGuard,
         wire::{
-            Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Letters,
-            LettersWriter, Opening, Receivers, Roster, RosterContent, Targets, decode_payload,
+            Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Messages,
+            MessagesWriter, Opening, RawReceivers, Roster, RosterContent, Targets, decode_payload,
             encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
         },
     },
@@ -35,7 +35,7 @@ pub(crate) struct Receiver {
     limits: Limits,
     state: State,
     guard: TermGuard,
-    /// Letters that were delivered.
+    /// Messages that were delivered.
     pub(crate) delivered: usize,
 }
 
@@ -93,32 +93,32 @@ fn greeted(handshake: &mut Handshake, body: &[u8]) -> Result<Option<Box<Establis
     });
     let progress = handshake.receive(NOW, body, |_| known, &mut BytesMut::new())?;
     Ok(match progress {
-        Progress::Ready(link) => Some(link),
-        Progress::Waiting => None,
+        HandshakeProgress::Ready(link) => Some(link),
+        HandshakeProgress::Waiting => None,
     })
 }
 
 fn judged(inbound: &mut Inbound, guard: &mut TermGuard, body: &[u8]) -> Result<usize, Closed> {
-    match inbound.frame(NOW, body, |_| Standing::Carried(0))? {
-        Verdict::Letters(letters) => letters.into_iter().try_fold(0, |delivered, letter| {
-            let letter = letter?;
-            match inbound.letter(NOW, &letter)? {
-                Letter::Drop(_) => Ok(delivered),
-                Letter::Pass(_) => {
-                    let message: BullyMessage =
-                        decode_payload(letter.payload, Limits::default().bounds())?;
-                    guard.admit(message.term())?;
-                    Ok(delivered + 1)
+    match inbound.frame(NOW, body, |_| GroupStanding::Carried(0))? {
+        FrameVerdict::Messages(messages) => {
+            messages.into_iter().try_fold(0, |delivered, message| {
+                let message = message?;
+                if inbound.sender(NOW, &message)?.is_err() {
+                    return Ok(delivered);
                 }
-            }
-        }),
-        Verdict::News(news) => {
-            if let Some(leader) = news.leader {
+                let bounds = Limits::default().bounds();
+                let said: BullyMessage = decode_payload(message.payload, bounds)?;
+                guard.admit(said.term())?;
+                Ok(delivered + 1)
+            })
+        }
+        FrameVerdict::Roster(change) => {
+            if let Some(leader) = change.leader {
                 guard.admit(leader.term)?;
             }
             Ok(0)
         }
-        Verdict::Answer(_) | Verdict::Answered(_) | Verdict::Drop(_) => Ok(0),
+        FrameVerdict::Answer(_) | FrameVerdict::Answered(_) | FrameVerdict::Drop(_) => Ok(0),
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn greetings() -> Vec<u8> {
                 latest: None,
             });
             let progress = side.receive(NOW, &frame[4..], |_| known, out);
-            assert_eq!(progress, Ok(Progress::Waiting));
+            assert_eq!(progress, Ok(HandshakeProgress::Waiting));
         };
         hear(&mut peer, &heard, &mut out);
         hear(&mut this, &answered, &mut here);
@@ -220,18 +220,18 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
     vec![
         framed(|out| Roster::encode(1, 0, Some(opening), &content(), out)),
         framed(|out| {
-            let mut letters = LettersWriter::begin(2, out);
+            let mut writer = MessagesWriter::begin(2, out);
             for (message, to) in messages().iter().zip([&[][..], &[5], &[1, 200, 70_000]]) {
                 let to = if to.is_empty() {
                     Targets::All
                 } else {
                     Targets::Some(to)
                 };
-                letters
+                writer
                     .push(0, 0, Incarnation(9), to, |out| encode_payload(message, out))
                     .expect("a message can be encoded");
             }
-            assert!(letters.end());
+            assert!(writer.end());
         }),
         framed(|out| encode_ping(3, 1 << 40, out)),
         framed(|out| encode_pong(4, 300, out)),
@@ -279,7 +279,7 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
             let content = roster.content().ok()?;
             Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
         }
-        Frame::Letters(letters) => letters_again(letters, &mut out)?,
+        Frame::Messages(messages) => messages_again(messages, &mut out)?,
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
@@ -288,27 +288,31 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
     Some(out.to_vec())
 }
 
-fn letters_again(letters: Letters<'_>, out: &mut BytesMut) -> Option<()> {
-    let mut again = LettersWriter::begin(letters.seq, out);
-    for letter in letters {
-        let letter = letter.ok()?;
+fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
+    let mut again = MessagesWriter::begin(messages.seq, out);
+    for message in messages {
+        let message = message.ok()?;
         let several: Vec<u32>;
-        let to = match letter.to {
-            Receivers::All => Targets::All,
-            Receivers::One(one) => {
+        let to = match message.to {
+            RawReceivers::All => Targets::All,
+            RawReceivers::One(one) => {
                 several = vec![one];
                 Targets::Some(&several)
             }
-            Receivers::Several(numbers) => {
+            RawReceivers::Several(numbers) => {
                 several = numbers.into_iter().collect();
                 Targets::Some(&several)
             }
         };
-        let message: BullyMessage = decode_payload(letter.payload, Bounds::default()).ok()?;
+        let said: BullyMessage = decode_payload(message.payload, Bounds::default()).ok()?;
         again
-            .push(letter.group, letter.from, letter.incarnation, to, |out| {
-                encode_payload(&message, out)
-            })
+            .push(
+                message.group,
+                message.from,
+                message.incarnation,
+                to,
+                |out| encode_payload(&said, out),
+            )
             .ok()?;
     }
     again.end().then_some(())

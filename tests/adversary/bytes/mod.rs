@@ -215,7 +215,7 @@ fn sixty_thousand_levels_are_refused() {
     });
 }
 
-/// A payload of 60,000 levels inside of a letter that is well formed itself.
+/// A payload of 60,000 levels inside of a message that is well formed itself.
 #[test]
 fn a_deep_payload_is_refused_when_it_is_decoded() {
     on_a_small_stack(|| {
@@ -225,8 +225,8 @@ fn a_deep_payload_is_refused_when_it_is_decoded() {
                 .expect("less than 64 KiB")
                 .to_be_bytes();
             let head = b"\x93\x03\x02\x91\x95\x00\x00\x09\xc0\xc5";
-            let letter = frame(&[&head[..], &len, &deep].concat());
-            let closed = Receiver::new().take(&instead(1, &letter), 8_192);
+            let message = frame(&[&head[..], &len, &deep].concat());
+            let closed = Receiver::new().take(&instead(1, &message), 8_192);
             assert!(matches!(closed, Err(Closed::Malformed(_))), "{closed:?}");
         }
     });
@@ -297,7 +297,7 @@ const OTHER_FORMS: &[(&[u8], &str)] = &[
 #[test]
 fn a_payload_in_another_form_is_refused() {
     for (payload, what) in OTHER_FORMS {
-        let closed = Receiver::new().take(&instead(1, &letter(payload)), 8_192);
+        let closed = Receiver::new().take(&instead(1, &message(payload)), 8_192);
         assert!(
             matches!(closed, Err(Closed::Malformed(_))),
             "{what}: {closed:?}"
@@ -305,8 +305,8 @@ fn a_payload_in_another_form_is_refused() {
     }
 }
 
-/// A frame of one letter with this payload.
-fn letter(payload: &[u8]) -> Vec<u8> {
+/// A frame of one message with this payload.
+fn message(payload: &[u8]) -> Vec<u8> {
     let len = u8::try_from(payload.len()).expect("a short payload");
     let head = b"\x93\x03\x02\x91\x95\x00\x00\x09\xc0\xc4";
     frame(&[&head[..], &[len], payload].concat())
@@ -318,7 +318,7 @@ fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     for term in [u64::MAX, u64::MAX - 5, 8 + (1 << 20)] {
         let number = rmp_serde::to_vec(&term).expect("a number");
         let nack = [b"\x81\xa4nack\x91", &number[..]].concat();
-        let closed = Receiver::new().take(&instead(1, &letter(&nack)), 8_192);
+        let closed = Receiver::new().take(&instead(1, &message(&nack)), 8_192);
         assert!(matches!(closed, Err(Closed::Term(_))), "{closed:?}");
     }
 }
@@ -365,7 +365,7 @@ fn random_bytes_are_survived() {
     });
 }
 
-/// Limits: items. A roster and a letter of as many items as the limit, and of one more.
+/// Limits: items. A roster and a message of as many items as the limit, and of one more.
 #[test]
 fn a_frame_has_no_more_items_than_the_limit() {
     let items = Limits::default().items();

@@ -197,14 +197,14 @@ fn a_file_is_read_up_to_a_limit() {
 #[test]
 fn a_certificate_out_of_its_time_is_refused() {
     let trust = Authority::new("ours");
-    let life = |from, until| trust.odd("a", |params| valid(params, from, until));
+    let incarnation = |from, until| trust.odd("a", |params| valid(params, from, until));
     refused!(
-        trust.refusal(&life(-3, -1)),
+        trust.refusal(&incarnation(-3, -1)),
         TlsError::Expired { ago } if ago > Duration::from_secs(86_000),
         "issue a new one"
     );
     refused!(
-        trust.refusal(&life(1, 3)),
+        trust.refusal(&incarnation(1, 3)),
         TlsError::NotYetValid { after } if after > Duration::from_secs(86_000),
         "clock"
     );

@@ -34,11 +34,11 @@ pub(crate) struct Gate {
     most_per_address: usize,
     /// So long somebody may say nothing.
     first_byte: Duration,
-    book: Mutex<Book>,
+    places: Mutex<Places>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct Places {
     inside: usize,
     /// Those of them that are not ready, from addresses of no peer.
     strangers: usize,
@@ -89,24 +89,24 @@ impl Gate {
             most_unready: limits.unready(),
             most_per_address: limits.unready_per_address(),
             first_byte: limits.first_byte().min(limits.handshake()),
-            book: Mutex::default(),
+            places: Mutex::default(),
         }
     }
 
     /// Lets a connection in, if there is room for it, or somebody has to make room.
     pub(crate) fn enter(self: &Arc<Self>, from: &str) -> Option<Pass> {
-        let mut book = lock(&self.book);
-        match self.room(&book, from) {
+        let mut places = lock(&self.places);
+        match self.room(&places, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                if let Some(unready) = book.remove(&address, number) {
+                if let Some(unready) = places.remove(&address, number) {
                     unready.leave.notify_one();
                 }
             }
             Room::None => return None,
         }
         let leave = Arc::new(Notify::new());
-        let number = book.add(from, Arc::clone(&leave));
+        let number = places.add(from, Arc::clone(&leave));
         Some(Pass {
             gate: Arc::clone(self),
             from: from.to_owned(),
@@ -119,23 +119,23 @@ impl Gate {
     /// A peer is expected from these addresses: they replace those that were named before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
         let named = named.into_iter().take(MOST_NAMED).collect();
-        lock(&self.book).whereabouts(node, |whereabouts| whereabouts.named = named);
+        lock(&self.places).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
 
     /// A peer came from there: it will again.
     pub(crate) fn met(&self, node: &NodeId, from: &str) {
-        lock(&self.book).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
+        lock(&self.places).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
 
     /// That node is no peer any more.
     pub(crate) fn forget(&self, node: &NodeId) {
-        let mut book = lock(&self.book);
-        book.peers.remove(node);
-        book.settle();
+        let mut places = lock(&self.places);
+        places.peers.remove(node);
+        places.settle();
     }
 
-    fn room(&self, book: &Book, from: &str) -> Room {
-        let here = book.addresses.get(from);
+    fn room(&self, places: &Places, from: &str) -> Room {
+        let here = places.addresses.get(from);
         let peers = here.map_or(0, |address| address.peers);
         let most_here = self.most_per_address.saturating_mul(peers.max(1));
         let instead_of = |victim: Option<(&str, u64)>| {
@@ -146,20 +146,20 @@ impl Gate {
             let number = here.and_then(Address::oldest);
             return instead_of(number.map(|number| (from, number))).unwrap_or(Room::None);
         }
-        if peers == 0 && book.strangers >= self.most_unready {
-            return instead_of(book.victim(Address::is_strange)).unwrap_or(Room::None);
+        if peers == 0 && places.strangers >= self.most_unready {
+            return instead_of(places.victim(Address::is_strange)).unwrap_or(Room::None);
         }
-        if book.inside < self.most {
+        if places.inside < self.most {
             return Room::Free;
         }
         // A stranger takes no place of a peer.
-        let stranger = book.victim(Address::is_strange);
-        let peer = || book.victim(|_| true).filter(|_| peers > 0);
+        let stranger = places.victim(Address::is_strange);
+        let peer = || places.victim(|_| true).filter(|_| peers > 0);
         instead_of(stranger.or_else(peer)).unwrap_or(Room::None)
     }
 }
 
-impl Book {
+impl Places {
     fn add(&mut self, from: &str, leave: Arc<Notify>) -> u64 {
         let number = self.serial;
         self.serial = self.serial.saturating_add(1);
@@ -275,8 +275,8 @@ impl Pass {
     }
 
     fn is_silent(&self) -> bool {
-        let book = lock(&self.gate.book);
-        let address = book.addresses.get(&self.from);
+        let places = lock(&self.gate.places);
+        let address = places.addresses.get(&self.from);
         let unready = address.and_then(|address| address.unready.get(&self.number));
         unready.is_some_and(|unready| !unready.is_heard)
     }
@@ -284,7 +284,7 @@ impl Pass {
     /// The other end is known. `false` if the place is lost already.
     #[must_use]
     pub(crate) fn ready(&mut self) -> bool {
-        let taken = lock(&self.gate.book).take(&self.from, self.number);
+        let taken = lock(&self.gate.places).take(&self.from, self.number);
         self.is_ready |= taken.is_some();
         self.is_ready
     }
@@ -292,11 +292,11 @@ impl Pass {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        let mut book = lock(&self.gate.book);
+        let mut places = lock(&self.gate.places);
         if self.is_ready {
-            book.inside = book.inside.saturating_sub(1);
+            places.inside = places.inside.saturating_sub(1);
         } else {
-            book.remove(&self.from, self.number);
+            places.remove(&self.from, self.number);
         }
     }
 }
@@ -312,8 +312,8 @@ pub(crate) struct Ear {
 impl Ear {
     /// The other end has said something.
     pub(crate) fn heard(self) {
-        let mut book = lock(&self.gate.book);
-        let address = book.addresses.get_mut(&self.from);
+        let mut places = lock(&self.gate.places);
+        let address = places.addresses.get_mut(&self.from);
         if let Some(unready) = address.and_then(|a| a.unready.get_mut(&self.number)) {
             unready.is_heard = true;
         }

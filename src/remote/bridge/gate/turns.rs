@@ -70,8 +70,8 @@ impl Pass {
             let began = Instant::now();
             let polled = check.as_mut().poll(task);
             let now = Instant::now();
-            let mut book = lock(&self.gate.book);
-            book.turns.worked(now.duration_since(began), now);
+            let mut places = lock(&self.gate.places);
+            places.turns.worked(now.duration_since(began), now);
             polled
         })
         .await
@@ -79,12 +79,12 @@ impl Pass {
 
     /// Whether it is a stranger, if it may begin now.
     fn ask(&self) -> Result<bool, Instant> {
-        let mut book = lock(&self.gate.book);
-        let address = book.addresses.get(&self.from);
+        let mut places = lock(&self.gate.places);
+        let address = places.addresses.get(&self.from);
         if !address.is_none_or(Address::is_strange) {
             return Ok(false);
         }
-        book.turns.ask(self.number, Instant::now())?;
+        places.turns.ask(self.number, Instant::now())?;
         Ok(true)
     }
 }
@@ -94,8 +94,8 @@ struct Waiting<'a>(&'a Pass);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut book = lock(&self.0.gate.book);
-        book.turns.waiting.remove(&self.0.number);
+        let mut places = lock(&self.0.gate.places);
+        places.turns.waiting.remove(&self.0.number);
     }
 }
 

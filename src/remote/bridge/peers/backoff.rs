@@ -14,9 +14,9 @@ pub(crate) struct Backoff {
     /// The longest wait of all. Default: 10 s.
     pub(crate) max: Duration,
     /// After a broken rule: the shortest wait. Default: 1 s.
-    pub(crate) penance_min: Duration,
+    pub(crate) penalty_min: Duration,
     /// After many broken rules: the longest. Default: 60 s.
-    pub(crate) penance_max: Duration,
+    pub(crate) penalty_max: Duration,
 }
 
 impl Default for Backoff {
@@ -24,8 +24,8 @@ impl Default for Backoff {
         Self {
             base: Duration::from_millis(100),
             max: Duration::from_secs(10),
-            penance_min: Duration::from_secs(1),
-            penance_max: Duration::from_secs(60),
+            penalty_min: Duration::from_secs(1),
+            penalty_max: Duration::from_secs(60),
         }
     }
 }

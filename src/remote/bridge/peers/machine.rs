@@ -12,15 +12,15 @@ pub(crate) struct ConnId(pub(crate) u64);
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Input {
+pub(crate) enum PeerInput {
     /// The bridge begins to look after this peer.
     Start,
     /// A connection with this peer, whoever dialled, has been accepted by both sides.
-    Ready(Link),
+    Ready(ReadyLink),
     /// The connection is over, after it was ready for that long.
     Closed {
         conn: ConnId,
-        how: Loss,
+        how: LinkLoss,
         lasted: Duration,
     },
     /// An attempt came to nothing.
@@ -33,7 +33,7 @@ pub(crate) enum Input {
 
 /// A connection that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct ReadyLink {
     pub(crate) conn: ConnId,
     pub(crate) incarnation: NodeIncarnation,
     pub(crate) id: LinkId,
@@ -51,7 +51,7 @@ pub(crate) enum Origin {
 
 /// How a ready connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum LinkLoss {
     /// It broke, or fell silent.
     Broken,
     /// The peer said that it leaves.
@@ -80,32 +80,32 @@ pub(crate) enum DialError {
 
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum PeerEffect {
     /// Resolve the address and dial.
     Dial,
-    /// Wait for a time drawn from this range, then say [`Input::Rested`]. A wait that goes on is
+    /// Wait for a time drawn from this range, then say [`PeerInput::Rested`]. A wait that goes on is
     /// replaced.
     Rest { min: Duration, max: Duration },
     /// Close a connection: another one stays.
     Replace(ConnId),
-    /// Close a connection: it belongs to a former life of the peer.
+    /// Close a connection: it belongs to a former incarnation of the peer.
     CloseStale(ConnId),
     /// Close a connection: the peer is none any more.
     Dismiss(ConnId),
     /// Tell the groups and the application.
-    Report(Report),
+    Report(PeerChange),
 }
 
 /// What others should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum PeerChange {
     /// The peer can be reached, for the first time or again.
     Up,
-    /// Letters go by another connection from now on; nobody needs to know.
+    /// Messages go by another connection from now on; nobody needs to know.
     Relinked,
     /// Its process has probably ended, or left: its agents are suspected.
     Gone,
-    /// A later life answers: the agents of the former one are suspected.
+    /// A later incarnation answers: the agents of the former one are suspected.
     Restarted,
     /// It cannot be reached; whether it still lives is not known.
     OutOfReach,
@@ -113,14 +113,14 @@ pub(crate) enum Report {
 
 /// How things stand with one peer.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub(crate) struct PeerMachine {
     backoff: Backoff,
     /// Without an address only the peer can dial.
     has_address: bool,
-    link: Option<Link>,
+    link: Option<ReadyLink>,
     attempt: Attempt,
     reach: Reach,
-    /// The latest life of its process that was ever ready.
+    /// The latest incarnation of its process that was ever ready.
     known: Option<NodeIncarnation>,
     /// Attempts in a row that came to nothing.
     failures: u32,
@@ -156,14 +156,14 @@ enum Reach {
 
 /// For those who ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum PeerStage {
     /// Waits for the peer to dial, or for the next attempt.
     Waiting,
     Dialing,
-    Linked(Link),
+    Linked(ReadyLink),
 }
 
-impl Peer {
+impl PeerMachine {
     pub(crate) fn new(backoff: Backoff, has_address: bool) -> Self {
         Self {
             backoff,
@@ -178,7 +178,7 @@ impl Peer {
         }
     }
 
-    /// As after a crash of the bridge: that life was linked, and what became of it is not known.
+    /// As after a crash of the bridge: that incarnation was linked, and what became of it is not known.
     pub(crate) fn resume(mut self, known: Option<NodeIncarnation>) -> Self {
         self.known = known;
         if known.is_some() {
@@ -187,30 +187,30 @@ impl Peer {
         self
     }
 
-    /// The peer was gone for so long that a life with an earlier number than the last one is let in.
+    /// The peer was gone for so long that an incarnation with an earlier number than the last one is let in.
     pub(crate) fn forget_later_than(&mut self, incarnation: NodeIncarnation) {
         self.known.take_if(|known| *known > incarnation);
     }
 
     /// One step; the effects are to be carried out in their order.
-    pub(crate) fn handle(&mut self, input: Input) -> Vec<Effect> {
+    pub(crate) fn handle(&mut self, input: PeerInput) -> Vec<PeerEffect> {
         let mut out = Vec::new();
         match input {
-            Input::Start => self.dial(&mut out),
-            Input::Ready(link) => self.on_ready(link, &mut out),
-            Input::Closed { conn, how, lasted } => self.on_closed(conn, how, lasted, &mut out),
-            Input::DialFailed(why) => self.on_dial_failed(why, &mut out),
-            Input::Rested => self.on_rested(&mut out),
-            Input::Removed => self.on_removed(&mut out),
+            PeerInput::Start => self.dial(&mut out),
+            PeerInput::Ready(link) => self.on_ready(link, &mut out),
+            PeerInput::Closed { conn, how, lasted } => self.on_closed(conn, how, lasted, &mut out),
+            PeerInput::DialFailed(why) => self.on_dial_failed(why, &mut out),
+            PeerInput::Rested => self.on_rested(&mut out),
+            PeerInput::Removed => self.on_removed(&mut out),
         }
         out
     }
 
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> PeerStage {
         match (self.link, self.attempt) {
-            (Some(link), _) => Stage::Linked(link),
-            (None, Attempt::UnderWay) => Stage::Dialing,
-            (None, _) => Stage::Waiting,
+            (Some(link), _) => PeerStage::Linked(link),
+            (None, Attempt::UnderWay) => PeerStage::Dialing,
+            (None, _) => PeerStage::Waiting,
         }
     }
 
@@ -219,19 +219,19 @@ impl Peer {
         self.known
     }
 
-    fn on_ready(&mut self, link: Link, out: &mut Vec<Effect>) {
+    fn on_ready(&mut self, link: ReadyLink, out: &mut Vec<PeerEffect>) {
         if link.origin == Origin::Dialled && self.attempt == Attempt::UnderWay {
             self.attempt = Attempt::None;
         }
         if self.known.is_some_and(|known| known > link.incarnation) {
-            return out.push(Effect::CloseStale(link.conn));
+            return out.push(PeerEffect::CloseStale(link.conn));
         }
         if let Some(present) = self.link {
-            // Of one life the later id; both sides know both ids.
+            // Of one incarnation the later id; both sides know both ids.
             if (present.incarnation, present.id) >= (link.incarnation, link.id) {
-                return out.push(Effect::Replace(link.conn));
+                return out.push(PeerEffect::Replace(link.conn));
             }
-            out.push(Effect::Replace(present.conn));
+            out.push(PeerEffect::Replace(present.conn));
         }
         let is_restart = self.known.is_some_and(|known| known < link.incarnation);
         self.link = Some(link);
@@ -244,19 +244,25 @@ impl Peer {
             self.attempt = Attempt::None;
         }
         if is_restart && self.reach != Reach::Gone {
-            out.push(Effect::Report(Report::Restarted));
+            out.push(PeerEffect::Report(PeerChange::Restarted));
         }
         let is_news =
             matches!(self.reach, Reach::Unknown | Reach::Away | Reach::Gone) || is_restart;
         self.reach = Reach::Up;
-        out.push(Effect::Report(if is_news {
-            Report::Up
+        out.push(PeerEffect::Report(if is_news {
+            PeerChange::Up
         } else {
-            Report::Relinked
+            PeerChange::Relinked
         }));
     }
 
-    fn on_closed(&mut self, conn: ConnId, how: Loss, lasted: Duration, out: &mut Vec<Effect>) {
+    fn on_closed(
+        &mut self,
+        conn: ConnId,
+        how: LinkLoss,
+        lasted: Duration,
+        out: &mut Vec<PeerEffect>,
+    ) {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // one that was replaced before
         }
@@ -267,21 +273,21 @@ impl Peer {
         self.reach = Reach::Doubtful;
         self.drops = 0;
         match how {
-            Loss::Left => {
-                self.report(Report::Gone, out);
+            LinkLoss::Left => {
+                self.report(PeerChange::Gone, out);
                 self.rest(Duration::ZERO, out);
             }
-            Loss::Misbehaved => self.rest(self.backoff.penance_min, out),
+            LinkLoss::Misbehaved => self.rest(self.backoff.penalty_min, out),
             // The other link will be ready in a moment; if not, there is a timer.
-            Loss::Replaced => self.rest(self.backoff.base, out),
-            Loss::Broken if self.flaps > FLAPS || !self.has_address => {
+            LinkLoss::Replaced => self.rest(self.backoff.base, out),
+            LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
                 self.rest(Duration::ZERO, out);
             }
-            Loss::Broken => self.dial(out),
+            LinkLoss::Broken => self.dial(out),
         }
     }
 
-    fn on_dial_failed(&mut self, why: DialError, out: &mut Vec<Effect>) {
+    fn on_dial_failed(&mut self, why: DialError, out: &mut Vec<PeerEffect>) {
         if self.attempt != Attempt::UnderWay {
             return;
         }
@@ -297,24 +303,24 @@ impl Peer {
             self.drops = self.drops.saturating_add(1);
             self.attempt = Attempt::Resting;
             let (min, max) = MOMENT;
-            return out.push(Effect::Rest { min, max });
+            return out.push(PeerEffect::Rest { min, max });
         }
         match why {
-            DialError::Refused => self.report(Report::Gone, out),
+            DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
-                self.report(Report::OutOfReach, out);
+                self.report(PeerChange::OutOfReach, out);
             }
         }
         match why {
             DialError::Itself => {}
-            DialError::Rejected => self.rest(self.backoff.penance_min, out),
+            DialError::Rejected => self.rest(self.backoff.penalty_min, out),
             DialError::Refused | DialError::Dropped | DialError::NoAnswer => {
                 self.rest(Duration::ZERO, out);
             }
         }
     }
 
-    fn on_rested(&mut self, out: &mut Vec<Effect>) {
+    fn on_rested(&mut self, out: &mut Vec<PeerEffect>) {
         if self.attempt != Attempt::Resting {
             return;
         }
@@ -322,25 +328,25 @@ impl Peer {
         if self.has_address {
             self.dial(out);
         } else {
-            self.report(Report::OutOfReach, out);
+            self.report(PeerChange::OutOfReach, out);
         }
     }
 
-    fn on_removed(&mut self, out: &mut Vec<Effect>) {
+    fn on_removed(&mut self, out: &mut Vec<PeerEffect>) {
         self.attempt = Attempt::Never;
         if let Some(link) = self.link.take() {
-            out.push(Effect::Dismiss(link.conn));
+            out.push(PeerEffect::Dismiss(link.conn));
         }
     }
 
-    fn dial(&mut self, out: &mut Vec<Effect>) {
+    fn dial(&mut self, out: &mut Vec<PeerEffect>) {
         if self.has_address && self.link.is_none() && self.is_free() {
             self.attempt = Attempt::UnderWay;
-            out.push(Effect::Dial);
+            out.push(PeerEffect::Dial);
         }
     }
 
-    fn rest(&mut self, min: Duration, out: &mut Vec<Effect>) {
+    fn rest(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
         if !self.is_free() {
             return;
         }
@@ -352,11 +358,11 @@ impl Peer {
         };
         let max = min
             .saturating_mul(1 << waits.min(6))
-            .min(self.backoff.penance_max)
+            .min(self.backoff.penalty_max)
             .max(max);
         let min = if self.has_address { min } else { max };
         self.attempt = Attempt::Resting;
-        out.push(Effect::Rest { min, max });
+        out.push(PeerEffect::Rest { min, max });
     }
 
     fn is_free(&self) -> bool {
@@ -364,15 +370,15 @@ impl Peer {
     }
 
     /// Says what is known of a peer whose link was lost, once.
-    fn report(&mut self, report: Report, out: &mut Vec<Effect>) {
+    fn report(&mut self, report: PeerChange, out: &mut Vec<PeerEffect>) {
         let told = match (report, self.reach) {
-            (Report::OutOfReach, Reach::Doubtful) => Reach::Away,
+            (PeerChange::OutOfReach, Reach::Doubtful) => Reach::Away,
             // One that was out of reach may turn out to be gone.
-            (Report::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
+            (PeerChange::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
             _ => return,
         };
         self.reach = told;
-        out.push(Effect::Report(report));
+        out.push(PeerEffect::Report(report));
     }
 }
 

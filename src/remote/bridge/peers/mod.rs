@@ -12,12 +12,12 @@
 //! |---|---|
 //! | the redial is refused, or the peer said goodbye | its agents are suspected |
 //! | the redial is taken and dropped, as by a process that is being killed | nothing yet: another one follows in a moment |
-//! | a later life of the peer's process answers | the former one's agents are suspected |
-//! | the same life answers | nothing |
+//! | a later incarnation of the peer's process answers | the former one's agents are suspected |
+//! | the same incarnation answers | nothing |
 //! | nobody answers | nothing: the elections' own deadlines decide |
 //!
-//! Decided here: all of that, and which of two links to one peer stays: the later life of the
-//! peer's process, of one life the later [`LinkId`](crate::remote::LinkId). Both sides know the same ids, so both keep the
+//! Decided here: all of that, and which of two links to one peer stays: the later incarnation of the
+//! peer's process, of one incarnation the later [`LinkId`](crate::remote::LinkId). Both sides know the same ids, so both keep the
 //! same link, whichever they saw first. Not here: sockets, clocks and chance. A wait is a range,
 //! out of which the driver draws a point.
 
@@ -28,5 +28,6 @@ mod tests;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use machine::{
-    ConnId, DialError, Effect, Input, Link, Loss, Origin, Peer, Report, Stage,
+    ConnId, DialError, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine, PeerStage,
+    ReadyLink,
 };

@@ -1,15 +1,15 @@
 //! What waits to be sent to one node: filled by any thread, emptied by the writer of its link.
 //!
-//! Decided here: what a queue may hold. It is bounded by bytes. A repeated letter replaces the one
-//! of its kind before it from the same sender to the same receivers; any other letter is sent, or
-//! its loss is counted. Over the limit the newest letter is lost, or, where the peer takes nothing, the link
-//! with all that waits: whoever says too much is no reason to give a peer up. Letters outlast a link
+//! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one
+//! of its kind before it from the same sender to the same receivers; any other message is sent, or
+//! its loss is counted. Over the limit the newest message is lost, or, where the peer takes nothing, the link
+//! with all that waits: whoever says too much is no reason to give a peer up. Messages outlast a link
 //! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
 //! link is out of date.
 
 use std::{
     collections::BTreeMap,
-    mem,
+    fmt, mem,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -22,8 +22,9 @@ use actix::clock::Instant;
 use tokio::sync::Notify;
 use tracing::error;
 
+use super::Lost;
 use crate::{
-    group::{Incoming, Link},
+    group::{Holder, Incoming, Link},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation},
     remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
@@ -36,23 +37,23 @@ pub(crate) struct Outbox {
     most: AtomicUsize,
     time: Duration,
     /// A peer that has taken nothing for so long is slow.
-    patience: Duration,
-    queue: Mutex<Queue>,
-    /// Rings when there is something to send.
-    bell: Notify,
-    /// Rings when the queue is over its limit.
+    grace_period: Duration,
+    queue: Mutex<OutboxQueue>,
+    /// Notifies the writer that there is something to send.
+    wake: Notify,
+    /// Notifies the writer when the queue is over its limit.
     full: Notify,
     lost: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    letters: Line,
-    /// Where the repeated letters stand.
-    repeated: BTreeMap<Key, u64>,
+struct OutboxQueue {
+    messages: Line,
+    /// Where the repeated messages stand.
+    repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
-    stage: Stage,
-    /// The link that takes the letters out, or did last.
+    state: QueueState,
+    /// The link that takes the messages out, or did last.
     by: Option<LinkId>,
     /// Since when the link waits for the peer to take what was written.
     stalled: Option<Instant>,
@@ -61,7 +62,7 @@ struct Queue {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum QueueState {
     /// No link, or none that is ready.
     #[default]
     Waiting,
@@ -72,11 +73,11 @@ enum Stage {
     Closed,
 }
 
-/// What a repeated letter stands for: the same kind, of the same sender, to the same receivers. An
+/// What a repeated message stands for: the same kind, of the same sender, to the same receivers. An
 /// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
-type Key = (u32, &'static str, AgentId, Receivers);
+type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
-/// A letter that waits.
+/// A message that waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
     /// Which group, in the order in which the bridge carries them.
@@ -91,7 +92,7 @@ pub(crate) struct Queued {
     since: Instant,
 }
 
-/// Whom a letter is for, on the other node.
+/// Whom a message is for, on the other node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Receivers {
     All,
@@ -112,8 +113,8 @@ impl Queued {
             .saturating_add(OVERHEAD)
     }
 
-    /// `None` if no other letter stands for it.
-    fn key(&self) -> Option<Key> {
+    /// `None` if no other message stands for it.
+    fn key(&self) -> Option<RepeatKey> {
         let mut kind = self.repeats?;
         if has(Defect::KindsReplaced) {
             kind = "any";
@@ -127,9 +128,9 @@ impl Outbox {
         Self {
             most: AtomicUsize::new(most(limits, Allowance::of(limits))),
             time: limits.queue_time(),
-            patience: limits.write_time().checked_div(32).unwrap_or_default(),
+            grace_period: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::default(),
-            bell: Notify::new(),
+            wake: Notify::new(),
             full: Notify::new(),
             lost: AtomicU64::new(0),
         }
@@ -140,39 +141,39 @@ impl Outbox {
         self.most.store(most(limits, theirs), Relaxed);
     }
 
-    /// Something else than a letter has to be sent.
-    pub(crate) fn ring(&self) {
-        self.bell.notify_one();
+    /// Something else than a message has to be sent.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
     }
 
-    /// Waits for a ring; one that nobody waited for is kept.
-    pub(crate) async fn rung(&self) {
-        self.bell.notified().await;
+    /// Waits until something is to be sent; a notification that nobody waited for is kept.
+    pub(crate) async fn woken(&self) {
+        self.wake.notified().await;
     }
 
     /// Waits until the queue is over its limit.
     pub(crate) async fn overrun(&self) {
-        while self.lock().stage != Stage::Overrun {
+        while self.lock().state != QueueState::Overrun {
             self.full.notified().await;
         }
     }
 
-    /// How many letters were lost here: too old, or over the limit.
+    /// How many messages were lost here: too old, or over the limit.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }
 
-    /// Counts letters that were lost on their way out of here.
-    pub(crate) fn count_lost(&self, letters: u64) {
-        self.lost.fetch_add(letters, Relaxed);
+    /// Counts messages that were lost on their sink out of here.
+    pub(crate) fn count_lost(&self, messages: u64) {
+        self.lost.fetch_add(messages, Relaxed);
     }
 
-    /// From now on this link takes the letters out.
+    /// From now on this link takes the messages out.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
         self.drop_old(&mut queue);
-        if queue.stage != Stage::Closed {
-            queue.stage = Stage::Linked;
+        if queue.state != QueueState::Closed {
+            queue.state = QueueState::Linked;
             queue.by = Some(by);
             queue.stalled = None;
         }
@@ -181,8 +182,8 @@ impl Outbox {
     /// That link is lost. What waits goes over the next one, if it is made in time.
     pub(crate) fn unlink(&self, by: LinkId) {
         let mut queue = self.lock();
-        if queue.stage != Stage::Closed && queue.by == Some(by) {
-            queue.stage = Stage::Waiting;
+        if queue.state != QueueState::Closed && queue.by == Some(by) {
+            queue.state = QueueState::Waiting;
         }
     }
 
@@ -205,15 +206,15 @@ impl Outbox {
     /// The peer is none any more.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
-        queue.stage = Stage::Closed;
+        queue.state = QueueState::Closed;
         self.drop_all(&mut queue);
     }
 
     /// Takes everything, in the order in which it was said, for an empty line to go on with.
     ///
     /// # Errors
-    /// [`TooOld`] when the oldest has waited for too long: the peer does not keep up.
-    pub(crate) fn take(&self, by: LinkId, empty: Line) -> Result<Line, TooOld> {
+    /// [`Outdated`] when the oldest has waited for too long: the peer does not keep up.
+    pub(crate) fn take(&self, by: LinkId, empty: Line) -> Result<Line, Outdated> {
         let mut queue = self.lock();
         if queue.by != Some(by) {
             return Ok(empty); // another link took over
@@ -221,32 +222,32 @@ impl Outbox {
         self.judge(&queue)?;
         queue.bytes = 0;
         queue.repeated.clear();
-        Ok(mem::replace(&mut queue.letters, empty))
+        Ok(mem::replace(&mut queue.messages, empty))
     }
 
     /// Leaves everything where it is.
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub(crate) fn check(&self) -> Result<(), TooOld> {
+    pub(crate) fn check(&self) -> Result<(), Outdated> {
         self.judge(&self.lock())
     }
 
-    fn judge(&self, queue: &Queue) -> Result<(), TooOld> {
-        let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
-        let is_late = queue.letters.oldest().is_some_and(is_old);
-        if is_late || queue.stage == Stage::Overrun {
-            return Err(TooOld);
+    fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
+        let is_old = |message: &Queued| message.since.elapsed() > self.time;
+        let is_late = queue.messages.oldest().is_some_and(is_old);
+        if is_late || queue.state == QueueState::Overrun {
+            return Err(Outdated);
         }
         Ok(())
     }
 
-    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, letter: Incoming<M>) {
+    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, message: Incoming<M>) {
         let mut queue = self.lock();
-        match queue.stage {
-            Stage::Linked => {}
-            Stage::Waiting => self.drop_old(&mut queue),
-            Stage::Overrun | Stage::Closed => {
+        match queue.state {
+            QueueState::Linked => {}
+            QueueState::Waiting => self.drop_old(&mut queue),
+            QueueState::Overrun | QueueState::Closed => {
                 self.lost.fetch_add(1, Relaxed);
                 return;
             }
@@ -255,18 +256,18 @@ impl Outbox {
             from,
             incarnation,
             message,
-        } = letter;
-        let payload = match queue.letters.write(&message) {
+        } = message;
+        let payload = match queue.messages.write(&message) {
             Ok(payload) => payload,
             Err(reason) => {
                 self.lost.fetch_add(1, Relaxed);
                 return error!(%reason, kind = message.kind(), "message not sent");
             }
         };
-        let was_empty = queue.letters.is_empty();
+        let was_empty = queue.messages.is_empty();
         let repeats = message.is_repeated().then(|| message.kind());
-        let is_burst = queue.stage == Stage::Linked && repeats.is_none() && !was_empty;
-        if !is_burst || queue.letters.len().trailing_zeros() >= SAME_TIME {
+        let is_burst = queue.state == QueueState::Linked && repeats.is_none() && !was_empty;
+        if !is_burst || queue.messages.len().trailing_zeros() >= SAME_TIME {
             queue.now = Some(Instant::now());
         }
         let queued = Queued {
@@ -285,28 +286,28 @@ impl Outbox {
         queue.put(queued);
         drop(queue);
         if was_empty {
-            self.ring();
+            self.wake();
         }
     }
 
-    /// There was no room for a letter.
-    fn overflow(&self, queue: &mut Queue) {
-        let stuck = |since: Instant| since.elapsed() >= self.patience;
-        if queue.stage == Stage::Linked {
+    /// There was no room for a message.
+    fn overflow(&self, queue: &mut OutboxQueue) {
+        let stuck = |since: Instant| since.elapsed() >= self.grace_period;
+        if queue.state == QueueState::Linked {
             if !queue.stalled.is_some_and(stuck) {
                 return;
             }
-            queue.stage = Stage::Overrun;
+            queue.state = QueueState::Overrun;
             self.full.notify_one();
         }
         self.drop_all(queue);
     }
 
-    fn drop_old(&self, queue: &mut Queue) {
-        let is_old = |letter: &Queued| letter.since.elapsed() > self.time;
-        while let Some((at, letter)) = queue.letters.take_oldest_if(is_old) {
-            queue.bytes = queue.bytes.saturating_sub(letter.size());
-            let key = letter.key();
+    fn drop_old(&self, queue: &mut OutboxQueue) {
+        let is_old = |message: &Queued| message.since.elapsed() > self.time;
+        while let Some((at, message)) = queue.messages.take_oldest_if(is_old) {
+            queue.bytes = queue.bytes.saturating_sub(message.size());
+            let key = message.key();
             if let Some(key) = key.filter(|key| queue.repeated.get(key) == Some(&at)) {
                 queue.repeated.remove(&key);
             }
@@ -314,52 +315,52 @@ impl Outbox {
         }
     }
 
-    fn drop_all(&self, queue: &mut Queue) {
-        let lost = u64::try_from(queue.letters.len()).unwrap_or(u64::MAX);
+    fn drop_all(&self, queue: &mut OutboxQueue) {
+        let lost = u64::try_from(queue.messages.len()).unwrap_or(u64::MAX);
         self.lost.fetch_add(lost, Relaxed);
-        queue.letters.clear();
+        queue.messages.clear();
         queue.repeated.clear();
         queue.bytes = 0;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        // Nothing that can panic half-way runs under the lock.
+    fn lock(&self) -> MutexGuard<'_, OutboxQueue> {
+        // Nothing that can panic half-sink runs under the lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Queue {
-    /// A letter that stands for a former one needs none.
-    fn has_room(&self, letter: &Queued, most: usize) -> bool {
+impl OutboxQueue {
+    /// A message that stands for a former one needs none.
+    fn has_room(&self, message: &Queued, most: usize) -> bool {
         if has(Defect::QueueUnbounded) {
             return true;
         }
-        let bytes = self.bytes.saturating_add(letter.size());
-        let Some(key) = letter.key().filter(|_| bytes > most) else {
+        let bytes = self.bytes.saturating_add(message.size());
+        let Some(key) = message.key().filter(|_| bytes > most) else {
             return bytes <= most;
         };
         let quarter = most.checked_div(4).unwrap_or_default();
         bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
     }
 
-    fn put(&mut self, letter: Queued) {
-        self.bytes = self.bytes.saturating_add(letter.size());
-        let key = letter.key();
-        let at = self.letters.push(letter);
+    fn put(&mut self, message: Queued) {
+        self.bytes = self.bytes.saturating_add(message.size());
+        let key = message.key();
+        let at = self.messages.push(message);
         let former = key.and_then(|key| self.repeated.insert(key, at));
-        if let Some(former) = former.and_then(|former| self.letters.remove(former)) {
+        if let Some(former) = former.and_then(|former| self.messages.remove(former)) {
             self.bytes = self.bytes.saturating_sub(former.size());
         }
-        if self.letters.has_many_gaps() {
+        if self.messages.has_many_gaps() {
             self.close_gaps();
         }
     }
 
-    /// Moves letters together; those that are repeated stand elsewhere then.
+    /// Moves messages together; those that are repeated stand elsewhere then.
     fn close_gaps(&mut self) {
         self.repeated.clear();
-        for (at, letter) in self.letters.close_gaps() {
-            if let Some(key) = letter.key() {
+        for (at, message) in self.messages.close_gaps() {
+            if let Some(key) = message.key() {
                 self.repeated.insert(key, at);
             }
         }
@@ -377,55 +378,70 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
     limits.queue().min(in_time.max(frame))
 }
 
-/// The oldest letter has waited for longer than the limit, or there were too many.
+/// The oldest message has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooOld;
+pub(crate) struct Outdated;
 
-/// The way to the members of one group on one node. The same for all of them, so that a letter to
-/// many is encoded once and crosses once.
-#[derive(Debug)]
-pub(crate) struct Way {
+/// Takes what is said to the members of one group on one node. It is the same for all of them, so
+/// that a message to many is encoded once and crosses once.
+pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,
     /// How many of them are not certainly down.
     there: AtomicUsize,
+    lost: Lost,
 }
 
-impl Way {
-    pub(crate) fn new(group: u32, outbox: Arc<Outbox>) -> Self {
+impl GroupSink {
+    /// Of a group of that number; `lost` hears of names that others have taken.
+    pub(crate) fn new(group: u32, outbox: Arc<Outbox>, lost: Lost) -> Self {
         Self {
             group,
             outbox,
             there: AtomicUsize::new(0),
+            lost,
         }
     }
 
-    /// So many members of the node receive letters.
+    /// Notes how many members of the node receive messages.
     pub(crate) fn set_there(&self, there: usize) {
         self.there.store(there, Relaxed);
     }
 }
 
-impl<M: RemoteMessage> Link<M> for Way {
-    fn carry(&self, to: &[AgentId], letter: Incoming<M>) {
+impl<M: RemoteMessage> Link<M> for GroupSink {
+    fn carry(&self, to: &[AgentId], message: Incoming<M>) {
         let to = match to {
             [] => return,
             [one] => Receivers::One(one.clone()),
-            // A group's letter to all leaves out who is certainly down, and so does the other side.
+            // A group's message to all leaves out who is certainly down, and so does the other side.
             all if all.len() == self.there.load(Relaxed) => Receivers::All,
             several => Receivers::Several(several.into()),
         };
-        self.outbox.push(self.group, to, letter);
+        self.outbox.push(self.group, to, message);
+    }
+
+    fn lost(&self, id: &AgentId, to: &Holder) {
+        (self.lost)(id, to);
     }
 }
 
-/// Of a burst, 2 to this power letters count as said at the same time: a look at the clock takes
+impl fmt::Debug for GroupSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupSink")
+            .field("group", &self.group)
+            .field("outbox", &self.outbox)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Of a burst, 2 to this power messages count as said at the same time: a look at the clock takes
 /// its own.
 const SAME_TIME: u32 = 5;
 
-/// What a queued letter takes beside its payload, about.
+/// What a queued message takes beside its payload, about.
 const OVERHEAD: usize = 64;
-/// So that a letter of a whole frame has room.
+/// So that a message of a whole frame has room.
 const MARGIN: usize = 1024;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Letters in the order in which they were said, each with a number by which it can be taken out.
+//! Messages in the order in which they were said, each with a number by which it can be taken out.
 //!
-//! Decided here: that what all of them say stands in one block, so that a letter takes no memory of
-//! its own; that a letter which is taken out of the middle leaves a gap in the line and a hole in
-//! the block; and that there are never many more gaps than letters, nor more holes than payloads.
+//! Decided here: that what all of them say stands in one block, so that a message takes no memory of
+//! its own; that a message which is taken out of the middle leaves a gap in the line and a hole in
+//! the block; and that there are never many more gaps than messages, nor more holes than payloads.
 
 use std::{collections::VecDeque, ops::Range};
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Queued;
 use crate::remote::wire::{Unencodable, encode_payload};
 
-/// A line of letters. Their numbers grow, and are good until all gaps are closed.
+/// A line of messages. Their numbers grow, and are good until all gaps are closed.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     /// The first is no gap.
@@ -20,11 +20,11 @@ pub(crate) struct Line {
     /// The number of the first place.
     first: u64,
     gaps: usize,
-    /// What the letters say, in their order.
+    /// What the messages say, in their order.
     payloads: BytesMut,
-    /// Where the last letter's payload ends.
+    /// Where the last message's payload ends.
     end: usize,
-    /// Bytes of letters that were taken out.
+    /// Bytes of messages that were taken out.
     holes: usize,
 }
 
@@ -33,7 +33,7 @@ impl Line {
         self.places.len().saturating_sub(self.gaps)
     }
 
-    /// Letters and gaps; bytes and holes.
+    /// Messages and gaps; bytes and holes.
     #[cfg(test)]
     pub(super) fn room(&self) -> (usize, usize) {
         (self.places.len(), self.payloads.len())
@@ -47,40 +47,40 @@ impl Line {
         self.places.front()?.as_ref()
     }
 
-    /// All letters, with what they say.
+    /// All messages, with what they say.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Queued, &[u8])> {
-        let letters = self.places.iter().flatten();
-        letters.map(|letter| {
-            let payload = self.payloads.get(letter.payload.clone());
-            (letter, payload.unwrap_or_default())
+        let messages = self.places.iter().flatten();
+        messages.map(|message| {
+            let payload = self.payloads.get(message.payload.clone());
+            (message, payload.unwrap_or_default())
         })
     }
 
-    /// Writes what the next letter says; says where.
+    /// Writes what the next message says; says where.
     pub(super) fn write<M: Serialize>(&mut self, message: &M) -> Result<Range<usize>, Unencodable> {
         self.payloads.truncate(self.end); // what a panic may have left
         encode_payload(message, &mut self.payloads)?;
         Ok(self.end..self.payloads.len())
     }
 
-    /// Appends the letter whose payload was written last; says its number.
-    pub(super) fn push(&mut self, letter: Queued) -> u64 {
+    /// Appends the message whose payload was written last; says its number.
+    pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
-        self.end = letter.payload.end;
-        self.places.push_back(Some(letter));
+        self.end = message.payload.end;
+        self.places.push_back(Some(message));
         self.first.saturating_add(ahead)
     }
 
-    /// Takes the letter of that number out.
+    /// Takes the message of that number out.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let letter = self.places.get_mut(at)?.take()?;
+        let message = self.places.get_mut(at)?.take()?;
         self.gaps = self.gaps.saturating_add(1);
-        self.removed(&letter);
-        Some(letter)
+        self.removed(&message);
+        Some(message)
     }
 
-    /// Takes the oldest letter out, with its number.
+    /// Takes the oldest message out, with its number.
     pub(super) fn take_oldest_if(
         &mut self,
         holds: impl FnOnce(&Queued) -> bool,
@@ -89,10 +89,10 @@ impl Line {
             return None;
         }
         let number = self.first;
-        let letter = self.places.pop_front()??;
+        let message = self.places.pop_front()??;
         self.first = self.first.saturating_add(1);
-        self.removed(&letter);
-        Some((number, letter))
+        self.removed(&message);
+        Some((number, message))
     }
 
     /// Throws all away, and keeps a little memory for those that come.
@@ -120,8 +120,8 @@ impl Line {
         (self.first..).zip(self.places.iter().flatten())
     }
 
-    fn removed(&mut self, letter: &Queued) {
-        self.holes = self.holes.saturating_add(letter.payload.len());
+    fn removed(&mut self, message: &Queued) {
+        self.holes = self.holes.saturating_add(message.payload.len());
         while let Some(None) = self.places.front() {
             self.places.pop_front();
             self.first = self.first.saturating_add(1);
@@ -139,13 +139,13 @@ impl Line {
     /// Moves all payloads together.
     fn close_holes(&mut self) {
         let mut end: usize = 0;
-        for letter in self.places.iter_mut().flatten() {
-            let payload = letter.payload.clone();
+        for message in self.places.iter_mut().flatten() {
+            let payload = message.payload.clone();
             let next = end.saturating_add(payload.len());
             if payload.end <= self.payloads.len() {
                 self.payloads.copy_within(payload, end);
             }
-            letter.payload = end..next;
+            message.payload = end..next;
             end = next;
         }
         self.payloads.truncate(end);
@@ -159,6 +159,6 @@ const FEW: usize = 16;
 /// So many bytes of holes neither.
 const FEW_BYTES: usize = 4 * 1024;
 
-/// Room for so many letters is kept, and for so many bytes.
+/// Room for so many messages is kept, and for so many bytes.
 const KEPT_PLACES: usize = 1_024;
 const KEPT_BYTES: usize = 64 * 1024;

@@ -7,46 +7,45 @@ use std::collections::BTreeMap;
 
 use crate::protocol::{AgentId, Incarnation};
 
-use super::{MayBe, Standing};
+use super::{GroupStanding, MayBe};
 
 /// The groups of one link.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
-    groups: Vec<Option<Group>>,
+pub(super) struct LinkDirectory {
+    groups: Vec<Option<AnnouncedGroup>>,
     /// How many numbers its agents have, those that are free again included.
     pub(super) places: usize,
 }
 
 /// A group as the peer announced it.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct AnnouncedGroup {
     pub(super) name: AgentId,
-    pub(super) standing: Standing,
-    agents: Vec<Option<Agent>>,
+    pub(super) standing: GroupStanding,
+    agents: Vec<Option<AnnouncedAgent>>,
     numbers: BTreeMap<AgentId, u32>,
 }
 
 /// An agent as the peer announced it.
 #[derive(Clone, Debug)]
-pub(super) struct Agent {
+pub(super) struct AnnouncedAgent {
     pub(super) id: AgentId,
     pub(super) incarnation: Option<Incarnation>,
     pub(super) may_be: MayBe,
     pub(super) ended: Option<Incarnation>,
-    pub(super) is_refused: bool,
 }
 
-impl Directory {
-    pub(super) fn group(&self, number: u32) -> Option<&Group> {
+impl LinkDirectory {
+    pub(super) fn group(&self, number: u32) -> Option<&AnnouncedGroup> {
         self.groups.get(index(number))?.as_ref()
     }
 
-    pub(super) fn group_mut(&mut self, number: u32) -> Option<&mut Group> {
+    pub(super) fn group_mut(&mut self, number: u32) -> Option<&mut AnnouncedGroup> {
         self.groups.get_mut(index(number))?.as_mut()
     }
 
     /// Begins a group anew.
-    pub(super) fn open(&mut self, number: u32, name: AgentId, standing: Standing) {
+    pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
         self.places = self.places.saturating_sub(freed);
         let at = index(number);
@@ -54,7 +53,7 @@ impl Directory {
             self.groups.resize_with(at.saturating_add(1), || None);
         }
         if let Some(group) = self.groups.get_mut(at) {
-            *group = Some(Group {
+            *group = Some(AnnouncedGroup {
                 name,
                 standing,
                 agents: Vec::new(),
@@ -63,22 +62,16 @@ impl Directory {
         }
     }
 
-    /// Gives a number to an agent of a group; see [`Group::set`].
-    pub(super) fn set(&mut self, group: u32, number: u32, agent: Agent) -> Option<()> {
+    /// Gives a number to an agent of a group; see [`AnnouncedGroup::set`].
+    pub(super) fn set(&mut self, group: u32, number: u32, agent: AnnouncedAgent) -> Option<()> {
         let grown = self.group_mut(group)?.set(number, agent)?;
         self.places = self.places.saturating_add(usize::from(grown));
         Some(())
     }
 
     /// Takes the number of an agent away.
-    pub(super) fn remove(&mut self, group: u32, number: u32) -> Option<Agent> {
+    pub(super) fn remove(&mut self, group: u32, number: u32) -> Option<AnnouncedAgent> {
         self.group_mut(group)?.remove(number)
-    }
-
-    /// The group that this side carries under that number.
-    pub(super) fn carried(&mut self, slot: usize) -> Option<&mut Group> {
-        let mut groups = self.groups.iter_mut().flatten();
-        groups.find(|group| group.standing == Standing::Carried(slot))
     }
 
     /// Whether another number stands for that group already.
@@ -90,24 +83,19 @@ impl Directory {
     }
 }
 
-impl Group {
-    pub(super) fn agent(&self, number: u32) -> Option<&Agent> {
+impl AnnouncedGroup {
+    pub(super) fn agent(&self, number: u32) -> Option<&AnnouncedAgent> {
         self.agents.get(index(number))?.as_ref()
     }
 
-    pub(super) fn agent_mut(&mut self, number: u32) -> Option<&mut Agent> {
+    pub(super) fn agent_mut(&mut self, number: u32) -> Option<&mut AnnouncedAgent> {
         self.agents.get_mut(index(number))?.as_mut()
-    }
-
-    pub(super) fn named(&mut self, id: &AgentId) -> Option<&mut Agent> {
-        let number = *self.numbers.get(id)?;
-        self.agent_mut(number)
     }
 
     /// Gives a number to an agent, or changes what is known of it; says whether that took a new
     /// place. `None`: a number stands for one agent, an agent has one number, and no number is
     /// left out.
-    fn set(&mut self, number: u32, agent: Agent) -> Option<bool> {
+    fn set(&mut self, number: u32, agent: AnnouncedAgent) -> Option<bool> {
         let at = index(number);
         if self.numbers.get(&agent.id).is_some_and(|n| *n != number) {
             return None;
@@ -119,13 +107,7 @@ impl Group {
         let place = self.agents.get_mut(at)?;
         match place {
             Some(known) if known.id != agent.id => return None,
-            Some(known) => {
-                let is_refused = known.is_refused;
-                *known = Agent {
-                    is_refused,
-                    ..agent
-                };
-            }
+            Some(known) => *known = agent,
             None => {
                 self.numbers.insert(agent.id.clone(), number);
                 *place = Some(agent);
@@ -134,7 +116,7 @@ impl Group {
         Some(is_grown)
     }
 
-    fn remove(&mut self, number: u32) -> Option<Agent> {
+    fn remove(&mut self, number: u32) -> Option<AnnouncedAgent> {
         let agent = self.agents.get_mut(index(number))?.take()?;
         self.numbers.remove(&agent.id);
         Some(agent)

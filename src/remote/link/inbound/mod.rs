@@ -1,7 +1,7 @@
 //! Judges what comes over a link that is ready.
 //!
 //! Decided here: the order of the frames, the rights of the peer, what is dropped and what ends
-//! the link. Not here: what a letter says; only who knows the group's messages can decode it, and
+//! the link. Not here: what a message says; only who knows the group's messages can decode it, and
 //! asks the group's [`TermGuard`](crate::remote::TermGuard) then.
 
 mod budget;
@@ -12,35 +12,35 @@ use crate::{
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
         Closed, Dropped, Established, Limits, MayBe, Rights,
-        wire::{Bounds, Frame, Letters, Opening, RawLetter, Roster, RosterContent, WireError},
+        wire::{Bounds, Frame, Messages, Opening, RawMessage, Roster, RosterContent, WireError},
     },
 };
 
 pub(crate) use budget::Bucket;
 
 use budget::Forgiveness;
-use directory::{Agent, Directory};
+use directory::{AnnouncedAgent, LinkDirectory};
 
 /// Judges the frames of one link, one side.
 ///
 /// # How a driver uses it
 /// 1. [`took`](Self::took) after every read, with the number of bytes.
 /// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It gives
-///    a [`Verdict`]: news of a group, letters, or a question to answer.
-/// 3. For each of the letters [`letter`](Self::letter), which says to which group of this side it
-///    goes, and from whom. Then decode its payload, ask the group's guard about its
-///    [`term`](crate::protocol::PeerMessage::term), and deliver it. Where a number in
-///    [`RawLetter::to`] stands for nobody, call [`unknown_agent`](Self::unknown_agent).
-/// 4. News: add or change the members, ask the guard about the leader's term. If a name belongs to
-///    another node's agent, call [`refuse`](Self::refuse): the link stays.
+///    a [`FrameVerdict`]: what changed in a group, messages, or a question to answer.
+/// 3. For each of the messages [`sender`](Self::sender), which says to which group of this side it
+///    goes, and from whom. Then decode its payload, check its sender's role, ask the group's guard
+///    about its [`term`](crate::protocol::PeerMessage::term), and deliver it. Where a number in
+///    [`RawMessage::to`] stands for nobody, call [`unknown_agent`](Self::unknown_agent).
+/// 4. A change of a roster: add or change the members, ask the guard about the leader's term. If a
+///    name belongs to another node's agent, the group drops the messages: the link stays.
 ///
 /// Every `Err` ends the link. Every [`Dropped`] is to be counted.
 ///
 /// # What a sender owes
 /// The numbers of a group's agents begin at 0 and leave none out; those of agents that left may
 /// be given again. A group is opened before anything else is said of it, an agent is announced
-/// before its first letter. A letter may run ahead of the roster that announces its sender's new
-/// life, but no further.
+/// before its first message. A message may run ahead of the roster that announces its sender's new
+/// incarnation, but no further.
 #[derive(Debug)]
 pub struct Inbound {
     bounds: Bounds,
@@ -52,12 +52,12 @@ pub struct Inbound {
     unknown: Forgiveness,
     /// Groups that began anew.
     openings: Forgiveness,
-    directory: Directory,
+    directory: LinkDirectory,
 }
 
 /// Whether this side has a group that a peer announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum GroupStanding {
     /// It is carried here, under this number of this side.
     Carried(usize),
     /// It is not carried here.
@@ -68,11 +68,11 @@ pub enum Standing {
 
 /// What a frame is.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict<'a> {
+pub enum FrameVerdict<'a> {
     /// Something changed among the peer's agents of one group.
-    News(News),
-    /// Letters, to be judged one by one.
-    Letters(Letters<'a>),
+    Roster(RosterChange),
+    /// Messages, to be judged one by one.
+    Messages(Messages<'a>),
     /// Answer with a PONG and this token.
     Answer(u64),
     /// The peer answered the PING with this token.
@@ -83,36 +83,27 @@ pub enum Verdict<'a> {
 
 /// What changed among a peer's agents of one group. All of it is within the peer's rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
+pub struct RosterChange {
     /// The group, by this side's number.
     pub group: usize,
     /// Agents of this peer that are not named here are gone: the group begins anew.
     pub is_opening: bool,
     /// Who left the group, with the peer's numbers. They come before `members`.
     pub left: Vec<(u32, AgentId)>,
-    /// Who is new or changed, with the peer's numbers: letters *to* them use these.
+    /// Who is new or changed, with the peer's numbers: messages *to* them use these.
     pub members: Vec<(u32, Member)>,
     /// Who of the peer's agents leads, as the peer knows.
     pub leader: Option<Leader>,
 }
 
-/// What becomes of one letter.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Letter<'a> {
-    /// Decode and deliver it.
-    Pass(Passed<'a>),
-    /// Drop it.
-    Drop(Dropped),
-}
-
-/// A letter's sender, as announced.
+/// A message's sender, as announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed<'a> {
+pub struct Sender<'a> {
     /// The group, by this side's number.
     pub group: usize,
     /// Who.
     pub from: &'a AgentId,
-    /// In which life.
+    /// In which incarnation.
     pub incarnation: Incarnation,
     /// What it may be.
     pub may_be: MayBe,
@@ -130,7 +121,7 @@ impl Inbound {
             bytes: Bucket::new(limits, now),
             unknown: Forgiveness::new(limits.unknown(), limits.unknown_window()),
             openings: Forgiveness::new(limits.unknown(), limits.unknown_window()),
-            directory: Directory::default(),
+            directory: LinkDirectory::default(),
         }
     }
 
@@ -154,68 +145,62 @@ impl Inbound {
         &mut self,
         now: Time,
         body: &'a [u8],
-        standing: impl FnOnce(&Opening<'_>) -> Standing,
-    ) -> Result<Verdict<'a>, Closed> {
+        standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
+    ) -> Result<FrameVerdict<'a>, Closed> {
         let frame = Frame::decode(body, self.bounds)?;
         if let Some(seq) = frame.seq() {
             self.follow(seq)?;
         }
         match frame {
             Frame::Roster(roster) => self.roster(now, &roster, standing),
-            Frame::Letters(letters) => Ok(Verdict::Letters(letters)),
-            Frame::Ping { token, .. } => Ok(Verdict::Answer(token)),
-            Frame::Pong { token, .. } => Ok(Verdict::Answered(token)),
+            Frame::Messages(messages) => Ok(FrameVerdict::Messages(messages)),
+            Frame::Ping { token, .. } => Ok(FrameVerdict::Answer(token)),
+            Frame::Pong { token, .. } => Ok(FrameVerdict::Answered(token)),
             Frame::Goodbye { why } => Err(Closed::Goodbye(why)),
             Frame::Hello(_) | Frame::Ready { .. } | Frame::Conditions(_) => Err(Closed::Protocol),
         }
     }
 
-    /// Judges a letter of a frame that was judged before.
+    /// Judges a message of a frame that was judged before.
     ///
     /// # Errors
     /// Why to close the link.
-    pub fn letter(&mut self, now: Time, letter: &RawLetter<'_>) -> Result<Letter<'_>, Closed> {
-        let standing = self.directory.group(letter.group).map(|g| g.standing);
-        let slot = match standing.unwrap_or(Standing::Unknown) {
-            Standing::Carried(slot) => slot,
-            Standing::Mismatch => return Ok(Letter::Drop(Dropped::Mismatch)),
-            Standing::Unknown => {
-                return self.forgive(now, Dropped::UnknownGroup).map(Letter::Drop);
+    pub fn sender(
+        &mut self,
+        now: Time,
+        message: &RawMessage<'_>,
+    ) -> Result<Result<Sender<'_>, Dropped>, Closed> {
+        let standing = self.directory.group(message.group).map(|g| g.standing);
+        let slot = match standing.unwrap_or(GroupStanding::Unknown) {
+            GroupStanding::Carried(slot) => slot,
+            GroupStanding::Mismatch => return Ok(Err(Dropped::Mismatch)),
+            GroupStanding::Unknown => {
+                return self.forgive(now, Dropped::UnknownGroup).map(Err);
             }
         };
-        let group = self.directory.group_mut(letter.group);
-        let from = group.and_then(|group| group.agent_mut(letter.from));
+        let group = self.directory.group_mut(message.group);
+        let from = group.and_then(|group| group.agent_mut(message.from));
         let agent = from.ok_or(Closed::FromNotAllowed)?;
-        if agent.is_refused {
-            return Ok(Letter::Drop(Dropped::RefusedName));
-        }
-        let life = Some(letter.incarnation);
-        let is_former = life < agent.incarnation || life <= agent.ended;
+        let incarnation = Some(message.incarnation);
+        let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former && !has(Defect::FormerIsPassed) {
-            return Ok(Letter::Drop(Dropped::FormerLife));
+            return Ok(Err(Dropped::FormerIncarnation));
         }
-        agent.incarnation = life;
-        Ok(Letter::Pass(Passed {
+        agent.incarnation = incarnation;
+        Ok(Ok(Sender {
             group: slot,
             from: &agent.id,
-            incarnation: letter.incarnation,
+            incarnation: message.incarnation,
             may_be: agent.may_be,
         }))
     }
 
-    /// Notes that a letter was for an agent that is not here.
+    /// Notes that a message was for an agent that is not here.
     ///
     /// # Errors
     /// [`Closed::UnknownTargets`] when there were too many.
     pub fn unknown_agent(&mut self, now: Time) -> Result<Dropped, Closed> {
         self.forgive(now, Dropped::UnknownAgent)
-    }
-
-    /// From now on drops the letters of one of the peer's agents: another node has the name.
-    pub fn refuse(&mut self, group: usize, id: &AgentId) {
-        if let Some(agent) = self.directory.carried(group).and_then(|g| g.named(id)) {
-            agent.is_refused = true;
-        }
     }
 
     fn follow(&mut self, found: u64) -> Result<(), Closed> {
@@ -239,25 +224,27 @@ impl Inbound {
         &mut self,
         now: Time,
         roster: &Roster<'_>,
-        standing: impl FnOnce(&Opening<'_>) -> Standing,
-    ) -> Result<Verdict<'static>, Closed> {
+        standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
+    ) -> Result<FrameVerdict<'static>, Closed> {
         let content = roster.content()?;
         if let Some(opening) = &roster.opening {
             self.open(now, roster.group, opening, standing(opening))?;
         }
         let group = self.directory.group(roster.group);
-        match group.map_or(Standing::Unknown, |group| group.standing) {
-            Standing::Carried(slot) => {
+        match group.map_or(GroupStanding::Unknown, |group| group.standing) {
+            GroupStanding::Carried(slot) => {
                 let is_opening = roster.opening.is_some();
-                self.news(slot, roster.group, is_opening, content)
-                    .map(Verdict::News)
+                self.change(slot, roster.group, is_opening, content)
+                    .map(FrameVerdict::Roster)
             }
-            Standing::Mismatch => Ok(Verdict::Drop(Dropped::Mismatch)),
+            GroupStanding::Mismatch => Ok(FrameVerdict::Drop(Dropped::Mismatch)),
             // A peer may carry many groups that are not here: it says so once for each.
-            Standing::Unknown if roster.opening.is_some() => {
-                Ok(Verdict::Drop(Dropped::UnknownGroup))
+            GroupStanding::Unknown if roster.opening.is_some() => {
+                Ok(FrameVerdict::Drop(Dropped::UnknownGroup))
             }
-            Standing::Unknown => self.forgive(now, Dropped::UnknownGroup).map(Verdict::Drop),
+            GroupStanding::Unknown => self
+                .forgive(now, Dropped::UnknownGroup)
+                .map(FrameVerdict::Drop),
         }
     }
 
@@ -266,7 +253,7 @@ impl Inbound {
         now: Time,
         number: u32,
         opening: &Opening<'_>,
-        standing: Standing,
+        standing: GroupStanding,
     ) -> Result<(), Closed> {
         if usize::try_from(number).map_or(true, |n| n >= self.limits.groups()) {
             return Err(Closed::TooManyAgents);
@@ -276,7 +263,7 @@ impl Inbound {
             return Err(Closed::Protocol);
         }
         // Once, and again when its agents have all ended and others follow other rules.
-        let is_anew = self.directory.group(number).is_some() && standing != Standing::Unknown;
+        let is_anew = self.directory.group(number).is_some() && standing != GroupStanding::Unknown;
         if is_anew && !self.openings.forgives(now) {
             return Err(Closed::Openings);
         }
@@ -284,13 +271,13 @@ impl Inbound {
         Ok(())
     }
 
-    fn news(
+    fn change(
         &mut self,
         slot: usize,
         number: u32,
         is_opening: bool,
         content: RosterContent,
-    ) -> Result<News, Closed> {
+    ) -> Result<RosterChange, Closed> {
         let mut left = Vec::with_capacity(content.left.len());
         for number_left in content.left {
             let agent = self.directory.remove(number, number_left);
@@ -308,7 +295,7 @@ impl Inbound {
                 Some(hint.named(agent.ok_or(Closed::FromNotAllowed)?.id.clone()))
             }
         };
-        Ok(News {
+        Ok(RosterChange {
             group: slot,
             is_opening,
             left,
@@ -323,12 +310,11 @@ impl Inbound {
         let needed = MayBe::needed_by(member.kind, member.score.is_some());
         let may_be = self.rights.of(name.as_str(), member.id.as_str());
         let may_be = may_be.filter(|may_be| *may_be >= needed);
-        let agent = Agent {
+        let agent = AnnouncedAgent {
             id: member.id.clone(),
             incarnation: member.incarnation,
             ended: member.ended,
             may_be: may_be.ok_or(Closed::FromNotAllowed)?,
-            is_refused: false,
         };
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;

@@ -1,57 +1,57 @@
-//! Which letters pass, which are dropped, and which end the link.
+//! Which messages pass, which are dropped, and which end the link.
 
 use super::*;
 
-/// The row "`from` not allowed", for letters
+/// The row "`from` not allowed", for messages
 #[test]
-fn a_letter_of_somebody_who_was_not_announced_ends_the_link() {
+fn a_message_of_somebody_who_was_not_announced_ends_the_link() {
     let mut link = Link::new(Rights::all());
     link.open(&[voter("a")]).unwrap();
-    assert_eq!(link.letter(5, 1, 9), Err(Closed::FromNotAllowed));
-    assert_eq!(link.letter(5, u32::MAX, 9), Err(Closed::FromNotAllowed));
+    assert_eq!(link.message(5, 1, 9), Err(Closed::FromNotAllowed));
+    assert_eq!(link.message(5, u32::MAX, 9), Err(Closed::FromNotAllowed));
     let left = RosterContent {
         left: vec![0],
         ..RosterContent::default()
     };
     assert!(link.roster(None, &left).is_ok());
-    assert_eq!(link.letter(5, 0, 9), Err(Closed::FromNotAllowed));
+    assert_eq!(link.message(5, 0, 9), Err(Closed::FromNotAllowed));
 }
 
-/// T5: older lives are ignored and counted
+/// T5: older incarnations are ignored and counted
 #[test]
-fn a_letter_of_a_former_life_is_dropped() {
+fn a_message_of_a_former_incarnation_is_dropped() {
     let mut link = Link::new(Rights::all());
     let mut ended = voter("b");
     ended.ended = Some(Incarnation(9));
     link.open(&[voter("a"), ended]).unwrap();
-    let former = || Ok(Letter::Drop(Dropped::FormerLife));
-    assert_eq!(link.letter(5, 0, 8), former());
-    assert_eq!(link.letter(5, 1, 9), former(), "it has ended for certain");
-    assert!(is_passed(&link.letter(5, 1, 10)));
+    let former = || Ok(Err(Dropped::FormerIncarnation));
+    assert_eq!(link.message(5, 0, 8), former());
+    assert_eq!(link.message(5, 1, 9), former(), "it has ended for certain");
+    assert!(is_passed(&link.message(5, 1, 10)));
     assert!(
-        is_passed(&link.letter(5, 0, 12)),
+        is_passed(&link.message(5, 0, 12)),
         "the roster may come later"
     );
-    assert_eq!(link.letter(5, 0, 11), former());
+    assert_eq!(link.message(5, 0, 11), former());
 }
 
 /// The row "`to` or group unknown"
 #[test]
-fn letters_to_nobody_are_dropped_and_too_many_end_the_link() {
+fn messages_to_nobody_are_dropped_and_too_many_end_the_link() {
     let mut link = Link::new(Rights::all());
     let at = Time::from_millis;
     for n in 0..50 {
-        let dropped = link.letter_at(at(n), 7, 0, 9);
-        assert_eq!(dropped, Ok(Letter::Drop(Dropped::UnknownGroup)));
+        let dropped = link.message_at(at(n), 7, 0, 9);
+        assert_eq!(dropped, Ok(Err(Dropped::UnknownGroup)));
         let dropped = link.inbound.unknown_agent(at(n));
         assert_eq!(dropped, Ok(Dropped::UnknownAgent));
     }
-    let too_many = link.letter_at(at(9_999), 7, 0, 9);
+    let too_many = link.message_at(at(9_999), 7, 0, 9);
     assert_eq!(too_many, Err(Closed::UnknownTargets));
     let too_many = link.inbound.unknown_agent(at(9_999));
     assert_eq!(too_many, Err(Closed::UnknownTargets));
     assert!(
-        link.letter_at(at(10_000), 7, 0, 9).is_ok(),
+        link.message_at(at(10_000), 7, 0, 9).is_ok(),
         "the first are forgotten"
     );
 }
@@ -59,41 +59,29 @@ fn letters_to_nobody_are_dropped_and_too_many_end_the_link() {
 #[test]
 fn nothing_crosses_for_a_group_with_other_rules() {
     let mut link = Link::new(Rights::all());
-    link.standing.set(Standing::Mismatch);
+    link.standing.set(GroupStanding::Mismatch);
     let mismatch = link.roster(Some(SHOP), &announce(&[voter("a")]));
-    assert_eq!(mismatch, Ok(Verdict::Drop(Dropped::Mismatch)));
+    assert_eq!(mismatch, Ok(FrameVerdict::Drop(Dropped::Mismatch)));
     for _ in 0..1_000 {
-        assert_eq!(link.letter(5, 0, 9), Ok(Letter::Drop(Dropped::Mismatch)));
+        assert_eq!(link.message(5, 0, 9), Ok(Err(Dropped::Mismatch)));
     }
 }
 
-/// A name that another node has: the link stays.
 #[test]
-fn letters_of_a_refused_name_are_dropped() {
-    let mut link = Link::new(Rights::all());
-    link.open(&[voter("a"), voter("b")]).unwrap();
-    link.inbound.refuse(HERE, &id("a"));
-    link.inbound.refuse(HERE, &id("nobody"));
-    let refused = || Ok(Letter::Drop(Dropped::RefusedName));
-    assert_eq!(link.letter(5, 0, 9), refused());
-    assert!(is_passed(&link.letter(5, 1, 9)));
-    assert!(link.roster(None, &announce(&[voter("a")])).is_ok());
-    assert_eq!(link.letter(5, 0, 9), refused(), "still");
-}
-
-#[test]
-fn letters_come_out_as_they_are() {
+fn messages_come_out_as_they_are() {
     let mut link = Link::new(Rights::all());
     let mut out = BytesMut::new();
-    let mut letters = LettersWriter::begin(1, &mut out);
+    let mut messages = MessagesWriter::begin(1, &mut out);
     let empty = |_: &mut BytesMut| Ok::<(), ()>(());
-    letters
+    messages
         .push(5, 0, Incarnation(9), Targets::All, empty)
         .unwrap();
-    letters.end();
-    let Ok(Frame::Letters(sent)) = Frame::decode(&out[4..], Bounds::default()) else {
-        panic!("letters");
+    messages.end();
+    let Ok(Frame::Messages(sent)) = Frame::decode(&out[4..], Bounds::default()) else {
+        panic!("messages");
     };
-    let judged = link.inbound.frame(NOW, &out[4..], |_| Standing::Unknown);
-    assert_eq!(judged, Ok(Verdict::Letters(sent)));
+    let judged = link
+        .inbound
+        .frame(NOW, &out[4..], |_| GroupStanding::Unknown);
+    assert_eq!(judged, Ok(FrameVerdict::Messages(sent)));
 }

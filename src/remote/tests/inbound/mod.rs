@@ -12,15 +12,18 @@ use super::node;
 use crate::{
     protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Time},
     remote::{
-        Closed, Dropped, Established, Farewell, Inbound, Letter, Limits, LinkId, MayBe, News,
-        NodeIncarnation, Rights, Standing, Verdict,
+        Closed, Dropped, Established, Farewell, FrameVerdict, GroupStanding, Inbound, Limits,
+        LinkId, MayBe, NodeIncarnation, Rights, RosterChange, Sender,
         wire::{
-            Allowance, Bounds, Features, Frame, LeaderHint, LettersWriter, Opening, RawLetter,
-            Receivers, Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping,
+            Allowance, Bounds, Features, Frame, LeaderHint, MessagesWriter, Opening, RawMessage,
+            RawReceivers, Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping,
             encode_pong, encode_ready,
         },
     },
 };
+
+/// The sender of a message, why the message was dropped, or why the link is closed.
+type Judged<'a> = Result<Result<Sender<'a>, Dropped>, Closed>;
 
 const NOW: Time = Time::ZERO;
 /// This side's number for the group.
@@ -30,7 +33,7 @@ const HERE: usize = 40;
 struct Link {
     inbound: Inbound,
     seq: u64,
-    standing: Cell<Standing>,
+    standing: Cell<GroupStanding>,
 }
 
 impl Link {
@@ -53,24 +56,24 @@ impl Link {
         Self {
             inbound: Inbound::new(&established, limits, NOW),
             seq: 0,
-            standing: Cell::new(Standing::Carried(HERE)),
+            standing: Cell::new(GroupStanding::Carried(HERE)),
         }
     }
 
     fn judge(
         &mut self,
         write: impl FnOnce(u64, &mut BytesMut),
-    ) -> Result<Verdict<'static>, Closed> {
+    ) -> Result<FrameVerdict<'static>, Closed> {
         self.seq += 1;
         let mut out = BytesMut::new();
         write(self.seq, &mut out);
         let standing = self.standing.get();
         match self.inbound.frame(NOW, &out[4..], |_| standing)? {
-            Verdict::News(news) => Ok(Verdict::News(news)),
-            Verdict::Answer(token) => Ok(Verdict::Answer(token)),
-            Verdict::Answered(token) => Ok(Verdict::Answered(token)),
-            Verdict::Drop(why) => Ok(Verdict::Drop(why)),
-            Verdict::Letters(letters) => panic!("{letters:?}"),
+            FrameVerdict::Roster(change) => Ok(FrameVerdict::Roster(change)),
+            FrameVerdict::Answer(token) => Ok(FrameVerdict::Answer(token)),
+            FrameVerdict::Answered(token) => Ok(FrameVerdict::Answered(token)),
+            FrameVerdict::Drop(why) => Ok(FrameVerdict::Drop(why)),
+            FrameVerdict::Messages(messages) => panic!("{messages:?}"),
         }
     }
 
@@ -78,38 +81,32 @@ impl Link {
         &mut self,
         opening: Option<Opening<'_>>,
         content: &RosterContent,
-    ) -> Result<Verdict<'static>, Closed> {
+    ) -> Result<FrameVerdict<'static>, Closed> {
         self.judge(|seq, out| Roster::encode(seq, 5, opening, content, out))
     }
 
     /// Opens the group 5, with agents numbered from 0 on.
-    fn open(&mut self, agents: &[Member]) -> Result<News, Closed> {
+    fn open(&mut self, agents: &[Member]) -> Result<RosterChange, Closed> {
         let judged = self.roster(Some(SHOP), &announce(agents))?;
-        let Verdict::News(news) = judged else {
+        let FrameVerdict::Roster(change) = judged else {
             panic!("{judged:?}");
         };
-        Ok(news)
+        Ok(change)
     }
 
-    fn letter(&mut self, group: u32, from: u32, life: u64) -> Result<Letter<'_>, Closed> {
-        self.letter_at(NOW, group, from, life)
+    fn message(&mut self, group: u32, from: u32, incarnation: u64) -> Judged<'_> {
+        self.message_at(NOW, group, from, incarnation)
     }
 
-    fn letter_at(
-        &mut self,
-        now: Time,
-        group: u32,
-        from: u32,
-        life: u64,
-    ) -> Result<Letter<'_>, Closed> {
-        let letter = RawLetter {
+    fn message_at(&mut self, now: Time, group: u32, from: u32, incarnation: u64) -> Judged<'_> {
+        let message = RawMessage {
             group,
             from,
-            incarnation: Incarnation(life),
-            to: Receivers::All,
+            incarnation: Incarnation(incarnation),
+            to: RawReceivers::All,
             payload: &[],
         };
-        self.inbound.letter(now, &letter)
+        self.inbound.sender(now, &message)
     }
 }
 
@@ -136,6 +133,6 @@ fn announce(agents: &[Member]) -> RosterContent {
     }
 }
 
-fn is_passed(letter: &Result<Letter<'_>, Closed>) -> bool {
-    matches!(letter, Ok(Letter::Pass(_)))
+fn is_passed(message: &Judged<'_>) -> bool {
+    matches!(message, Ok(Ok(_)))
 }

@@ -9,14 +9,14 @@ fn each_frame_has_the_number_after_the_last_one() {
         let mut link = Link::new(Rights::all());
         assert_eq!(
             link.judge(|seq, out| encode_ping(seq, 7, out)),
-            Ok(Verdict::Answer(7))
+            Ok(FrameVerdict::Answer(7))
         );
         let gap = link.judge(|_, out| encode_ping(wrong, 7, out));
         let found = wrong;
         assert_eq!(gap, Err(Closed::Sequence { found, last: 1 }));
         assert_eq!(
             link.judge(|_, out| encode_pong(2, 7, out)),
-            Ok(Verdict::Answered(7))
+            Ok(FrameVerdict::Answered(7))
         );
     }
 }
@@ -59,7 +59,7 @@ fn a_malformed_frame_ends_the_link() {
             WireError::Value,
         ),
     ] {
-        let closed = link.inbound.frame(NOW, body, |_| Standing::Unknown);
+        let closed = link.inbound.frame(NOW, body, |_| GroupStanding::Unknown);
         assert_eq!(closed, Err(Closed::Malformed(why)), "{body:02x?}");
     }
 }

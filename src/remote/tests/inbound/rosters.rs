@@ -5,17 +5,17 @@ use super::*;
 #[test]
 fn a_roster_is_news_and_its_agents_may_speak() {
     let mut link = Link::new(Rights::all());
-    let news = link.open(&[voter("a"), voter("b")]).unwrap();
+    let change = link.open(&[voter("a"), voter("b")]).unwrap();
     let members = announce(&[voter("a"), voter("b")]).members;
-    let expected = News {
+    let expected = RosterChange {
         group: HERE,
         is_opening: true,
         left: vec![],
         members,
         leader: None,
     };
-    assert_eq!(news, expected);
-    let Ok(Letter::Pass(passed)) = link.letter(5, 1, 9) else {
+    assert_eq!(change, expected);
+    let Ok(Ok(passed)) = link.message(5, 1, 9) else {
         panic!("passed");
     };
     assert_eq!((passed.group, passed.from), (HERE, &id("b")));
@@ -34,13 +34,13 @@ fn who_left_is_named_and_the_number_is_free_again() {
         incarnation: Incarnation(9),
         term: Term(3),
     });
-    let Ok(Verdict::News(news)) = link.roster(None, &content) else {
-        panic!("news");
+    let Ok(FrameVerdict::Roster(change)) = link.roster(None, &content) else {
+        panic!("change");
     };
-    assert!(!news.is_opening);
-    assert_eq!(news.left, [(0, id("a"))]);
-    assert_eq!(news.leader.unwrap().id, id("b"));
-    let Ok(Letter::Pass(passed)) = link.letter(5, 0, 9) else {
+    assert!(!change.is_opening);
+    assert_eq!(change.left, [(0, id("a"))]);
+    assert_eq!(change.leader.unwrap().id, id("b"));
+    let Ok(Ok(passed)) = link.message(5, 0, 9) else {
         panic!("passed");
     };
     assert_eq!(passed.from, &id("c"));
@@ -92,12 +92,12 @@ fn a_peer_names_no_leader_that_may_not_lead() {
     }
 }
 
-/// S8: a group that is not here leaves nothing behind, and costs no patience when it is opened.
+/// S8: a group that is not here leaves nothing behind, and is forgiven when it is opened.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
     let mut link = Link::new(Rights::none());
-    link.standing.set(Standing::Unknown);
-    let unknown = || Ok(Verdict::Drop(Dropped::UnknownGroup));
+    link.standing.set(GroupStanding::Unknown);
+    let unknown = || Ok(FrameVerdict::Drop(Dropped::UnknownGroup));
     for _ in 0..200 {
         assert_eq!(link.roster(Some(SHOP), &announce(&[voter("a")])), unknown());
     }

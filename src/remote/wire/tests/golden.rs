@@ -8,8 +8,8 @@ use crate::{
     remote::{
         Challenge, ClusterId, EndDigest, Farewell, LinkId, NodeId, NodeIncarnation, Nonce, Proof,
         wire::{
-            Allowance, Conditions, Features, Frame, Hello, LeaderHint, LettersWriter, Opening,
-            Receivers, Roster, RosterContent, Targets, Versions, WireError, decode_payload,
+            Allowance, Conditions, Features, Frame, Hello, LeaderHint, MessagesWriter, Opening,
+            RawReceivers, Roster, RosterContent, Targets, Versions, WireError, decode_payload,
             encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
         },
     },
@@ -201,35 +201,33 @@ fn version_2_roster_without_anything() {
     assert_eq!((roster.opening, roster.content()), (None, Ok(empty)));
 }
 
-/// The letter that the module's page shows.
+/// The message that the module's page shows.
 #[test]
-fn version_2_letters() {
+fn version_2_messages() {
     let golden = hex("0000001e 93 03 01 91 95 00 03 09 05 c413
         81 a9686561727462656174 93 07 94 1e 00 00 00 c0");
-    let message = BullyMessage::from(Heartbeat {
+    let said = BullyMessage::from(Heartbeat {
         term: Term(7),
         score: Score::from(30),
         sent_at: None,
     });
     let encoded = written(|out| {
-        let mut letters = LettersWriter::begin(1, out);
+        let mut messages = MessagesWriter::begin(1, out);
         let to = Targets::Some(&[5]);
-        letters
-            .push(0, 3, Incarnation(9), to, |out| {
-                encode_payload(&message, out)
-            })
+        messages
+            .push(0, 3, Incarnation(9), to, |out| encode_payload(&said, out))
             .unwrap();
-        assert!(letters.end());
+        assert!(messages.end());
     });
     assert_eq!(encoded, golden);
-    let Ok(Frame::Letters(mut letters)) = Frame::decode(body(&golden), bounds()) else {
-        panic!("letters");
+    let Ok(Frame::Messages(mut messages)) = Frame::decode(body(&golden), bounds()) else {
+        panic!("messages");
     };
-    assert_eq!(letters.seq, 1);
-    let letter = letters.next().unwrap().unwrap();
-    assert_eq!((letter.group, letter.from), (0, 3));
-    assert_eq!(letter.incarnation, Incarnation(9));
-    assert_eq!(letter.to, Receivers::One(5));
-    assert_eq!(decode_payload(letter.payload, bounds()), Ok(message));
-    assert_eq!(letters.next(), None);
+    assert_eq!(messages.seq, 1);
+    let message = messages.next().unwrap().unwrap();
+    assert_eq!((message.group, message.from), (0, 3));
+    assert_eq!(message.incarnation, Incarnation(9));
+    assert_eq!(message.to, RawReceivers::One(5));
+    assert_eq!(decode_payload(message.payload, bounds()), Ok(said));
+    assert_eq!(messages.next(), None);
 }

@@ -1,22 +1,22 @@
-//! Letters, written in place and read one by one.
+//! Messages, written in place and read one by one.
 
 use bytes::{BufMut, BytesMut};
 
 use super::{body, bounds, hex, written};
 use crate::{
     protocol::Incarnation,
-    remote::wire::{Frame, Letters, LettersWriter, RawLetter, Receivers, Targets, WireError},
+    remote::wire::{Frame, Messages, MessagesWriter, RawMessage, RawReceivers, Targets, WireError},
 };
 
-fn letters(body: &[u8]) -> Result<Letters<'_>, WireError> {
-    let Frame::Letters(letters) = Frame::decode(body, bounds())? else {
+fn messages(body: &[u8]) -> Result<Messages<'_>, WireError> {
+    let Frame::Messages(messages) = Frame::decode(body, bounds())? else {
         return Err(WireError::Kind);
     };
-    Ok(letters)
+    Ok(messages)
 }
 
-fn push(letters: &mut LettersWriter<'_>, from: u32, to: Targets<'_>, payload: &[u8]) {
-    letters
+fn push(messages: &mut MessagesWriter<'_>, from: u32, to: Targets<'_>, payload: &[u8]) {
+    messages
         .push(1, from, Incarnation(2), to, |out| {
             out.put_slice(payload);
             Ok::<(), ()>(())
@@ -24,39 +24,39 @@ fn push(letters: &mut LettersWriter<'_>, from: u32, to: Targets<'_>, payload: &[
         .unwrap();
 }
 
-fn numbers(to: Receivers<'_>) -> Option<Vec<u32>> {
+fn numbers(to: RawReceivers<'_>) -> Option<Vec<u32>> {
     match to {
-        Receivers::All => None,
-        Receivers::One(one) => Some(vec![one]),
-        Receivers::Several(several) => Some(several.into_iter().collect()),
+        RawReceivers::All => None,
+        RawReceivers::One(one) => Some(vec![one]),
+        RawReceivers::Several(several) => Some(several.into_iter().collect()),
     }
 }
 
-/// Both sides of each change of form: letters in a frame, receivers of a letter, payload's length.
+/// Both sides of each change of form: messages in a frame, receivers of a message, payload's length.
 #[test]
-fn letters_are_read_as_they_were_written() {
+fn messages_are_read_as_they_were_written() {
     let many: Vec<u32> = (0..300).map(|n| n * 500).collect();
     for count in [1, 15, 16, 1_024] {
         for payload in [vec![], vec![9; 40], vec![9; 255]] {
             for to in [None, Some(&many[..1]), Some(&many[..2]), Some(&many[..16])] {
                 let targets = to.map_or(Targets::All, Targets::Some);
                 let bytes = written(|out| {
-                    let mut writer = LettersWriter::begin(77, out);
+                    let mut writer = MessagesWriter::begin(77, out);
                     for from in 0..count {
                         push(&mut writer, from, targets, &payload);
                     }
                     assert_eq!(writer.count(), usize::try_from(count).unwrap());
                     assert!(writer.end());
                 });
-                let letters = letters(body(&bytes)).unwrap();
-                assert_eq!(letters.seq, 77);
-                let read: Vec<RawLetter<'_>> = letters.map(Result::unwrap).collect();
+                let messages = messages(body(&bytes)).unwrap();
+                assert_eq!(messages.seq, 77);
+                let read: Vec<RawMessage<'_>> = messages.map(Result::unwrap).collect();
                 assert_eq!(read.len(), usize::try_from(count).unwrap());
-                for (from, letter) in (0..).zip(&read) {
-                    assert_eq!((letter.group, letter.from), (1, from));
-                    assert_eq!(letter.incarnation, Incarnation(2));
-                    assert_eq!(numbers(letter.to).as_deref(), to);
-                    assert_eq!(letter.payload, payload);
+                for (from, message) in (0..).zip(&read) {
+                    assert_eq!((message.group, message.from), (1, from));
+                    assert_eq!(message.incarnation, Incarnation(2));
+                    assert_eq!(numbers(message.to).as_deref(), to);
+                    assert_eq!(message.payload, payload);
                 }
             }
         }
@@ -69,12 +69,15 @@ fn a_long_payload_and_many_receivers_fit() {
     for len in [256, 40_000] {
         let payload = vec![9; len];
         let bytes = written(|out| {
-            let mut writer = LettersWriter::begin(1, out);
+            let mut writer = MessagesWriter::begin(1, out);
             push(&mut writer, 4, Targets::Some(&many), &payload);
             push(&mut writer, 5, Targets::All, &payload[..3]);
             assert!(writer.end());
         });
-        let read: Vec<_> = letters(body(&bytes)).unwrap().map(Result::unwrap).collect();
+        let read: Vec<_> = messages(body(&bytes))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
         assert_eq!(numbers(read[0].to), Some(many.clone()));
         assert_eq!(
             (read[0].payload, read[1].payload),
@@ -84,9 +87,9 @@ fn a_long_payload_and_many_receivers_fit() {
 }
 
 #[test]
-fn a_letter_that_cannot_be_written_is_not_in_the_frame() {
+fn a_message_that_cannot_be_written_is_not_in_the_frame() {
     let bytes = written(|out| {
-        let mut writer = LettersWriter::begin(1, out);
+        let mut writer = MessagesWriter::begin(1, out);
         push(&mut writer, 1, Targets::All, b"one");
         let failed = writer.push(1, 2, Incarnation(2), Targets::All, |out| {
             out.put_slice(b"half");
@@ -96,19 +99,19 @@ fn a_letter_that_cannot_be_written_is_not_in_the_frame() {
         push(&mut writer, 3, Targets::All, b"three");
         assert!(writer.end());
     });
-    let read = letters(body(&bytes)).unwrap().map(Result::unwrap);
-    let from: Vec<_> = read.map(|letter| letter.from).collect();
+    let read = messages(body(&bytes)).unwrap().map(Result::unwrap);
+    let from: Vec<_> = read.map(|message| message.from).collect();
     assert_eq!(from, [1, 3]);
 }
 
 /// How a sender splits what is too long for one frame.
 #[test]
-fn a_letter_that_does_not_fit_is_taken_back_and_sent_in_the_next_frame() {
+fn a_message_that_does_not_fit_is_taken_back_and_sent_in_the_next_frame() {
     let max = 4_096;
     let mut out = BytesMut::new();
     let (mut seq, mut from) = (1, 0);
     while from < 500 {
-        let mut writer = LettersWriter::begin(seq, &mut out);
+        let mut writer = MessagesWriter::begin(seq, &mut out);
         while from < 500 {
             let before = writer.position();
             push(&mut writer, from, Targets::All, &[5; 40]);
@@ -126,23 +129,23 @@ fn a_letter_that_does_not_fit_is_taken_back_and_sent_in_the_next_frame() {
         let len = usize::try_from(u32::from_be_bytes(*head)).unwrap();
         assert!(len <= max);
         let (body, next) = bytes.split_at(len);
-        found.extend(letters(body).unwrap().map(|letter| letter.unwrap().from));
+        found.extend(messages(body).unwrap().map(|message| message.unwrap().from));
         rest = next;
     }
     assert_eq!(found, (0..500).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_frame_without_letters_is_not_written() {
+fn a_frame_without_messages_is_not_written() {
     let bytes = written(|out| {
         out.put_slice(b"before");
-        assert!(!LettersWriter::begin(1, out).end());
+        assert!(!MessagesWriter::begin(1, out).end());
     });
     assert_eq!(bytes, b"before");
 }
 
 #[test]
-fn a_letter_has_one_form() {
+fn a_message_has_one_form() {
     for (bad, why) in [
         ("93 03 01 90", WireError::Value),
         ("93 03 01 91 95 00 03 09 05 c400 00", WireError::Trailing),
@@ -165,7 +168,7 @@ fn a_letter_has_one_form() {
         ("83 03 01 90", WireError::Type),
     ] {
         let bytes = hex(bad);
-        let found = letters(&bytes).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let found = messages(&bytes).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         assert_eq!(found, Err(why), "{bad}");
     }
 }
@@ -173,8 +176,8 @@ fn a_letter_has_one_form() {
 #[test]
 fn reading_ends_after_the_first_error() {
     let bytes = hex("93 03 01 92 95 00 03 09 05 c400 c0");
-    let mut letters = letters(&bytes).unwrap();
-    assert!(letters.next().unwrap().is_ok());
-    assert_eq!(letters.next(), Some(Err(WireError::Type)));
-    assert_eq!(letters.next(), None);
+    let mut messages = messages(&bytes).unwrap();
+    assert!(messages.next().unwrap().is_ok());
+    assert_eq!(messages.next(), Some(Err(WireError::Type)));
+    assert_eq!(messages.next(), None);
 }

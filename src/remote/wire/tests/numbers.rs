@@ -3,17 +3,17 @@
 use super::{bounds, hex, written};
 use crate::remote::wire::{
     WireError,
-    read::{Integer, Reader},
+    read::{Cursor, Integer},
     write,
 };
 
 fn read<'a, T>(
     bytes: &'a [u8],
-    read: impl FnOnce(&mut Reader<'a>) -> Result<T, WireError>,
+    read: impl FnOnce(&mut Cursor<'a>) -> Result<T, WireError>,
 ) -> Result<T, WireError> {
-    let mut reader = Reader::new(bytes, bounds());
-    let value = read(&mut reader)?;
-    reader.end()?;
+    let mut cursor = Cursor::new(bytes, bounds());
+    let value = read(&mut cursor)?;
+    cursor.end()?;
     Ok(value)
 }
 
@@ -39,14 +39,14 @@ fn edges() -> impl Iterator<Item = u64> {
 fn numbers_are_written_as_they_are_read() {
     for value in edges() {
         let bytes = written(|out| write::unsigned(out, value));
-        assert_eq!(read(&bytes, Reader::integer), Ok(Integer::Unsigned(value)));
+        assert_eq!(read(&bytes, Cursor::integer), Ok(Integer::Unsigned(value)));
         assert_eq!(bytes, rmp_serde::to_vec(&value).unwrap());
         for signed in [value.cast_signed(), value.cast_signed().wrapping_neg()] {
             let bytes = written(|out| write::signed(out, signed));
             assert_eq!(bytes, rmp_serde::to_vec(&signed).unwrap());
             let expected =
                 u64::try_from(signed).map_or(Integer::Negative(signed), Integer::Unsigned);
-            assert_eq!(read(&bytes, Reader::integer), Ok(expected), "{signed}");
+            assert_eq!(read(&bytes, Cursor::integer), Ok(expected), "{signed}");
         }
     }
 }
@@ -69,7 +69,7 @@ fn a_number_has_one_spelling() {
     ] {
         let bytes = hex(longer);
         assert_eq!(
-            read(&bytes, Reader::integer),
+            read(&bytes, Cursor::integer),
             Err(WireError::NotShortest),
             "{longer}"
         );
@@ -82,7 +82,7 @@ fn a_number_has_one_spelling() {
         ("90", WireError::Type),
     ] {
         assert_eq!(
-            read(&hex(no_number), Reader::integer),
+            read(&hex(no_number), Cursor::integer),
             Err(why),
             "{no_number}"
         );
@@ -95,10 +95,10 @@ fn a_text_has_one_spelling_and_a_limit() {
         let text = "x".repeat(len);
         let bytes = written(|out| write::text(out, &text));
         assert_eq!(bytes, rmp_serde::to_vec(&text).unwrap());
-        assert_eq!(read(&bytes, Reader::text), Ok(text.as_str()));
+        assert_eq!(read(&bytes, Cursor::text), Ok(text.as_str()));
     }
     let long = written(|out| write::text(out, &"x".repeat(257)));
-    assert_eq!(read(&long, Reader::text), Err(WireError::TextTooLong));
+    assert_eq!(read(&long, Cursor::text), Err(WireError::TextTooLong));
     for (bad, why) in [
         ("d9 01 61", WireError::NotShortest),
         ("da 0001 61", WireError::NotShortest),
@@ -108,7 +108,7 @@ fn a_text_has_one_spelling_and_a_limit() {
         ("a2 c328", WireError::Utf8),
         ("c4 01 61", WireError::Type),
     ] {
-        assert_eq!(read(&hex(bad), Reader::text), Err(why), "{bad}");
+        assert_eq!(read(&hex(bad), Cursor::text), Err(why), "{bad}");
     }
 }
 
@@ -123,7 +123,7 @@ fn bytes_have_one_spelling() {
             };
             write::bytes(out, fill).unwrap();
         });
-        assert_eq!(read(&bytes, Reader::bytes), Ok(&content[..]));
+        assert_eq!(read(&bytes, Cursor::bytes), Ok(&content[..]));
     }
     for (bad, why) in [
         ("c5 0001 61", WireError::NotShortest),
@@ -132,11 +132,11 @@ fn bytes_have_one_spelling() {
         ("c4 02 61", WireError::Truncated),
         ("a1 61", WireError::Type),
     ] {
-        assert_eq!(read(&hex(bad), Reader::bytes), Err(why), "{bad}");
+        assert_eq!(read(&hex(bad), Cursor::bytes), Err(why), "{bad}");
     }
     let short = written(|out| write::short_bytes(out, &[1, 2]));
-    assert_eq!(read(&short, Reader::exactly::<2>), Ok([1, 2]));
-    assert_eq!(read(&short, Reader::exactly::<3>), Err(WireError::Value));
+    assert_eq!(read(&short, Cursor::exactly::<2>), Ok([1, 2]));
+    assert_eq!(read(&short, Cursor::exactly::<3>), Err(WireError::Value));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn an_array_has_one_spelling_and_no_more_items_than_bytes() {
         let mut bytes = written(|out| write::array(out, items));
         assert_eq!(bytes, written(|out| close(out, items)));
         bytes.resize(bytes.len() + items, 0);
-        let len = Reader::new(&bytes, bounds()).array();
+        let len = Cursor::new(&bytes, bounds()).array();
         assert_eq!(len, Ok(items));
     }
     for (bad, why) in [
@@ -156,7 +156,7 @@ fn an_array_has_one_spelling_and_no_more_items_than_bytes() {
         ("dd ffffffff", WireError::Items),
         ("80", WireError::Type),
     ] {
-        assert_eq!(read(&hex(bad), Reader::array), Err(why), "{bad}");
+        assert_eq!(read(&hex(bad), Cursor::array), Err(why), "{bad}");
     }
 }
 

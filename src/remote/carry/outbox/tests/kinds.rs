@@ -15,16 +15,16 @@ use crate::{
 /// both ways.
 fn each_kind_goes<M: RemoteMessage>(repeated: &[M]) {
     play(async {
-        let way = way();
+        let sink = sink();
         let say = |message: &M| {
             let (from, incarnation) = (id("a"), Incarnation(1));
             let message = message.clone();
-            let letter = Incoming {
+            let message = Incoming {
                 from,
                 incarnation,
                 message,
             };
-            way.carry(&[id("x")], letter);
+            sink.carry(&[id("x")], message);
         };
         let mut expected = Vec::new();
         for message in repeated {
@@ -34,14 +34,14 @@ fn each_kind_goes<M: RemoteMessage>(repeated: &[M]) {
             expected.push(payload.to_vec());
         }
         repeated.iter().chain(repeated).for_each(say);
-        assert_eq!(taken(&way), expected, "once each, and none for another");
+        assert_eq!(taken(&sink), expected, "once each, and none for another");
     });
 }
 
 const TERM: Term = Term(3);
 
 #[test]
-fn a_repeated_letter_stands_for_none_of_another_kind_in_a_bully_election() {
+fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
     let (term, score) = (TERM, None);
     let ack = message::Ack {
         term,
@@ -54,7 +54,7 @@ fn a_repeated_letter_stands_for_none_of_another_kind_in_a_bully_election() {
 }
 
 #[test]
-fn a_repeated_letter_stands_for_none_of_another_kind_in_a_reorganization() {
+fn a_repeated_message_stands_for_none_of_another_kind_in_a_reorganization() {
     let (term, score) = (TERM, Score::from(1));
     let election = ElectionId {
         count: term,
@@ -74,7 +74,7 @@ fn a_repeated_letter_stands_for_none_of_another_kind_in_a_reorganization() {
 }
 
 #[test]
-fn a_repeated_letter_stands_for_none_of_another_kind_in_an_invitation() {
+fn a_repeated_message_stands_for_none_of_another_kind_in_an_invitation() {
     let (term, score) = (TERM, Score::from(1));
     let group = ElectionId {
         count: term,
@@ -91,7 +91,7 @@ fn a_repeated_letter_stands_for_none_of_another_kind_in_an_invitation() {
 }
 
 #[test]
-fn a_repeated_letter_stands_for_none_of_another_kind_in_a_ballot() {
+fn a_repeated_message_stands_for_none_of_another_kind_in_a_ballot() {
     let standing = ballot::Standing {
         ballot: None,
         stands: true,
@@ -115,7 +115,7 @@ fn a_repeated_letter_stands_for_none_of_another_kind_in_a_ballot() {
 }
 
 #[test]
-fn a_repeated_letter_stands_for_none_of_another_kind_in_a_ring() {
+fn a_repeated_message_stands_for_none_of_another_kind_in_a_ring() {
     let (term, known, score) = (TERM, TERM, Score::from(1));
     let hop_ack = ring::HopAck {
         lap: Lap::Coordinator,

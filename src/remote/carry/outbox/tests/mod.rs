@@ -20,7 +20,7 @@ fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-fn letter(from: &str, message: BullyMessage) -> Incoming<BullyMessage> {
+fn message(from: &str, message: BullyMessage) -> Incoming<BullyMessage> {
     let (from, incarnation) = (id(from), Incarnation(1));
     Incoming {
         from,
@@ -44,10 +44,10 @@ fn resign(term: u64) -> BullyMessage {
     Resign { term, successor }.into()
 }
 
-fn way() -> Way {
+fn sink() -> GroupSink {
     let outbox = Outbox::new(&Limits::default());
     outbox.link(LINK);
-    Way::new(0, Arc::new(outbox))
+    GroupSink::new(0, Arc::new(outbox), Box::new(|_, _| {}))
 }
 
 fn play(test: impl Future<Output = ()>) {
@@ -58,14 +58,14 @@ fn play(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
-fn take(way: &Way, by: LinkId) -> Result<Line, TooOld> {
-    way.outbox.take(by, Line::default())
+fn take(sink: &GroupSink, by: LinkId) -> Result<Line, Outdated> {
+    sink.outbox.take(by, Line::default())
 }
 
 /// The payloads that wait, taken out.
-fn taken(way: &Way) -> Vec<Vec<u8>> {
-    let letters = take(way, LINK).unwrap();
-    letters
+fn taken(sink: &GroupSink) -> Vec<Vec<u8>> {
+    let messages = take(sink, LINK).unwrap();
+    messages
         .iter()
         .map(|(_, payload)| payload.to_vec())
         .collect()
@@ -78,16 +78,16 @@ fn bytes(message: &BullyMessage) -> Vec<u8> {
 }
 
 #[test]
-fn letters_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
+fn messages_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
     play(async {
-        let way = way();
+        let sink = sink();
         let to = [id("x")];
-        way.carry(&to, letter("a", heartbeat(1)));
-        way.carry(&to, letter("a", resign(1)));
-        way.carry(&to, letter("a", resign(1)));
-        way.carry(&to, letter("b", heartbeat(1)));
-        way.carry(&[id("y")], letter("a", heartbeat(2)));
-        way.carry(&to, letter("a", heartbeat(3)));
+        sink.carry(&to, message("a", heartbeat(1)));
+        sink.carry(&to, message("a", resign(1)));
+        sink.carry(&to, message("a", resign(1)));
+        sink.carry(&to, message("b", heartbeat(1)));
+        sink.carry(&[id("y")], message("a", heartbeat(2)));
+        sink.carry(&to, message("a", heartbeat(3)));
         let expected = [
             resign(1),
             resign(1),
@@ -95,92 +95,99 @@ fn letters_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
             heartbeat(2),
             heartbeat(3),
         ];
-        assert_eq!(taken(&way), expected.each_ref().map(bytes));
-        assert_eq!(taken(&way), Vec::<Vec<u8>>::new());
-        assert_eq!(way.outbox.lost(), 0, "a newer one stands for it");
-        way.carry(&to, letter("a", heartbeat(3)));
-        assert_eq!(taken(&way).len(), 1, "what was sent is not replaced");
+        assert_eq!(taken(&sink), expected.each_ref().map(bytes));
+        assert_eq!(taken(&sink), Vec::<Vec<u8>>::new());
+        assert_eq!(sink.outbox.lost(), 0, "a newer one stands for it");
+        sink.carry(&to, message("a", heartbeat(3)));
+        assert_eq!(taken(&sink).len(), 1, "what was sent is not replaced");
     });
 }
 
 #[test]
-fn repeated_letters_never_fill_a_queue() {
+fn repeated_messages_never_fill_a_queue() {
     play(async {
-        let way = way();
+        let sink = sink();
         for term in 0..200_000 {
-            way.carry(&[id("x")], letter("a", heartbeat(term)));
+            sink.carry(&[id("x")], message("a", heartbeat(term)));
         }
-        assert_eq!(taken(&way), [bytes(&heartbeat(199_999))]);
+        assert_eq!(taken(&sink), [bytes(&heartbeat(199_999))]);
     });
 }
 
-/// Says more than fits; says how many letters that were.
-fn flood(way: &Way) -> u64 {
-    let lost = way.outbox.lost();
+/// Says more than fits; says how many messages that were.
+fn flood(sink: &GroupSink) -> u64 {
+    let lost = sink.outbox.lost();
     for said in 1..=20_000 {
-        way.carry(&[id("x")], letter("a", resign(said)));
-        if way.outbox.lost() > lost {
-            assert!(said >= 5_000, "{said} letters in 1 MiB");
+        sink.carry(&[id("x")], message("a", resign(said)));
+        if sink.outbox.lost() > lost {
+            assert!(said >= 5_000, "{said} messages in 1 MiB");
             return said;
         }
     }
-    panic!("20,000 letters are more than 1 MiB");
+    panic!("20,000 messages are more than 1 MiB");
 }
 
 #[test]
 fn over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted() {
     play(async {
-        let way = way();
-        way.outbox.stall();
+        let sink = sink();
+        sink.outbox.stall();
         sleep(Duration::from_millis(63)).await; // 1/32 of 2 s
-        let said = flood(&way);
-        assert_eq!(way.outbox.lost(), said, "all that waited, and the last one");
-        assert_eq!(way.outbox.check(), Err(TooOld));
-        way.outbox.overrun().await;
-        way.carry(&[id("x")], letter("a", resign(said)));
-        assert_eq!(way.outbox.lost(), said + 1, "until there is another link");
-        way.outbox.unlink(LINK);
-        way.outbox.link(OTHER);
-        way.carry(&[id("x")], letter("a", resign(7)));
-        assert_eq!(take(&way, OTHER).unwrap().iter().count(), 1);
-        way.outbox.unlink(OTHER);
-        let said = flood(&way);
-        assert!(way.outbox.lost() >= 2 * said, "without a link all are lost");
+        let said = flood(&sink);
+        assert_eq!(
+            sink.outbox.lost(),
+            said,
+            "all that waited, and the last one"
+        );
+        assert_eq!(sink.outbox.check(), Err(Outdated));
+        sink.outbox.overrun().await;
+        sink.carry(&[id("x")], message("a", resign(said)));
+        assert_eq!(sink.outbox.lost(), said + 1, "until there is another link");
+        sink.outbox.unlink(LINK);
+        sink.outbox.link(OTHER);
+        sink.carry(&[id("x")], message("a", resign(7)));
+        assert_eq!(take(&sink, OTHER).unwrap().iter().count(), 1);
+        sink.outbox.unlink(OTHER);
+        let said = flood(&sink);
+        assert!(
+            sink.outbox.lost() >= 2 * said,
+            "without a link all are lost"
+        );
     });
 }
 
 #[test]
-fn who_says_too_much_loses_the_newest_letters_and_repeated_ones_last() {
+fn who_says_too_much_loses_the_newest_messages_and_repeated_ones_last() {
     play(async {
-        let way = way();
-        way.outbox.stall();
-        way.outbox.go_on();
+        let sink = sink();
+        sink.outbox.stall();
+        sink.outbox.go_on();
         sleep(Duration::from_millis(100)).await;
-        let said = flood(&way);
-        assert_eq!(way.outbox.lost(), 1, "the newest");
-        assert_eq!(way.outbox.check(), Ok(()), "the peer is not to blame");
-        way.carry(&[id("x")], letter("a", resign(said)));
-        assert_eq!(way.outbox.lost(), 2);
+        let said = flood(&sink);
+        assert_eq!(sink.outbox.lost(), 1, "the newest");
+        assert_eq!(sink.outbox.check(), Ok(()), "the peer is not to blame");
+        sink.carry(&[id("x")], message("a", resign(said)));
+        assert_eq!(sink.outbox.lost(), 2);
         for term in 0..100_000 {
-            way.carry(&[id("x")], letter("a", heartbeat(term)));
+            sink.carry(&[id("x")], message("a", heartbeat(term)));
         }
-        assert_eq!(way.outbox.lost(), 2, "there is room for a repeated one");
+        assert_eq!(sink.outbox.lost(), 2, "there is room for a repeated one");
         let mut many = 0u64;
-        while way.outbox.lost() == 2 {
+        while sink.outbox.lost() == 2 {
             many += 1;
-            way.carry(&[id("x")], letter(&format!("b{many}"), heartbeat(many)));
+            sink.carry(&[id("x")], message(&format!("b{many}"), heartbeat(many)));
         }
         assert!(
             (1_000..said).contains(&many),
             "{many} in a quarter of 1 MiB"
         );
-        way.carry(&[id("x")], letter("a", heartbeat(7)));
+        sink.carry(&[id("x")], message("a", heartbeat(7)));
         assert_eq!(
-            way.outbox.lost(),
+            sink.outbox.lost(),
             3,
             "one that stands for a former one fits"
         );
-        let taken = taken(&way);
+        let taken = taken(&sink);
         assert_eq!(u64::try_from(taken.len()).unwrap(), said - 1 + many);
         let expected = (1..said).map(|said| bytes(&resign(said)));
         assert!(
@@ -207,40 +214,40 @@ fn no_more_waits_than_goes_out_in_time() {
         play(async {
             let outbox = Outbox::new(&limits.build().unwrap());
             outbox.link(LINK);
-            let way = Way::new(0, Arc::new(outbox));
-            while way.outbox.lost() == 0 {
-                way.carry(&[id("x")], letter("a", resign(1)));
+            let sink = GroupSink::new(0, Arc::new(outbox), Box::new(|_, _| {}));
+            while sink.outbox.lost() == 0 {
+                sink.carry(&[id("x")], message("a", resign(1)));
             }
-            let bytes = way.outbox.lock().bytes;
+            let bytes = sink.outbox.lock().bytes;
             assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
         });
     }
     // Towards a peer that takes less, as soon as it has said so.
     play(async {
-        let way = way();
+        let sink = sink();
         let (limits, slow) = (Limits::default(), slow.build().unwrap());
-        way.outbox.keep_to(&limits, Allowance::of(&slow));
-        while way.outbox.lost() == 0 {
-            way.carry(&[id("x")], letter("a", resign(1)));
+        sink.outbox.keep_to(&limits, Allowance::of(&slow));
+        while sink.outbox.lost() == 0 {
+            sink.carry(&[id("x")], message("a", resign(1)));
         }
-        let (bytes, most) = (way.outbox.lock().bytes, 65 << 10);
+        let (bytes, most) = (sink.outbox.lock().bytes, 65 << 10);
         assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
     });
 }
 
 #[test]
-fn a_letter_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
+fn a_message_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
     play(async {
-        let way = way();
-        way.carry(&[id("x")], letter("a", resign(1)));
+        let sink = sink();
+        sink.carry(&[id("x")], message("a", resign(1)));
         sleep(Duration::from_millis(2_001)).await;
-        assert_eq!(take(&way, LINK).unwrap_err(), TooOld);
-        way.outbox.unlink(LINK);
-        way.carry(&[id("x")], letter("a", resign(2)));
-        assert_eq!(way.outbox.lost(), 1);
+        assert_eq!(take(&sink, LINK).unwrap_err(), Outdated);
+        sink.outbox.unlink(LINK);
+        sink.carry(&[id("x")], message("a", resign(2)));
+        assert_eq!(sink.outbox.lost(), 1);
         sleep(Duration::from_millis(500)).await;
-        way.outbox.link(LINK);
-        assert_eq!(taken(&way), [bytes(&resign(2))], "that one is in time");
+        sink.outbox.link(LINK);
+        assert_eq!(taken(&sink), [bytes(&resign(2))], "that one is in time");
     });
 }
 
@@ -250,27 +257,27 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
         let to = [id("x")];
         let step = || sleep(Duration::from_millis(1_500));
         // With a link: the oldest is replaced, and the next one is not that old.
-        let with_link = way();
-        with_link.carry(&to, letter("a", heartbeat(1)));
+        let with_link = sink();
+        with_link.carry(&to, message("a", heartbeat(1)));
         step().await;
-        with_link.carry(&to, letter("b", heartbeat(1)));
-        with_link.carry(&to, letter("a", heartbeat(2)));
+        with_link.carry(&to, message("b", heartbeat(1)));
+        with_link.carry(&to, message("a", heartbeat(2)));
         step().await;
         assert_eq!(taken(&with_link).len(), 2, "after 1,500 ms");
         // Without one: only what is too old is lost.
-        let without = way();
+        let without = sink();
         without.outbox.unlink(LINK);
-        without.carry(&to, letter("a", resign(1)));
+        without.carry(&to, message("a", resign(1)));
         step().await;
-        without.carry(&to, letter("a", resign(2)));
+        without.carry(&to, message("a", resign(2)));
         step().await;
         without.outbox.link(LINK);
         assert_eq!(taken(&without), [bytes(&resign(2))]);
         // Of a burst, 32 count as said at the same time, and no more.
-        let burst = way();
-        (0..32).for_each(|term| burst.carry(&to, letter("a", resign(term))));
+        let burst = sink();
+        (0..32).for_each(|term| burst.carry(&to, message("a", resign(term))));
         step().await;
-        burst.carry(&to, letter("a", resign(32)));
+        burst.carry(&to, message("a", resign(32)));
         burst.outbox.unlink(LINK);
         step().await;
         burst.outbox.link(LINK);
@@ -281,47 +288,50 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
 #[test]
 fn who_waits_for_a_queue_is_not_woken_without_a_reason() {
     play(async {
-        let way = way();
-        assert!(way.outbox.rung().now_or_never().is_none(), "nothing waits");
-        way.carry(&[id("x")], letter("a", resign(1)));
-        assert!(way.outbox.rung().now_or_never().is_some());
-        assert!(way.outbox.rung().now_or_never().is_none(), "once");
-        assert!(way.outbox.overrun().now_or_never().is_none());
+        let sink = sink();
+        assert!(
+            sink.outbox.woken().now_or_never().is_none(),
+            "nothing waits"
+        );
+        sink.carry(&[id("x")], message("a", resign(1)));
+        assert!(sink.outbox.woken().now_or_never().is_some());
+        assert!(sink.outbox.woken().now_or_never().is_none(), "once");
+        assert!(sink.outbox.overrun().now_or_never().is_none());
     });
 }
 
 #[test]
-fn only_the_newest_link_takes_letters_out() {
+fn only_the_newest_link_takes_messages_out() {
     play(async {
-        let way = way();
-        way.outbox.link(OTHER);
-        way.carry(&[id("x")], letter("a", resign(1)));
-        assert_eq!(taken(&way).len(), 0);
-        way.outbox.unlink(LINK); // its end means nothing any more
+        let sink = sink();
+        sink.outbox.link(OTHER);
+        sink.carry(&[id("x")], message("a", resign(1)));
+        assert_eq!(taken(&sink).len(), 0);
+        sink.outbox.unlink(LINK); // its end means nothing any more
         sleep(Duration::from_millis(2_001)).await;
         assert_eq!(
-            way.outbox.check(),
-            Err(TooOld),
+            sink.outbox.check(),
+            Err(Outdated),
             "a link is expected to take it"
         );
-        way.outbox.close();
-        way.carry(&[id("x")], letter("a", resign(1)));
-        assert_eq!(way.outbox.lost(), 2);
+        sink.outbox.close();
+        sink.carry(&[id("x")], message("a", resign(1)));
+        assert_eq!(sink.outbox.lost(), 2);
     });
 }
 
 #[test]
-fn a_letter_to_all_of_a_node_names_nobody() {
+fn a_message_to_all_of_a_node_names_nobody() {
     play(async {
-        let way = way();
-        way.set_there(3);
-        way.carry(&["x", "y", "z"].map(id), letter("a", resign(1)));
-        way.carry(&["x", "y"].map(id), letter("a", resign(1)));
-        way.carry(&[id("x")], letter("a", resign(1)));
-        let letters = take(&way, LINK).unwrap();
-        let to: Vec<_> = letters
+        let sink = sink();
+        sink.set_there(3);
+        sink.carry(&["x", "y", "z"].map(id), message("a", resign(1)));
+        sink.carry(&["x", "y"].map(id), message("a", resign(1)));
+        sink.carry(&[id("x")], message("a", resign(1)));
+        let messages = take(&sink, LINK).unwrap();
+        let to: Vec<_> = messages
             .iter()
-            .map(|(letter, _)| letter.to.clone())
+            .map(|(message, _)| message.to.clone())
             .collect();
         let two = Receivers::Several(["x", "y"].map(id).into());
         assert_eq!(to, [Receivers::All, two, Receivers::One(id("x"))]);
@@ -329,62 +339,62 @@ fn a_letter_to_all_of_a_node_names_nobody() {
 }
 
 #[test]
-fn gaps_of_replaced_letters_are_closed_and_the_order_stays() {
+fn gaps_of_replaced_messages_are_closed_and_the_order_stays() {
     play(async {
-        let way = way();
-        // A letter that stays at the front, so that gaps cannot fall off there.
-        way.carry(&[id("x")], letter("a", resign(1)));
+        let sink = sink();
+        // A message that stays at the front, so that gaps cannot fall off there.
+        sink.carry(&[id("x")], message("a", resign(1)));
         for term in 0..10_000 {
-            way.carry(&[id("x")], letter("a", heartbeat(term)));
-            way.carry(&[id("x")], letter("b", heartbeat(term)));
-            let (places, bytes) = way.outbox.lock().letters.room();
-            assert!(places <= 2 * 3 + 17, "{places} places for 3 letters");
-            assert!(bytes <= 5 * 1024, "{bytes} bytes for 3 letters");
+            sink.carry(&[id("x")], message("a", heartbeat(term)));
+            sink.carry(&[id("x")], message("b", heartbeat(term)));
+            let (places, bytes) = sink.outbox.lock().messages.room();
+            assert!(places <= 2 * 3 + 17, "{places} places for 3 messages");
+            assert!(bytes <= 5 * 1024, "{bytes} bytes for 3 messages");
         }
-        way.carry(&[id("x")], letter("a", resign(2)));
-        way.carry(&[id("x")], letter("b", heartbeat(7)));
+        sink.carry(&[id("x")], message("a", resign(2)));
+        sink.carry(&[id("x")], message("b", heartbeat(7)));
         let expected = [resign(1), heartbeat(9_999), resign(2), heartbeat(7)];
-        assert_eq!(taken(&way), expected.each_ref().map(bytes));
-        assert_eq!(way.outbox.lock().bytes, 0);
-        assert_eq!(way.outbox.lost(), 0);
+        assert_eq!(taken(&sink), expected.each_ref().map(bytes));
+        assert_eq!(sink.outbox.lock().bytes, 0);
+        assert_eq!(sink.outbox.lost(), 0);
     });
 }
 
 #[test]
-fn holes_are_closed_while_letters_wait_and_every_letter_still_says_its_own() {
+fn holes_are_closed_while_messages_wait_and_every_message_still_says_its_own() {
     play(async {
-        let way = way();
+        let sink = sink();
         let senders: Vec<_> = (0..200).map(|k| format!("a{k}")).collect();
         for term in 0..50 {
             for (at, from) in (0..).zip(&senders) {
-                way.carry(&[id("x")], letter(from, heartbeat(term * 1_000 + at)));
+                sink.carry(&[id("x")], message(from, heartbeat(term * 1_000 + at)));
             }
         }
         let expected: Vec<_> = (49_000..49_200).map(|n| bytes(&heartbeat(n))).collect();
         let whole: usize = expected.iter().map(Vec::len).sum();
-        let (_, room) = way.outbox.lock().letters.room();
+        let (_, room) = sink.outbox.lock().messages.room();
         assert!(room <= 2 * whole + 5 * 1024, "{room} bytes for {whole}");
-        assert_eq!(taken(&way), expected);
+        assert_eq!(taken(&sink), expected);
     });
 }
 
 #[test]
 fn a_line_that_was_sent_is_filled_again_and_keeps_little() {
     play(async {
-        let way = way();
+        let sink = sink();
         let mut line = Line::default();
         for burst in [3_000, 2, 1] {
             for term in 0..burst {
-                way.carry(&[id("x")], letter("a", resign(term)));
+                sink.carry(&[id("x")], message("a", resign(term)));
             }
             line.clear();
-            line = way.outbox.take(LINK, line).unwrap();
+            line = sink.outbox.take(LINK, line).unwrap();
             let said: Vec<_> = line.iter().map(|(_, payload)| payload.to_vec()).collect();
             let expected: Vec<_> = (0..burst).map(|term| bytes(&resign(term))).collect();
             assert_eq!(said, expected);
         }
-        way.outbox.clear();
-        assert_eq!(way.outbox.lost(), 0, "all were taken");
+        sink.outbox.clear();
+        assert_eq!(sink.outbox.lost(), 0, "all were taken");
     });
 }
 
@@ -410,8 +420,8 @@ impl serde::Serialize for Sick {
     }
 }
 
-impl std::fmt::Display for Sick {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Sick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sick")
     }
 }
@@ -428,23 +438,23 @@ impl crate::protocol::PeerMessage for Sick {
 
 #[test]
 fn what_a_panic_or_a_failure_leaves_behind_is_said_by_nobody() {
-    let letter = |message| Incoming {
+    let message = |message| Incoming {
         from: id("a"),
         incarnation: Incarnation(1),
         message,
     };
     play(async {
-        let way = way();
+        let sink = sink();
         let to = [id("x")];
-        way.carry(&to, letter(Sick::IsWell));
+        sink.carry(&to, message(Sick::IsWell));
         for _ in 0..1_000 {
-            let said = std::panic::AssertUnwindSafe(|| way.carry(&to, letter(Sick::Panics)));
+            let said = std::panic::AssertUnwindSafe(|| sink.carry(&to, message(Sick::Panics)));
             assert!(std::panic::catch_unwind(said).is_err());
-            way.carry(&to, letter(Sick::Fails));
+            sink.carry(&to, message(Sick::Fails));
         }
-        assert!(way.outbox.lock().letters.room().1 < 10, "no leftovers");
-        way.carry(&to, letter(Sick::IsWell));
-        assert_eq!(taken(&way), [[0x92, 1, 2], [0x92, 1, 2]]);
-        assert_eq!(way.outbox.lost(), 1_000, "those that failed");
+        assert!(sink.outbox.lock().messages.room().1 < 10, "no leftovers");
+        sink.carry(&to, message(Sick::IsWell));
+        assert_eq!(taken(&sink), [[0x92, 1, 2], [0x92, 1, 2]]);
+        assert_eq!(sink.outbox.lost(), 1_000, "those that failed");
     });
 }

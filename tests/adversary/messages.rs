@@ -4,7 +4,7 @@ use actix_bully::{
     protocol::{Incarnation, Member, MemberKind},
     remote::{
         Limits, Peer,
-        wire::{Frame, Hello, Receivers, RosterContent, Targets, encode_payload, encode_ping},
+        wire::{Frame, Hello, RawReceivers, RosterContent, Targets, encode_payload, encode_ping},
     },
 };
 
@@ -37,11 +37,11 @@ async fn hear(raw: &mut Raw, token: u64) -> Heard {
             if answered == token {
                 return heard;
             }
-        } else if let Frame::Letters(mut letters) = frame {
-            while let Some(letter) = letters.read_next().unwrap() {
-                if letter.payload == said {
-                    let to = letter.to;
-                    let one = if let Receivers::One(number) = to {
+        } else if let Frame::Messages(mut messages) = frame {
+            while let Some(message) = messages.read_next().unwrap() {
+                if message.payload == said {
+                    let to = message.to;
+                    let one = if let RawReceivers::One(number) = to {
                         Some(number)
                     } else {
                         None
@@ -53,8 +53,8 @@ async fn hear(raw: &mut Raw, token: u64) -> Heard {
     }
 }
 
-fn observer(agent: &str, life: Incarnation) -> Member {
-    Member::up(id(agent), MemberKind::Observer, None, life)
+fn observer(agent: &str, incarnation: Incarnation) -> Member {
+    Member::up(id(agent), MemberKind::Observer, None, incarnation)
 }
 
 async fn ping(raw: &mut Raw, token: u64) {
@@ -72,25 +72,25 @@ fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
         ("the group began anew", Some("g"), 0, other, LIFE, vec![]),
         ("it came back", None, 1, "x1", back, vec![Some(1)]),
     ];
-    for (what, opens, number, agent, life, expected) in cases {
+    for (what, opens, number, agent, incarnation, expected) in cases {
         play(async {
             let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
             let mut raw = Raw::dial(scene.at()).await.greet("x").await;
             raw.announce("x1").await;
-            let is_member = |agent, life| {
+            let is_member = |agent, incarnation| {
                 let members = scene.group().members();
-                members.get(&id(agent)).and_then(|m| m.incarnation) == Some(life)
+                members.get(&id(agent)).and_then(|m| m.incarnation) == Some(incarnation)
             };
             until("x1 is there", || is_member("x1", LIFE)).await;
             scene.say_to("x1", nack(TERM));
             let content = RosterContent {
                 left: if opens.is_none() { vec![0] } else { vec![] },
-                members: vec![(number, observer(agent, life))],
+                members: vec![(number, observer(agent, incarnation))],
                 leader: None,
             };
             let change = roster(raw.next(), 0, opens, &content);
             raw.say(&change).await;
-            until("it is changed", || is_member(agent, life)).await;
+            until("it is changed", || is_member(agent, incarnation)).await;
             ping(&mut raw, 5).await;
             assert_eq!(hear(&mut raw, 5).await.to, expected, "{what}");
             assert_eq!(scene.lost("x") > 0, expected.is_empty(), "{what}");
@@ -122,11 +122,11 @@ fn no_frame_is_longer_than_the_peer_takes() {
 }
 
 #[test]
-fn who_asks_for_many_signs_of_life_at_once_gets_the_newest() {
+fn who_asks_for_many_signs_of_incarnation_at_once_gets_the_newest() {
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        raw.letter(Targets::All, &nack(1)).await;
+        raw.message(Targets::All, &nack(1)).await;
         let pings = framed(|out| (1..=200).for_each(|token| encode_ping(raw.next(), token, out)));
         raw.say(&pings).await;
         let answers = hear(&mut raw, 200).await.answers;
