@@ -105,7 +105,7 @@ fn every_import_points_the_right_way() {
 /// A machine, and how many of its files may lead to one another in a circle. Less is better; more needs a
 /// reason in the commit.
 const LOOPS: &[(&str, usize)] = &[
-    ("ballot", 9),
+    ("ballot", 0),
     ("bully", 10),
     ("invitation", 6),
     ("quorum", 0),

@@ -42,7 +42,7 @@ impl Ballots {
             .timings(timings.build().expect("only the delay is shorter"))
             .round(ticks(0.01))
             .cap(ticks(0.01))
-            .rest(ticks(1.5))
+            .cooldown(ticks(1.5))
             .build()
             .expect("a round is longer than two delays");
         Self {

@@ -1,11 +1,13 @@
 //! The rules' parameters: who votes, how long a round is, how long to wait.
 //!
-//! A configuration that exists is valid. It is the same at every member: the voters are fixed
-//! here, not by the snapshot of the members.
+//! A configuration that exists is valid: [`build`](BallotConfigBuilder::build) is the only way to one,
+//! and checks it. It is the same at every member: the voters are fixed here, not by the snapshot of the
+//! members.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use super::Defect;
+use crate::elections::shared::Voters;
 use crate::protocol::{AgentId, Electorate, MemberKind, MembershipError, Timings};
 
 /// What a ballot election needs to know; the same at every member.
@@ -21,12 +23,12 @@ use crate::protocol::{AgentId, Electorate, MemberKind, MembershipError, Timings}
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BallotConfig {
-    voters: Arc<[AgentId]>,
+    voters: Voters,
     timings: Timings,
     round: Duration,
     cap: Duration,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
@@ -34,56 +36,51 @@ impl BallotConfig {
     /// Starts with the voters, in any order.
     pub fn builder(voters: impl IntoIterator<Item = AgentId>) -> BallotConfigBuilder {
         BallotConfigBuilder {
-            voters: voters.into_iter().collect(),
+            voters: Voters::new(voters),
             timings: Timings::default(),
             round: None,
             cap: None,
             drain: Duration::from_secs(30),
-            rest: Duration::from_secs(60),
+            cooldown: Duration::from_secs(60),
         }
     }
 
-    /// Checks that somebody takes part as this configuration says.
+    /// Checks that an agent takes part as this configuration says.
     ///
     /// # Errors
     /// [`MembershipError`] when it is a voter that is not listed, or an observer that is.
     pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
-        let id = || who.clone();
-        match (kind, self.is_voter(who)) {
-            (MemberKind::Voter, false) => Err(MembershipError::NotListed { id: id() }),
-            (MemberKind::Observer, true) => Err(MembershipError::ListedObserver { id: id() }),
-            (MemberKind::Voter, true) | (MemberKind::Observer, false) => Ok(()),
-        }
+        self.voters.check(who, kind)
     }
 
     /// The voters, ordered by name.
     pub fn voters(&self) -> &[AgentId] {
-        &self.voters
+        &self.voters.0
     }
 
     /// Whether this is one of the voters.
     pub fn is_voter(&self, id: &AgentId) -> bool {
-        self.voters.binary_search(id).is_ok()
+        self.voters.contains(id)
     }
 
     /// How many voters, oneself included, have to be heard: more than half of them.
     pub fn majority(&self) -> usize {
         if self.has(Defect::HalfIsAMajority) {
-            return self.voters.len().div_ceil(2);
+            return self.voters().len().div_ceil(2);
         }
-        (self.voters.len() / 2).saturating_add(1)
+        self.voters.majority()
     }
 
     /// The voters and their majority in short: what all members must agree on.
     pub fn electorate(&self) -> Electorate {
-        let majority = (self.voters.len() / 2).saturating_add(1);
-        Electorate::new(&self.voters, majority, majority)
+        let majority = self.voters.majority();
+        Electorate::new(self.voters(), majority, majority)
     }
 
     /// How many voters may be down while the others can still elect. With two voters none may:
     /// add a third, which may be a witness (a voter without a score).
     pub fn tolerated(&self) -> usize {
-        self.voters.len().saturating_sub(self.majority())
+        self.voters().len().saturating_sub(self.majority())
     }
 
     /// How long to wait for what.
@@ -91,8 +88,7 @@ impl BallotConfig {
         &self.timings
     }
 
-    /// Δ: how long a round is while nobody answers late, and by how much it grows when somebody
-    /// does.
+    /// Δ: how long a round is while no answer is late, and by how much it grows when one is.
     pub const fn round(&self) -> Duration {
         self.round
     }
@@ -102,21 +98,21 @@ impl BallotConfig {
         self.cap
     }
 
-    /// How long who did not answer is given before it is asked again in the same round: a quarter
+    /// How long a voter that did not answer is given before it is asked again in the same round: a quarter
     /// of Δ, at least 2 d.
     pub fn again(&self) -> Duration {
         let back = self.timings.delay_bound().saturating_mul(2);
         back.max(self.round / 4)
     }
 
-    /// The longest that the work of a leader who steps down may take to end.
+    /// The longest that the work of a leader that steps down may take to end.
     pub const fn drain(&self) -> Duration {
         self.drain
     }
 
-    /// For how long an agent that stepped down at its user's wish stands back.
-    pub const fn rest(&self) -> Duration {
-        self.rest
+    /// For how long an agent that stepped down at its user's command lets others go first.
+    pub const fn cooldown(&self) -> Duration {
+        self.cooldown
     }
 
     /// The longest from the silent death of a leader until all who can be reached follow the next,
@@ -130,7 +126,7 @@ impl BallotConfig {
         self.round.saturating_mul(3).saturating_add(delays)
     }
 
-    /// The longest that a leader cut off from everybody goes on believing, while rounds have their
+    /// The longest that a leader that is cut off goes on leading, while rounds have their
     /// usual length: 2 Δ, for one round that has just been answered and one that is not.
     pub fn worst_case_isolation(&self) -> Duration {
         self.round.saturating_mul(2)
@@ -138,7 +134,7 @@ impl BallotConfig {
 
     /// How many messages n voters exchange in a round in which all answer at once: 2 n (n - 1).
     pub fn messages_per_round(&self) -> usize {
-        let n = self.voters.len();
+        let n = self.voters().len();
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)
     }
 
@@ -161,12 +157,12 @@ impl BallotConfig {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BallotConfigBuilder {
-    voters: Vec<AgentId>,
+    voters: Voters,
     timings: Timings,
     round: Option<Duration>,
     cap: Option<Duration>,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
 }
 
 impl BallotConfigBuilder {
@@ -189,16 +185,16 @@ impl BallotConfigBuilder {
         self
     }
 
-    /// The longest that the work of a leader who steps down may take to end. Default: 30 s.
+    /// The longest that the work of a leader that steps down may take to end. Default: 30 s.
     pub const fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
-    /// For how long an agent that stepped down at its user's wish lets others go first, unless its
-    /// score is set, it is told to campaign, or nobody else stands. Default: 60 s.
-    pub const fn rest(mut self, rest: Duration) -> Self {
-        self.rest = rest;
+    /// For how long an agent that stepped down at its user's command lets others go first, unless its
+    /// score is set, it is told to campaign, or no other voter is eligible. Default: 60 s.
+    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
+        self.cooldown = cooldown;
         self
     }
 
@@ -207,14 +203,11 @@ impl BallotConfigBuilder {
     /// # Errors
     /// [`BallotError`] with the values that do not fit.
     pub fn build(self) -> Result<BallotConfig, BallotError> {
-        let mut voters = self.voters;
-        voters.sort();
-        let mut pairs = voters.iter().zip(voters.iter().skip(1));
-        if let Some((id, _)) = pairs.find(|(a, b)| a == b) {
-            return Err(BallotError::DuplicateVoter { id: id.clone() });
-        }
-        if voters.is_empty() {
+        if self.voters.0.is_empty() {
             return Err(BallotError::NoVoters);
+        }
+        if let Some(id) = self.voters.duplicate() {
+            return Err(BallotError::DuplicateVoter { id: id.clone() });
         }
         let delay = self.timings.delay_bound();
         let usual = || {
@@ -230,12 +223,12 @@ impl BallotConfigBuilder {
             return Err(BallotError::Cap { cap, round });
         }
         Ok(BallotConfig {
-            voters: voters.into(),
+            voters: self.voters,
             timings: self.timings,
             round,
             cap,
             drain: self.drain,
-            rest: self.rest,
+            cooldown: self.cooldown,
             defect: None,
         })
     }

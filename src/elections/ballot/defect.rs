@@ -7,19 +7,19 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// L1: a ballot is taken, and its number never made durable.
+    /// `number-never-reused`: a ballot is taken, and its number never made durable.
     VolatileNumber,
-    /// L1: of the record bmax is read, and not which numbers were used.
+    /// `number-never-reused`: of the record bmax is read, and not which numbers were used.
     NumberForgotten,
-    /// L2: ⌈N/2⌉ voters are taken for a majority.
+    /// A majority is more than half: ⌈N/2⌉ voters are taken for a majority.
     HalfIsAMajority,
-    /// L2: a leader that hears no majority goes on believing.
+    /// `no-majority-no-leader`: a leader that hears no majority goes on leading.
     BelievesAlone,
-    /// L3: the highest ballot of those heard is trusted, though it is below bmax.
+    /// `trust-the-highest`: the highest ballot of those heard is trusted, though it is below bmax.
     ElectsBelowMax,
-    /// L3, L4: bmax is never raised.
+    /// `max-never-falls`: bmax is never raised.
     MaxNeverRaised,
-    /// Amendment to L3: a ballot that lost its seat is kept.
+    /// `one-ballot-per-leadership`: a ballot that lost its leadership is kept.
     LeadsAgain,
 }
 

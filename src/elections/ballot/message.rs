@@ -8,7 +8,7 @@
 //! | [`Nack`] | – | from observers: a higher ballot than yours was elected |
 //! | [`Resign`] | – | I lead no longer |
 //!
-//! All are flat and small. The sender's name and life travel beside them. Each round says all but
+//! All are flat and small. The sender's name and incarnation travel beside them. Each round says all but
 //! the last anew, so a slow receiver may miss any of them.
 
 use std::fmt;
@@ -45,11 +45,12 @@ pub struct HeartbeatReply {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
-    /// The ballot that it stands with; `None` for who holds none.
+    /// The ballot that it stands with, if it holds one.
     pub ballot: Option<BallotNumber>,
-    /// Whether it takes a ballot if the seat is vacant; a witness never does.
-    pub stands: bool,
-    /// Whether it heard a majority in its last round. A ballot of who did not is not elected.
+    /// Whether it takes a ballot if the leadership is vacant: a witness never does, and an agent in its
+    /// cool-down only if no other voter would.
+    pub eligible: bool,
+    /// Whether it heard a majority in its last round. The ballot of a voter that did not is not elected.
     pub connected: bool,
     /// The ballot of the leader that it follows and heard itself in its last round.
     pub hears: Option<BallotNumber>,
@@ -71,13 +72,13 @@ pub struct Nack {
     pub max: BallotNumber,
 }
 
-/// "I lead no longer": the belief has ended before this is sent.
+/// "I lead no longer": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The ballot that is given up.
     pub ballot: BallotNumber,
-    /// Who shall take the next one, without waiting.
+    /// The agent that shall take the next one, without waiting.
     pub successor: Option<AgentId>,
 }
 
@@ -98,9 +99,9 @@ impl PeerMessage for BallotMessage {
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
-        // A voter says in each round how it stands; only who may be elected stands with a ballot.
+        // A voter says in each round how it stands; only an agent that may be elected stands with a ballot.
         let of = |standing: &Standing| {
-            if standing.stands || standing.ballot.is_some() {
+            if standing.eligible || standing.ballot.is_some() {
                 MinimumRole::Leader
             } else {
                 MinimumRole::Voter
@@ -147,10 +148,10 @@ impl fmt::Display for BallotMessage {
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.ballot, self.stands) {
+        match (&self.ballot, self.eligible) {
             (Some(ballot), _) => write!(f, "stands with {ballot}")?,
             (None, true) => f.write_str("holds no ballot")?,
-            (None, false) => f.write_str("does not stand")?,
+            (None, false) => f.write_str("is not eligible")?,
         }
         match &self.hears {
             Some(hears) if self.ballot.as_ref() != Some(hears) => write!(f, ", hears {hears}")?,

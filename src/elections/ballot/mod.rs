@@ -1,75 +1,105 @@
 //! Ballot leader election by gossip (BLE): a majority that hears each other ends up with one leader.
 //!
-//! Every voter asks every other one, round after round, and each says which ballot it stands with.
-//! Who has heard a majority trusts the holder of the highest ballot, if it is not below the highest
-//! one ever heard of; if it is, the seat is vacant, and whoever notices takes a ballot above all. There
-//! is no announcement, no vote, and no message but question and answer.
+//! Every voter asks every other one, round after round, and each says which ballot it stands with. An
+//! agent that has heard a majority trusts the holder of the highest ballot, if it is not below the
+//! highest one ever heard of (bmax); if it is, the leadership is vacant, and each agent that notices takes
+//! a ballot above all. There is no announcement, no vote, and no message but question and answer.
 //!
-//! **What you can rely on** (BLE1 to BLE3; *eventual* throughout).
+//! # One normal election
+//! Three voters of a new group; `c` has the highest score. `[..]` is written to the disk.
+//!
+//! ```text
+//!  a                          b                          c
+//!  [takes ballot 1.a]         [takes 1.b]                [takes 1.c]          round 1 begins
+//!  ├── HeartbeatRequest ─────▶├─────────────────────────▶│  each voter asks every other one
+//!  │◀────────── HeartbeatReply ┤◀──────── HeartbeatReply ┤  "I stand with 1.c, and hear a majority"
+//!  │            the round is over: a majority answered   │
+//!  [bmax = 1.c]               [bmax = 1.c]               [bmax = 1.c]
+//!  NewLeader(c)               NewLeader(c)               Acquired             round 2 begins
+//! ```
+//!
+//! # One failover
+//! ```text
+//!  a                          b                          c leads by 1.c
+//!  │                          │                          ✗ crash
+//!  ├── HeartbeatRequest ─────▶├────────────────────────▶ ·  it may still have answered this round
+//!  ├── HeartbeatRequest ─────▶├────────────────────────▶ ·  this round shows: no voter with bmax, and
+//!  │                          │                             none that hears it: the leadership is vacant
+//!  NoLeader [takes 2.a]       NoLeader [takes 2.b]
+//!  ├── HeartbeatRequest ─────▶│                             one more round elects
+//!  [bmax = 2.b] NewLeader(b)  [bmax = 2.b] Acquired
+//! ```
+//! A confirmed end costs one round. A leader that hands over says `Resign` once its application has ended
+//! its work, and the successor that it names takes a ballot at once.
+//!
+//! # The promise
+//! BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election");
+//! *eventual* throughout:
 //! - BLE1: once a majority of the voters can hear each other in time, each of them trusts one that
 //!   is alive; BLE2: in the end the same one.
-//! - BLE3: a process trusts ever higher ballots, over restarts too, and a ballot belongs to one
-//!   life of one process. A leader that lost its seat leads again only by a new ballot.
+//! - BLE3: an agent trusts ever higher ballots, over restarts too, and a ballot belongs to one
+//!   incarnation of one agent. A leader that lost its leadership leads again only by a new ballot.
 //!
-//! **What you cannot.** Until "in the end", two may act as leader at once: use it beneath a protocol
-//! that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two
-//! voters of the majority reach each other, and an answer comes back within a round. A minority has
+//! Why: numbers and bmax are durable before they are told, so a ballot is taken once, and an agent
+//! trusts none below the highest that it knows of (BLE3). When messages are in time, every voter of the
+//! majority hears the same ballots in a round and trusts the highest (BLE2); if its holder is gone, no
+//! voter hears it, and a higher one is taken (BLE1).
+//!
+//! **What you cannot rely on.** Until "in the end", two may act as leader at once: use it beneath a
+//! protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every
+//! two voters of the majority reach each other, and an answer comes back within a round. A minority has
 //! no leader.
 //!
-//! The leader is *sticky*: neither a recovery nor a better score moves the seat; the score counts in
-//! the next ballot. [`Campaign`](Input::Campaign) takes one.
+//! The leader is *sticky*: neither a recovery nor a better score moves the leadership; the score counts
+//! in the next ballot. [`Campaign`](crate::protocol::Input::Campaign) takes one.
 //!
 //! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare
 //! by n first, so terms never decrease where ballots do not, and of one agent each leadership has a
-//! higher term. Two agents may stand with the same n, of whom the larger wins: so a term names a
+//! higher term. Two agents may stand with the same n, of which the larger wins: so a term names a
 //! leadership only together with its leader, and is no fencing token.
 //!
 //! **A leader that hangs** considers itself leader for two rounds without a step, at their present
 //! length ([`View::valid_until`]); its next step begins by giving the leadership up.
 //!
 //! **Cost.** 2 n (n - 1) messages per round while all are well, for ever. A silent death is noticed
-//! after one to two rounds, and one more elects ([`BallotConfig::worst_case_failover`]); a death that is
-//! certain costs one round.
+//! after one to two rounds, and one more elects ([`BallotConfig::worst_case_failover`]).
 //!
-//! # The rules by number
-//! | rule | here | decided in |
+//! # The rules by name
+//! The first five are the algorithm's. The others amend it.
+//!
+//! | rule | what it says, and why | decided in |
 //! |---|---|---|
-//! | L1 | life begins: the record is read, the first life takes a ballot, a later one does not at once | `start.rs` |
-//! | L2 | a round is over: with a majority L3, without one no leadership; ask again | `round.rs` |
-//! | L3 | the highest ballot of those heard, and own: not below bmax: trust it; else take a higher one | `check.rs` |
-//! | L4 | asked: remember the asker's bmax, answer | `gossip.rs` |
-//! | L5 | answered: counts in its own round, by voter; late: longer rounds, once per round, up to a cap, and back | `gossip.rs`, `pace.rs` |
+//! | `number-never-reused` | A ballot's number is above all that its agent knows of, and durable before it is told. | `voter.rs`, `number.rs` |
+//! | `max-never-falls` | bmax rises to what is elected or heard of, durably. | `voter.rs` |
+//! | `trust-the-highest` | After a round with a majority: the highest ballot of those heard, and own, if it is not below bmax; else the agent takes a higher one. | `core.rs`, `machine.rs` |
+//! | `answer-every-question` | An answer says the voter's standing, and the question says the asker's bmax. | `machine.rs` |
+//! | `adapt-the-round` | Late answers make rounds longer, once per round, up to a cap; and back. | `pace.rs` |
+//! | `no-majority-no-leader` | An agent that hears no majority does not lead, and follows only a leader that it hears itself; else it would trust a dead one for ever. | `machine.rs` |
+//! | `come-back-without-ballot` | A later incarnation holds no ballot until the leadership is vacant: n + 1 would push a healthy leader off by a restart. | `machine.rs` |
+//! | `first-round-at-once` | The first round begins at the start; the algorithm waits a round before it asks. | `machine.rs` |
+//! | `ask-again` | A voter that did not answer is asked again within the round: the algorithm assumes links that lose nothing. | `core.rs` |
+//! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter says that it hears the leader: in a chain a - b - c the two ends would push each other off for ever. | `statements.rs`, `machine.rs` |
+//! | `one-ballot-per-leadership` | A ballot that lost its leadership, or is below bmax, is given up (BLE3). | `machine.rs`, `voter.rs` |
+//! | `tell-a-new-ballot` | The question says the asker's ballot too: it is known after one delay, not after the next answer. | `core.rs` |
+//! | `believe-the-connected` | bmax and ballots are believed only of a voter that heard a majority: else the partly connected push leaders off. | `statements.rs`, `machine.rs` |
+//! | `resigned-is-vacant` | `Resign`, and the confirmed end of an incarnation: the leadership is vacant at once; a hand-over need not wait for silence. | `machine.rs` |
+//! | `observer-remembers` | `Leads` tells observers who leads, since they are not asked; `Nack` tells a leader that an observer followed a higher ballot, which it may be the last to remember. | `observer.rs` |
 //!
-//! # Amendments
-//! | to | what is different | why |
-//! |---|---|---|
-//! | L1 | a later life holds no ballot until the seat is vacant | n + 1 would push a healthy leader off its seat by a restart |
-//! | L1 | the first round begins at once | the algorithm waits a round before it asks |
-//! | L2 | who did not answer is asked again within the round | the algorithm assumes links that lose nothing |
-//! | L2 | a follower that hears neither a majority nor that its leader still leads trusts nobody | else it trusts a dead one for ever |
-//! | L3 | nobody takes a ballot while a connected voter says that it hears the leader | in a chain a - b - c the two ends would push each other off for ever |
-//! | L3 | a ballot that lost its seat, or is below bmax, is given up | BLE3: each leadership its own |
-//! | L4 | the request says the asker's ballot too | a new ballot is known after one delay, not after the next answer |
-//! | L4 | bmax is believed only of who heard a majority | the fault of the partly connected, below |
-//! | – | `Resign`, and the certain end of a life: the seat is vacant at once | a hand-over need not wait for silence |
-//! | – | `Leads` to observers | who is not asked would never know |
-//! | – | `Nack` of observers | an observer may be the last to remember a ballot, and would follow no lower one |
+//! # Role × input
+//! − is a traced no-op. A witness is a voter without a score.
 //!
-//! # Input × state
-//! − is a traced no-op.
-//!
-//! | input | trusts another | trusts nobody | leads | witness | observer |
+//! | input | following | vacant | leading | witness | observer |
 //! |---|---|---|---|---|---|
-//! | `HeartbeatRequest` | L4 | L4 | L4 | L4 | − |
-//! | `HeartbeatReply` | L5 | L5 | L5 | L5 | − |
-//! | `Leads` | − | − | − | − | follow; older: `Nack` |
-//! | `Nack` | L4's bmax | L4's bmax | L4's bmax | L4's bmax | − |
-//! | `Resign` | its leader's: named: take a ballot; all: ask | the same if it is not old | − | nobody, ask | nobody |
-//! | `Members` | leader's end: take a ballot; no member: ask | − | − | nobody; no member: ask | nobody |
-//! | `TimedOut` | `Round`: L2, `Again` | the same | the same, `Drain` | the same | `Silence`: nobody |
-//! | `Campaign` | take a ballot, if connected | the same | − | − | − |
-//! | `SetScore` | next ballot; `None`: gives it up | the same | next ballot; `None`: drain | may stand | − |
-//! | `StepDown`, `Drained` | − | − | drain; resign | − | − |
+//! | `HeartbeatRequest` | raises bmax, answers | the same | the same | the same | − |
+//! | `HeartbeatReply` | counts, or adapts the round | the same | the same | the same | − |
+//! | `Leads` | − | − | − | − | follows; older: `Nack` |
+//! | `Nack` | raises bmax | the same | the same | the same | − |
+//! | `Resign` | its leader's: named: takes a ballot; all: ask | the same if it is not old | − | vacant, asks | vacant |
+//! | `Members` | leader's end: takes a ballot; no member: asks | − | − | vacant; no member: asks | vacant |
+//! | `TimedOut` | `Round`: whom to trust; `Again` | the same | the same, `Drain` | the same | `Silence`: vacant |
+//! | `Campaign` | takes a ballot, if connected | the same | − | − | − |
+//! | `SetScore` | next ballot; `None`: gives it up | the same | next ballot; `None`: drains | becomes eligible | − |
+//! | `StepDown`, `Drained` | − | − | drains; resigns | − | − |
 //!
 //! # The algorithm's faults
 //! Source: "Gossip Leader Election", implementing `BallotLeaderElector` (KTH's course on distributed
@@ -79,82 +109,74 @@
 //! |---|---|---|
 //! | ⌈N/2⌉ is taken for a majority | N = 4 split in halves elects on both sides | ⌊N/2⌋ + 1 |
 //! | the event stands outside of the `if` | it is told every round | on change only |
-//! | without a quorum nothing is checked | an isolated leader believes for ever | L2: `Lost` |
-//! | the delay grows with every late answer | one slow voter makes everybody blind | L5 |
-//! | ballots are forgotten in a crash | the same ballot is elected twice | durable before use |
-//! | bmax and ballots are believed of anybody | the partly connected push leaders off | `connected`: who heard a majority |
-//! | answers are a set of pairs | who answers twice with two ballots counts twice | a map by voter |
+//! | without a quorum nothing is checked | an isolated leader leads for ever | `no-majority-no-leader` |
+//! | the delay grows with every late answer | one slow voter makes all others blind | `adapt-the-round` |
+//! | ballots are forgotten in a crash | the same ballot is elected twice | `number-never-reused` |
+//! | bmax and ballots are believed of any voter | the partly connected push leaders off | `believe-the-connected` |
+//! | answers are a set of pairs | a voter that answers twice with two ballots counts twice | a map by voter |
 //!
 //! Not here: leases, votes, and a promise about any one instant.
 
-mod check;
-mod command;
 mod config;
+mod core;
 mod defect;
-mod gossip;
-mod membership;
+mod leader;
+mod machine;
 mod message;
 mod number;
-mod observe;
+mod observer;
 mod pace;
-mod round;
-mod start;
 mod state;
+mod statements;
+mod voter;
 
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
 #[doc(hidden)]
 pub use defect::Defect;
 pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing};
 pub use number::{BallotNumber, BallotRecord};
-pub use round::BallotTimer;
 
+use self::core::Core;
 use pace::Pace;
-use state::{Heard, Seen, Trust};
+use state::{LastRound, State};
+use statements::Statements;
+use voter::Voter;
 
 use crate::elections::shared::Participant;
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, Incarnation, Input, InputOf, Leader, Leaders,
-    LostReason, MemberKind, MembershipError, Requirements, Role, Rules, Storage, Time, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
+    Requirements, Rules, Storage, Time, View,
 };
 
 type Out = EffectsOf<Ballot>;
 
 const RULES: Rules = Rules::new("ballot");
 
+/// A timer of a ballot election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BallotTimer {
+    /// The round is over.
+    Round,
+    /// Voters that have not answered are asked again.
+    Again,
+    /// A leader that steps down: the work took too long.
+    Drain,
+    /// An observer: the leader is silent.
+    Silence,
+}
+
 /// One agent's side of a ballot leader election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ballot {
-    me: Participant,
-    config: Arc<BallotConfig>,
-    /// The other voters.
-    peers: Arc<[AgentId]>,
-    /// The members who do not vote and are not down.
-    observers: Arc<[AgentId]>,
-    /// What is durable.
-    record: BallotRecord,
-    /// The ballot that this life stands with.
-    own: Option<BallotNumber>,
-    trust: Trust,
-    /// What the last round showed.
-    seen: Seen,
-    /// The present round; 0 before life begins.
-    round: u64,
-    /// The last round that ended by its timer.
-    ended: u64,
-    /// The last words of the other voters.
-    heard: BTreeMap<AgentId, Heard>,
-    /// A ballot whose holder has resigned, or has ended for certain.
-    void: Option<BallotNumber>,
-    pace: Pace,
-    /// After stepping down: does not stand until then.
-    rest: Option<Time>,
-    /// When the last step was, in order to notice its own stall.
-    stepped: Option<Time>,
+    core: Core,
+    /// Written by [`machine`] only.
+    state: State,
 }
 
 impl Election for Ballot {
@@ -170,43 +192,30 @@ impl Election for Ballot {
             identity.kind = MemberKind::Observer;
         }
         let peers = config.voters().iter().filter(|id| **id != identity.id);
-        Self {
+        let core = Core {
             peers: peers.cloned().collect(),
             observers: Arc::default(),
-            trust: Trust::Nobody,
-            seen: Seen::first(durable.is_some()),
-            record: durable.unwrap_or_default(),
-            own: None,
+            last_round: LastRound::first(durable.is_some()),
+            voter: Voter::new(durable.unwrap_or_default()),
+            statements: Statements::default(),
             round: 0,
             ended: 0,
-            heard: BTreeMap::new(),
-            void: None,
             pace: Pace::new(config.round()),
-            rest: None,
+            cooldown: None,
             stepped: None,
             me: Participant::new(identity),
             config: Arc::clone(config),
-        }
+        };
+        let state = State::Vacant;
+        Self { core, state }
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
-        if self.round == 0 {
-            return self.before_life(now, input, out);
+        if self.core.round == 0 {
+            return self.before_start(now, input, out);
         }
-        self.look_at_the_clock(now, out);
-        match input {
-            Input::Received {
-                from,
-                incarnation,
-                message,
-            } => self.on_message(now, &from, incarnation, message, out),
-            Input::TimedOut(timer) => self.on_timer(now, timer, out),
-            Input::Members(members) | Input::Start(members) => self.on_members(now, members, out),
-            Input::Campaign => self.on_campaign(now, out),
-            Input::SetScore(score) => self.on_set_score(now, score, out),
-            Input::StepDown { to } => self.on_step_down(now, to, out),
-            Input::Drained => self.on_drained(now, out),
-        }
+        self.end_stalled_leadership(now, out);
+        self.on_input(now, input, out);
     }
 
     fn requirements(
@@ -230,162 +239,51 @@ impl Election for Ballot {
     }
 
     fn view(&self, _now: Time) -> View {
-        let leading = self.leads().map(BallotNumber::term);
         let leader = self.leader();
-        let heard = self.record.max.as_ref().map(BallotNumber::term);
+        let heard = self.core.voter.record.max.as_ref();
+        let term = leader.as_ref().map(|leader| leader.term);
         View {
             role: self.role(),
-            term: leader
-                .as_ref()
-                .map(|l| l.term)
-                .or(heard)
+            term: term
+                .or_else(|| heard.map(BallotNumber::term))
                 .unwrap_or_default(),
             leader,
-            leading,
-            valid_until: self.valid_until(),
+            leading: self.state.leading().map(|leading| leading.ballot.term()),
+            valid_until: self.core.valid_until(),
         }
     }
 }
 
 /// What can be seen of a machine beside its view.
 impl Ballot {
-    /// The ballot of whom it trusts, itself included.
+    /// The ballot of the agent that it trusts, which may be itself.
     pub fn trusted(&self) -> Option<&BallotNumber> {
-        self.trust.ballot()
+        self.state.ballot()
     }
 
     /// The ballot that it stands with.
     pub fn own(&self) -> Option<&BallotNumber> {
-        self.own.as_ref()
+        self.core.voter.own.as_ref()
     }
 
     /// What is durable.
     pub fn record(&self) -> &BallotRecord {
-        &self.record
+        &self.core.voter.record
     }
 
     /// Whether it heard a majority in its last round.
     pub fn is_connected(&self) -> bool {
-        self.seen != Seen::Minority
+        self.core.is_connected()
     }
 
     /// How many voters, itself included, have answered in its last round that is over, or since.
     pub fn heard(&self) -> usize {
-        let answered = self.heard.values().filter(|h| self.is_recent(h));
-        answered.count().saturating_add(1)
+        let answered = self.core.statements.count_since(self.core.recent());
+        answered.saturating_add(1)
     }
 
     /// How long its rounds are at present.
     pub fn round_takes(&self) -> std::time::Duration {
-        self.pace.span()
-    }
-}
-
-impl Ballot {
-    /// Says nothing before life begins.
-    fn before_life(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
-        match input {
-            Input::Start(members) => self.on_start(now, members, out),
-            Input::SetScore(score) => self.me.score = score,
-            Input::Received { .. }
-            | Input::TimedOut(_)
-            | Input::Members(_)
-            | Input::Campaign
-            | Input::StepDown { .. }
-            | Input::Drained => self.ignore("life has not begun"),
-        }
-    }
-
-    fn on_message(
-        &mut self,
-        now: Time,
-        from: &AgentId,
-        incarnation: Incarnation,
-        message: BallotMessage,
-        out: &mut Out,
-    ) {
-        match message {
-            BallotMessage::Nack(m) => self.on_nack(from, m, out),
-            _ if !self.config.is_voter(from) || *from == self.me.id => {
-                self.ignore("not from another voter");
-            }
-            BallotMessage::Leads(m) => self.on_leads(from, incarnation, m, out),
-            BallotMessage::Resign(m) => self.on_resign(now, from, m, out),
-            _ if !self.me.is_voter() => self.ignore("an observer is not asked"),
-            BallotMessage::HeartbeatRequest(m) => self.on_request(now, from, incarnation, m, out),
-            BallotMessage::HeartbeatReply(m) => self.on_reply(now, from, incarnation, m, out),
-        }
-    }
-
-    /// A leader that had no step for two rounds has heard no majority either: it does not come back
-    /// as if nothing had been, and what it heard before says nothing about now.
-    fn look_at_the_clock(&mut self, now: Time, out: &mut Out) {
-        if self.leads().is_some() && now >= self.valid_until() {
-            self.seen = Seen::Minority;
-            self.set_trust(Trust::Nobody, LostReason::Stalled, out);
-        }
-        self.stepped = Some(now);
-    }
-
-    // ---- queries ----------------------------------------------------------------------------
-
-    /// Until when a leadership holds without another step: two rounds of the present length, in the
-    /// second of which the others find that it is gone. One that is well has a step in each.
-    fn valid_until(&self) -> Time {
-        let two_rounds = self.pace.span().saturating_mul(2);
-        self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
-    }
-
-    /// Whether it takes a ballot when the seat is vacant.
-    fn stands(&self, now: Time) -> bool {
-        let rests = self.rest.is_some_and(|until| now < until);
-        self.me.eligible().is_some() && !rests
-    }
-
-    fn role(&self) -> Role {
-        match &self.own {
-            _ if self.leads().is_some() => Role::Leader,
-            Some(own) if self.is_above_max(own) => Role::Candidate,
-            Some(_) | None => Role::Follower,
-        }
-    }
-
-    fn leads(&self) -> Option<&BallotNumber> {
-        match &self.trust {
-            Trust::Me(reign) => Some(&reign.ballot),
-            Trust::Other(_) | Trust::Nobody => None,
-        }
-    }
-
-    fn leader(&self) -> Option<Leader> {
-        let of = |ballot: &BallotNumber, incarnation| Leader {
-            id: ballot.id.clone(),
-            incarnation,
-            term: ballot.term(),
-        };
-        match &self.trust {
-            Trust::Me(reign) => Some(of(&reign.ballot, self.me.incarnation)),
-            Trust::Other(followed) => Some(of(&followed.ballot, followed.incarnation)),
-            Trust::Nobody => None,
-        }
-    }
-
-    fn is_above_max(&self, ballot: &BallotNumber) -> bool {
-        Some(ballot) > self.record.max.as_ref()
-    }
-
-    /// Whether its holder is known not to lead by it any more.
-    fn is_void(&self, ballot: &BallotNumber) -> bool {
-        let void = self.void.as_ref();
-        void.is_some_and(|void| void.id == ballot.id && void.n >= ballot.n)
-    }
-
-    /// Whether somebody may have taken it: a sound number, a voter.
-    fn is_sound(&self, ballot: &BallotNumber) -> bool {
-        ballot.is_sound() && self.config.is_voter(&ballot.id)
-    }
-
-    fn ignore(&self, why: &'static str) {
-        self.me.ignore(self.role(), why);
+        self.core.pace.span()
     }
 }

@@ -1,7 +1,7 @@
 //! Ballots, how they compare, and what of them must never be forgotten.
 //!
-//! Decided here: the order, and which number comes next. Not here: who takes a ballot, and when
-//! (`check.rs`).
+//! Decided here: the order, and which number comes next. Not here: which agent takes a ballot, and when
+//! ([`machine`](super::machine)).
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::fmt;
@@ -29,7 +29,7 @@ use crate::protocol::{AgentId, Score, Term};
 pub struct BallotNumber {
     /// The number; from 1.
     pub n: u64,
-    /// The holder's importance when it took the ballot.
+    /// The holder's score when it took the ballot.
     pub score: Score,
     /// The holder.
     pub id: AgentId,
@@ -41,7 +41,7 @@ impl BallotNumber {
         Term(self.n)
     }
 
-    /// Whether anybody can have taken it: the numbers begin at 1 and end long before they run out.
+    /// Whether any agent can have taken it: the numbers begin at 1 and end long before they run out.
     pub(super) const fn is_sound(&self) -> bool {
         1 <= self.n && self.n <= LAST
     }
@@ -56,7 +56,7 @@ impl fmt::Display for BallotNumber {
 /// What a voter must not forget: which numbers it has used, and the highest ballot it has heard of.
 ///
 /// Both are durable before they are used, so a ballot is never taken twice, not even by another
-/// life, and a process never elects a lower ballot than before.
+/// incarnation, and an agent never elects a lower ballot than before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotRecord {

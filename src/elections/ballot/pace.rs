@@ -1,4 +1,4 @@
-//! How long a round is (L5): longer while answers are late, never beyond the cap, and back again.
+//! How long a round is (`adapt-the-round`): longer while answers are late, never beyond the cap, and back again.
 //!
 //! As written, every late answer adds Δ for ever; one slow voter then ruins the time in which a dead
 //! leader is noticed.

@@ -1,62 +1,47 @@
-//! What a voter knows: whom it trusts, what its last round showed, what others said last.
+//! Whom an agent trusts: one of three roles.
 //!
 //! ```text
-//!            not below bmax: L3              the highest is one's own: L3
-//!  Nobody ──────────────────────▶ Other ─────────────────────────────────▶ Me
+//!            another one's ballot is the highest      its own is the highest
+//!  Vacant ──────────────────────▶ Following ─────────────────────────────▶ Leading
 //!    ▲                             │  ▲        a higher ballot is heard     │
 //!    │◀── vacant · resigned · ended┘  └─────────────────────────────────────┤
 //!    └──────────── no majority · vacant · resigned ─────────────────────────┘
 //! ```
 
-use std::time::Duration;
+use super::BallotNumber;
+use super::leader::Leading;
+use crate::protocol::Incarnation;
 
-use super::{Ballot, BallotNumber, BallotTimer, Defect, Out, Standing};
-use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
-
-/// Whom a voter or an observer trusts.
+/// One role at a time, with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Trust {
-    Nobody,
-    Other(Followed),
-    Me(Reign),
+pub(super) enum State {
+    /// It trusts no agent.
+    Vacant,
+    Following(Following),
+    Leading(Leading),
 }
 
-/// Another one leads.
+/// Another agent leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Followed {
+pub(super) struct Following {
     pub(super) ballot: BallotNumber,
     pub(super) incarnation: Incarnation,
 }
 
-/// This agent leads.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Reign {
-    pub(super) ballot: BallotNumber,
-    pub(super) draining: Option<Drain>,
-}
-
-/// The work of a leader that steps down has to end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Drain {
-    pub(super) to: Option<AgentId>,
-    /// For how long it stands back afterwards.
-    pub(super) rest: Duration,
-}
-
 /// What the last round showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Seen {
+pub(super) enum LastRound {
     /// Too few answered.
     Minority,
     /// A majority answered.
     Majority,
-    /// A majority, and nobody with the highest ballot; but others say that they hear its holder.
+    /// A majority, and no voter with the highest ballot; but others say that they hear its holder.
     Missed,
 }
 
-impl Seen {
-    /// Before the first round: with a new group nobody has seen a majority, and somebody has to be
-    /// the first; who comes back has to see one.
+impl LastRound {
+    /// Before the first round: in a new group no voter has seen a majority, and one has to be the first;
+    /// one that comes back has to see one.
     pub(super) const fn first(comes_back: bool) -> Self {
         if comes_back {
             Self::Minority
@@ -66,56 +51,26 @@ impl Seen {
     }
 }
 
-/// The last words of another voter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Heard {
-    pub(super) incarnation: Incarnation,
-    pub(super) standing: Standing,
-    /// The last of our rounds that it answered; 0: none.
-    pub(super) answered: u64,
-}
-
-impl Trust {
+impl State {
     pub(super) const fn ballot(&self) -> Option<&BallotNumber> {
         match self {
-            Self::Nobody => None,
-            Self::Other(followed) => Some(&followed.ballot),
-            Self::Me(reign) => Some(&reign.ballot),
+            Self::Vacant => None,
+            Self::Following(following) => Some(&following.ballot),
+            Self::Leading(leading) => Some(&leading.ballot),
         }
     }
-}
 
-impl Ballot {
-    /// Trusts somebody else from now on, or nobody; says so if that is a change. `reason` is why an
-    /// own leadership ends by it.
-    pub(super) fn set_trust(&mut self, next: Trust, reason: LostReason, out: &mut Out) {
-        if self.trust.ballot() == next.ballot() {
-            return;
+    pub(super) const fn leading(&self) -> Option<&Leading> {
+        match self {
+            Self::Leading(leading) => Some(leading),
+            Self::Vacant | Self::Following(_) => None,
         }
-        let before = std::mem::replace(&mut self.trust, next);
-        if let Trust::Me(reign) = &before {
-            let term = reign.ballot.term();
-            out.cancel_timer(BallotTimer::Drain);
-            out.notify(Event::Lost { term, reason });
-            let keeps = self.config.has(Defect::LeadsAgain);
-            self.own.take_if(|own| *own == reign.ballot && !keeps); // each leadership has its own
-        }
-        match &self.trust {
-            Trust::Me(reign) => {
-                let term = reign.ballot.term();
-                out.notify(Event::Acquired { term });
-            }
-            Trust::Other(_) => {
-                if let Some(leader) = self.leader() {
-                    out.notify(Event::NewLeader(leader));
-                }
-            }
-            Trust::Nobody => {
-                if let Trust::Other(followed) = before {
-                    let term: Term = followed.ballot.term();
-                    out.notify(Event::NoLeader { term });
-                }
-            }
+    }
+
+    pub(super) const fn following(&self) -> Option<&Following> {
+        match self {
+            Self::Following(following) => Some(following),
+            Self::Vacant | Self::Leading(_) => None,
         }
     }
 }

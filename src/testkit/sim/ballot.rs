@@ -86,7 +86,11 @@ impl BallotScenario {
         };
         let half = Duration::from_millis(500);
         let builder = BallotConfig::builder((0..n).filter_map(name));
-        let config = builder.timings(timings).drain(half).rest(half).build()?;
+        let config = builder
+            .timings(timings)
+            .drain(half)
+            .cooldown(half)
+            .build()?;
         Ok(Self::new(config))
     }
 
@@ -237,7 +241,7 @@ impl Scenario for BallotScenario {
     /// one to notice, one to elect, and one more for a rival of the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
-        let all = config.cap() * 4 + config.drain() + config.rest();
+        let all = config.cap() * 4 + config.drain() + config.cooldown();
         all + all * skew / 1_000_000 * 2
     }
 

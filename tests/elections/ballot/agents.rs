@@ -55,7 +55,7 @@ async fn leads(agents: &[ElectionHandle<Ballot>], name: &str) -> Term {
         .unwrap_or_else(|_| panic!("{name} does not lead"))
 }
 
-/// Scenario 41: its next life stands with a larger ballot.
+/// Scenario 41: its next incarnation stands with a larger ballot.
 #[test]
 fn a_leader_that_crashed_comes_back_and_leads_by_a_larger_ballot() {
     virtual_system().block_on(async {
@@ -125,7 +125,7 @@ fn a_leader_leaves_and_the_next_takes_over() {
 }
 
 #[test]
-fn what_it_rests_on_is_asked_for() {
+fn what_it_needs_is_asked_for() {
     virtual_system().block_on(async {
         let group = Group::new("ballots").unwrap();
         let builder = |name: &str| Agent::<Ballot>::with_config(name, rules()).join(&group);
@@ -172,7 +172,7 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
 }
 
 #[test]
-fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+fn s27_messages_of_strangers_and_former_incarnations_are_counted_and_dropped() {
     virtual_system().block_on(async {
         let names = (1..=5).map(strangers::id);
         let config = BallotConfig::builder(names).timings(Timings::lan()).build();

@@ -36,7 +36,7 @@ fn an_observer_costs_one_more() {
 
 /// The end of the leader is certain: each of the others asks at once, and a round elects.
 #[test]
-fn a_certain_death_costs_one_round_of_the_others() {
+fn a_confirmed_death_costs_one_round_of_the_others() {
     let group = Group {
         detection: Detection::Certain(Duration::ZERO.into()),
         ..Group::of(5)

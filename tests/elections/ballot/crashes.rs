@@ -45,7 +45,7 @@ fn s07_rounds_out_of_step_keep_the_bound() {
 }
 
 #[test]
-fn s07_a_certain_death_costs_one_round() {
+fn s07_a_confirmed_death_costs_one_round() {
     for seed in SEEDS {
         let group = Group {
             detection: Detection::Certain(Duration::ZERO.into()),
@@ -146,7 +146,7 @@ fn s13_a_recovered_superior_follows() {
         net.ends_with("d");
         let since = net.since("e", before);
         assert!(matches!(since.as_slice(), [Event::NewLeader(leader)] if leader.id == "d"));
-        assert_eq!(net.events(), events + 1, "nobody else noticed");
+        assert_eq!(net.events(), events + 1, "no other agent noticed");
     }
 }
 
@@ -162,7 +162,7 @@ fn s14_a_late_joiner_follows_after_its_first_round() {
         net.world.restart("a");
         net.run(ROUND + DELAY);
         net.ends_with("e");
-        assert_eq!(net.events(), events + 1, "nobody else noticed");
+        assert_eq!(net.events(), events + 1, "no other agent noticed");
     }
 }
 
@@ -190,7 +190,7 @@ fn s41_after_a_restart_a_ballot_is_greater_than_any_that_was_used() {
     }
 }
 
-/// A ballot that was used must never be used again, so who has forgotten its own does not stand.
+/// A ballot that was used must never be used again, so an agent that has forgotten its own does not stand.
 #[test]
 fn s28_a_voter_that_lost_its_record_does_not_come_back() {
     for seed in SEEDS {

@@ -35,7 +35,7 @@ fn s03_of_five_that_start_together_the_highest_leads_after_a_round() {
 }
 
 #[test]
-fn s03_those_who_start_one_by_one_agree_as_well() {
+fn s03_agents_that_start_one_by_one_agree_as_well() {
     for seed in SEEDS {
         let group = Group {
             starts_within: ms(5 * ROUND),
@@ -59,7 +59,7 @@ fn s04_equal_scores_are_decided_by_the_name() {
 
 /// The next ballot is the highest, whoever takes it.
 #[test]
-fn s05_the_lowest_campaigns_alone_and_takes_the_seat() {
+fn s05_the_lowest_campaigns_alone_and_takes_the_leadership() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         net.world.campaign("a");

@@ -122,7 +122,7 @@ fn top_steps_down(world: &mut World<Ballot>) {
     world.step_down("e", None);
 }
 
-/// Somebody leads, and it lasts.
+/// An agent leads, and it lasts.
 #[track_caller]
 fn recovers(world: &mut World<Ballot>, _: &str) {
     world.run_for(ms(10 * ROUND));
@@ -176,7 +176,7 @@ fn s22_messages_of_each_kind_may_be_lost_for_a_round() {
 }
 
 #[test]
-fn s25_who_missed_an_election_follows_after_a_round() {
+fn s25_an_agent_that_missed_an_election_follows_after_a_round() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         net.world.isolate("a");
@@ -187,7 +187,7 @@ fn s25_who_missed_an_election_follows_after_a_round() {
         net.world.heal();
         net.run(2 * ROUND + DELAY);
         net.ends_with("d");
-        assert_eq!(net.events(), events + 1, "nobody else noticed");
+        assert_eq!(net.events(), events + 1, "no other agent noticed");
     }
 }
 
@@ -226,7 +226,7 @@ fn s39_of_four_split_in_halves_neither_side_elects() {
         net.world.heal();
         net.run(3 * ROUND);
         net.ends_with("d");
-        assert_eq!(net.events(), 4, "nobody else led in between");
+        assert_eq!(net.events(), 4, "no other agent led in between");
 
         net.world.partition([["a", "b"], ["c", "d"]]);
         net.run(2 * ROUND + DELAY);
@@ -280,7 +280,7 @@ fn s42_one_slow_voter_lengthens_rounds_up_to_the_cap_and_not_for_ever() {
 }
 
 #[test]
-fn s43_an_isolated_leader_loses_its_seat_within_a_round() {
+fn s43_an_isolated_leader_loses_its_leadership_within_a_round() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         net.run(seed * 7 % ROUND);
@@ -316,7 +316,11 @@ fn a_partition_leaves_one_leader_on_the_side_of_the_majority() {
             net.world.cut_one_way("c", other);
         }
         net.run(4 * ROUND);
-        assert_eq!(net.believers(), ["e"], "who is not heard does not lead");
+        assert_eq!(
+            net.believers(),
+            ["e"],
+            "a leader that is not heard does not lead"
+        );
     }
 }
 

@@ -32,11 +32,11 @@ pub(crate) fn names(n: usize) -> Vec<AgentId> {
 
 pub(crate) fn config(n: usize) -> BallotConfig {
     let builder = BallotConfig::builder(names(n)).timings(Timings::in_process());
-    let builder = builder.round(ms(ROUND)).cap(ms(CAP)).rest(ms(1_000));
+    let builder = builder.round(ms(ROUND)).cap(ms(CAP)).cooldown(ms(1_000));
     builder.build().unwrap()
 }
 
-/// What differs from the usual group: messages take 0.1 to 1 ms, nobody is told of crashes.
+/// What differs from the usual group: messages take 0.1 to 1 ms, no agent is told of crashes.
 pub(crate) struct Group {
     /// The scores of `a`, `b`, …; `None` for a witness.
     pub(crate) scores: Vec<Option<i32>>,
@@ -81,7 +81,7 @@ impl Group {
         Net { world }
     }
 
-    /// One leads, and everybody knows.
+    /// One leads, and all know.
     pub(crate) fn led(&self, seed: u64) -> Net {
         let mut net = self.world(seed);
         net.settle(ms(3 * ROUND));
@@ -118,7 +118,7 @@ impl Net {
         self
     }
 
-    /// Everybody who runs agrees on this one, and still does ten rounds later.
+    /// Every agent that runs agrees on this one, and still does ten rounds later.
     #[track_caller]
     pub(crate) fn ends_with(&mut self, name: &str) {
         assert_eq!(self.agreed(), name);
@@ -136,7 +136,7 @@ impl Net {
         believers.iter().map(ToString::to_string).collect()
     }
 
-    /// How many events everybody had so far.
+    /// How many events all agents had so far.
     pub(crate) fn events(&self) -> usize {
         let all = self.world.agents();
         all.map(|agent| self.world.events(agent).len()).sum()

@@ -15,7 +15,7 @@ use actix_bully::{
 
 use crate::ballot::kit::{config, id, names};
 
-/// Agent `c` of `a`, `b`, `c`, in its second life.
+/// Agent `c` of `a`, `b`, `c`, in its second incarnation.
 struct One {
     machine: Ballot,
     out: EffectsOf<Ballot>,
@@ -99,7 +99,7 @@ fn ballot(n: u64, name: &str) -> BallotNumber {
 fn idle() -> Standing {
     Standing {
         ballot: None,
-        stands: true,
+        eligible: true,
         connected: true,
         hears: None,
     }
@@ -115,7 +115,7 @@ fn s23_a_stale_answer_does_not_move_a_standing_leader() {
     assert_eq!(
         one.reply(1, one.round, stale.clone()),
         [],
-        "of its first life"
+        "of its first incarnation"
     );
     assert_eq!(one.reply(2, 1, stale), [], "of its first round");
     assert_eq!(one.round_over(), []);

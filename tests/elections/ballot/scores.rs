@@ -9,7 +9,7 @@ use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
 
 /// The score counts in the next ballot.
 #[test]
-fn s15_a_better_score_moves_nobody_and_wins_the_next_ballot() {
+fn s15_a_better_score_moves_no_leadership_and_wins_the_next_ballot() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         let events = net.events();
@@ -56,7 +56,7 @@ fn s16_a_leader_steps_down_for_the_one_that_is_named() {
         net.ends_with("b");
         let mut all = names_of_leaders(&net);
         all.dedup();
-        assert_eq!(all, ["e", "b"], "nobody led in between");
+        assert_eq!(all, ["e", "b"], "no agent led in between");
     }
 }
 
@@ -74,7 +74,7 @@ fn names_of_leaders(net: &crate::ballot::kit::Net) -> Vec<String> {
 }
 
 #[test]
-fn s17_without_candidates_nobody_leads_until_one_stands() {
+fn s17_without_candidates_no_agent_leads_until_one_is_eligible() {
     for seed in SEEDS {
         let mut net = Group::scored([None, None, None]).world(seed);
         net.run(20 * ROUND);
@@ -97,7 +97,7 @@ fn s17_the_only_candidate_that_steps_down_comes_back() {
 }
 
 #[test]
-fn s18_a_score_that_oscillates_moves_nobody() {
+fn s18_a_score_that_oscillates_moves_no_leadership() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         let events = net.events();

@@ -71,7 +71,7 @@ fn the_event_comes_every_round() {
 }
 
 #[test]
-fn an_isolated_leader_believes_for_ever() {
+fn an_isolated_leader_leads_for_ever() {
     let mut old = as_written(3, 1);
     old.run_for(ms(5 * ROUND));
     assert_eq!(believers(&old), ["c"]);
@@ -109,7 +109,7 @@ fn one_slow_voter_lengthens_the_rounds_without_end() {
 
 /// Nothing is remembered: after a restart of all, the same ballot is elected a second time.
 #[test]
-fn the_same_ballot_is_elected_by_two_lives() {
+fn the_same_ballot_is_elected_by_two_incarnations() {
     fn terms<E: Election>(world: &mut World<E>) -> Vec<u64> {
         let mut terms = Vec::new();
         for _ in 0..2 {
@@ -147,7 +147,7 @@ fn the_ends_of_a_chain_alternate() {
 /// Replies are a set of pairs: who is asked twice by one repeated request, and has taken a higher
 /// ballot in between, counts twice. So two of five elect.
 #[test]
-fn who_replies_with_two_ballots_is_taken_for_two() {
+fn a_voter_that_replies_with_two_ballots_is_taken_for_two() {
     let old = |replies: &[(&str, u64)]| {
         let mut old = AsWritten::new(first_of_five(), &ms(ROUND), None);
         feed(&mut old, Input::Start(five()));
@@ -183,7 +183,7 @@ fn reply(voter: &str, n: u64) -> HeartbeatReply {
     };
     let standing = Standing {
         ballot: Some(BallotNumber { n, score, id }),
-        stands: true,
+        eligible: true,
         connected: true,
         hears: None,
     };

@@ -33,9 +33,9 @@ fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::test
     Participant::voter(id(name), Some(score.into()), watch.clone())
 }
 
-/// Some stay, some go, somebody new comes; messages of the old epoch are under way for long.
+/// Some stay, some go, a new one comes; messages of the old epoch are under way for long.
 #[test]
-fn s81_who_stops_all_before_starting_others_has_one_leader_after_another() {
+fn s81_stopping_all_before_starting_others_has_one_leader_after_another() {
     for seed in 0..100 {
         let (mut net, scenario) = old(seed);
         let slow = Conditions::builder()
@@ -56,7 +56,7 @@ fn s81_who_stops_all_before_starting_others_has_one_leader_after_another() {
         }
         let then = net.mark();
         net.run(P);
-        assert_eq!(net.believers(), [""; 0], "nobody between");
+        assert_eq!(net.believers(), [""; 0], "no leader between");
         net.world.set_conditions(Conditions::default());
         net.run(5 * P);
         assert_eq!(net.acquired_since(&then).len(), 1, "seed {seed}");
@@ -101,7 +101,7 @@ fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
 /// One by one, each stopped before it starts in the next epoch: the old majority ends with the
 /// second, and both majorities share a voter.
 #[test]
-fn s81_who_keeps_most_of_the_voters_may_restart_them_in_turn() {
+fn s81_a_group_that_keeps_most_of_its_voters_may_restart_them_in_turn() {
     for seed in 0..50 {
         let (mut net, scenario) = old(seed);
         let watch = epoch(&scenario, &["a", "b", "c", "d"], 1);
@@ -119,7 +119,7 @@ fn s81_who_keeps_most_of_the_voters_may_restart_them_in_turn() {
 
 /// The wrong order, and what is left of safety then: tokens.
 #[test]
-fn s81_who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
+fn s81_starting_others_before_stopping_has_two_leaders_of_different_tokens() {
     for seed in 0..20 {
         let (mut net, scenario) = old(seed);
         let watch = epoch(&scenario, &["d", "e", "f"], 1);
@@ -132,7 +132,7 @@ fn s81_who_starts_others_before_stopping_has_two_leaders_of_different_tokens() {
     }
 }
 
-/// As above, without the books: both believe, and neither hears the other.
+/// As above, without the books: both lead, and neither hears the other.
 #[test]
 fn s81_two_epochs_do_not_hear_each_other() {
     let (builder, scenario) = Group::of(3).builder(1);
@@ -162,7 +162,7 @@ fn s81_two_epochs_do_not_hear_each_other() {
 
 /// A store that has seen an epoch serves no earlier one, not even if nothing was decided in it.
 #[test]
-fn s81_nobody_goes_back_to_an_earlier_epoch() {
+fn s81_no_voter_goes_back_to_an_earlier_epoch() {
     let (mut net, scenario) = old(1);
     let (first, watch) = (scenario.watch(), epoch(&scenario, &["a", "b", "c"], 1));
     for name in ["a", "b", "c"] {
@@ -170,7 +170,7 @@ fn s81_nobody_goes_back_to_an_earlier_epoch() {
     }
     assert!(net.world.join(voter("a", 1, &watch)));
     net.run(1);
-    assert_eq!(net.durable_term("a"), NEXT, "alone, it elects nobody");
+    assert_eq!(net.durable_term("a"), NEXT, "alone, it elects no leader");
     net.world.leave("a");
     for (name, admitted) in [("a", false), ("b", true), ("c", true)] {
         assert_eq!(net.world.join(voter(name, 1, first)), admitted, "{name}");

@@ -34,7 +34,7 @@ fn s48_a_leader_cut_from_all_stops_itself_before_another_starts() {
 }
 
 #[test]
-fn s49_a_follower_that_was_cut_off_disturbs_nobody() {
+fn s49_a_follower_that_was_cut_off_disturbs_no_leader() {
     let mut net = Group::of(5).led(1);
     let before = net.leader();
     let term = net.durable_term("b");
@@ -163,7 +163,7 @@ fn s57_a_flapping_top_agent_does_not_bounce_the_leadership() {
 }
 
 #[test]
-fn s65_late_timers_prolong_no_belief() {
+fn s65_late_timers_prolong_no_leadership() {
     for seed in 0..50 {
         let mut net = Group::of(5).led(seed);
         net.world.set_lateness(After::jittered(ms(0), ms(2 * D)));
@@ -194,7 +194,7 @@ fn s66_a_late_acknowledgement_is_worth_what_is_left_of_it() {
 }
 
 #[test]
-fn s74_a_certain_end_is_not_waited_for() {
+fn s74_a_confirmed_end_is_not_waited_for() {
     for seed in 0..50 {
         let detection = Detection::Certain(ms(0).into());
         let group = Group {
@@ -222,7 +222,7 @@ fn s75_a_suspicion_voids_no_promise() {
     assert!(took > ms(P - H - 2), "{took:?}");
 }
 
-/// A leader is silent: the next one believes within the time that the timings print.
+/// A leader is silent: the next one leads within the time that the timings print.
 #[test]
 fn s07_a_fail_over_takes_no_longer_than_the_formula_says() {
     for n in [3, 5, 9] {

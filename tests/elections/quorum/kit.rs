@@ -52,7 +52,7 @@ pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
 }
 
 impl Group {
-    /// So many voters; nobody is told of crashes.
+    /// So many voters; no agent is told of crashes.
     pub(crate) fn of(n: i32) -> Self {
         Self {
             scores: (1..=n).map(Some).collect(),
@@ -112,7 +112,7 @@ impl Group {
         Net::new(builder.build(), scenario)
     }
 
-    /// The most important one leads, and hears everybody.
+    /// The highest-ranked one leads, and hears all others.
     pub(crate) fn led(&self, seed: u64) -> Net {
         let mut net = self.world(seed);
         let top = self.names().last().unwrap().clone();
@@ -160,7 +160,7 @@ impl Net {
         self
     }
 
-    /// Lets time pass until somebody in particular believes, within a limit.
+    /// Lets time pass until a certain agent leads, within a limit.
     #[track_caller]
     pub(crate) fn until_leads(&mut self, name: &str, limit: u64) -> Duration {
         let before = self.world.now();
@@ -170,7 +170,7 @@ impl Net {
         self.world.now().since(before)
     }
 
-    /// Everybody who runs follows this one.
+    /// Every agent that runs follows this one.
     #[track_caller]
     pub(crate) fn follows(&self, name: &str) {
         let agreed = self.world.agreed().map(|leader| leader.id);
@@ -203,7 +203,7 @@ impl Net {
         all
     }
 
-    /// Who began to lead since then, and when.
+    /// The agents that began to lead since then, and when.
     pub(crate) fn acquired_since(&self, then: &Mark) -> Vec<(Time, String)> {
         let acquired = |(at, agent, event): (Time, AgentId, Event)| {
             matches!(event, Event::Acquired { .. }).then(|| (at, agent.to_string()))
@@ -212,7 +212,7 @@ impl Net {
         events.filter_map(acquired).collect()
     }
 
-    /// Who ever began to lead, and when.
+    /// The agents that ever began to lead, and when.
     pub(crate) fn acquired(&self) -> Vec<(Time, String)> {
         let seen = self.world.agents().map(|_| 0).collect();
         let at = Time::ZERO;

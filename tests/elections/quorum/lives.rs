@@ -1,4 +1,4 @@
-//! Scenarios of lives and clocks: restarts, quarantine, hand-over, witnesses, suspended hosts.
+//! Scenarios of incarnations and clocks: restarts, quarantine, hand-over, witnesses, suspended hosts.
 
 use actix_bully::{
     elections::policy::Preemption,
@@ -22,7 +22,7 @@ fn s01_one_voter_alone_leads_at_once() {
 
 /// Scenarios 2 and 3.
 #[test]
-fn s02_those_who_start_together_elect_the_most_important() {
+fn s02_agents_that_start_together_elect_the_highest_ranked() {
     for n in [2, 3, 5, 9] {
         for seed in 0..20 {
             let mut net = Group::of(n).world(seed);
@@ -55,7 +55,7 @@ fn s11_a_minority_of_survivors_has_no_leader() {
 }
 
 #[test]
-fn s12_when_all_restart_nobody_leads_before_a_promise_has_passed() {
+fn s12_when_all_restart_no_agent_leads_before_a_promise_has_passed() {
     let mut net = Group::of(3).led(2);
     let before = net.leader().term;
     for agent in ["a", "b", "c"] {
@@ -121,7 +121,7 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
 }
 
 #[test]
-fn s17_who_becomes_eligible_where_nobody_was_leads() {
+fn s17_the_first_agent_that_becomes_eligible_leads() {
     let scores = vec![None; 3];
     let mut net = Group {
         scores,
@@ -204,7 +204,7 @@ pub(crate) fn cut_leader_with_drift(group: Group, seed: u64) -> Net {
 }
 
 #[test]
-fn s62_a_suspended_leader_does_not_believe_when_it_wakes() {
+fn s62_a_suspended_leader_does_not_lead_when_it_wakes() {
     let mut net = Group::of(3).led(9);
     net.world.pause("c");
     net.run(3 * D);
@@ -363,9 +363,9 @@ fn s77_a_witness_makes_two_candidates_safe() {
     assert_eq!(net.believers(), [""; 0], "a witness never leads");
 }
 
-/// A leader's certain end while its announcements are under way, and its return in a new life.
+/// A leader's confirmed end while its announcements are under way, and its return in a new incarnation.
 #[test]
-fn a_new_life_of_the_leader_is_bound_by_what_others_promised_the_old_one_only_if_it_must() {
+fn a_new_incarnation_of_the_leader_is_bound_by_what_others_promised_the_old_one_only_if_it_must() {
     let detection = Detection::Certain(ms(1).into());
     for seed in 0..50 {
         let group = Group {
@@ -386,9 +386,9 @@ fn a_new_life_of_the_leader_is_bound_by_what_others_promised_the_old_one_only_if
     }
 }
 
-/// Two crashed leaders in a row, whose ends are reported late: each report names its own life.
+/// Two crashed leaders in a row, whose ends are reported late: each report names its own incarnation.
 #[test]
-fn a_late_report_of_a_former_life_does_not_free_from_the_present_one() {
+fn a_late_report_of_a_former_incarnation_does_not_free_from_the_present_one() {
     let detection = Detection::Certain(ms(40).into());
     for seed in 0..50 {
         let group = Group {

@@ -25,7 +25,7 @@ fn every_planted_defect_is_found() -> Result<(), QuorumError> {
     for defect in all.filter(|defect| format!("{defect:?}").contains(&only)) {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let mut first = None;
-        // Some are rare: a report has to be late for a life that led again; an acknowledgement, for
+        // Some are rare: a report has to be late for an incarnation that led again; an acknowledgement, for
         // a lease that nothing else renews.
         let is_rare = matches!(defect, Defect::EndOfAnyLife | Defect::LeaseFromArrival);
         let seeds = seeds(if is_rare { 1_000 } else { 400 });

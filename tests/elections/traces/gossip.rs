@@ -69,7 +69,7 @@ fn ble_an_even_split_elects_on_both_sides() {
 }
 
 #[test]
-fn ble_an_isolated_leader_believes_for_ever() {
+fn ble_an_isolated_leader_leads_for_ever() {
     fn story<E: Election>(world: &mut World<E>) {
         seconds(world, 1);
         world.isolate("c");

@@ -1,4 +1,4 @@
-//! `Campaign`: the next ballot, and with it the seat.
+//! `Campaign`: the next ballot, and with it the leadership.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_follower_takes_the_next_ballot_and_asks() {
 }
 
 #[test]
-fn who_leads_or_stands_or_cannot_be_elected_or_is_cut_off_does_not() {
+fn a_leader_a_candidate_a_witness_and_a_cut_off_voter_do_not() {
     for (name, mut me) in Kit::states() {
         let seen = me.step(Input::Campaign);
         let takes = matches!(name, "following");
@@ -37,7 +37,7 @@ fn who_leads_or_stands_or_cannot_be_elected_or_is_cut_off_does_not() {
 #[test]
 fn the_numbers_do_not_run_out_unnoticed() {
     let mut me = Kit::following();
-    me.machine.record.n = u64::MAX - (1 << 32);
+    me.machine.core.voter.record.n = u64::MAX - (1 << 32);
     me.step(Input::Campaign).whatever();
     assert_eq!(me.machine.own(), None);
 }

@@ -31,19 +31,19 @@ fn an_observer_follows_and_says_so_once() {
         .nothing_else_happened();
 }
 
-/// Its record was lost; the observer is the last to know the higher ballot of its former life.
+/// Its record was lost; the observer is the last to know the higher ballot of its former incarnation.
 #[test]
-fn a_leader_whose_former_life_led_by_more_is_told() {
+fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     let mut me = Kit::observer();
     me.hear(HIGH, leads(7, HIGH)).whatever();
     me.told(|members| members.up(&id(HIGH), Incarnation(2)))
         .leaderless(7)
         .nothing_else_happened();
-    me.hear_life(HIGH, 2, leads(3, HIGH))
+    me.hear_incarnation(HIGH, 2, leads(3, HIGH))
         .sent(HIGH, nack(7, HIGH))
         .nothing_else_happened();
     me.hear(HIGH, leads(7, HIGH)).nothing_else_happened();
-    me.hear_life(HIGH, 2, leads(8, HIGH)).whatever();
+    me.hear_incarnation(HIGH, 2, leads(8, HIGH)).whatever();
     assert_eq!(me.machine.trusted(), Some(&ballot(8, HIGH)));
 }
 

@@ -1,9 +1,9 @@
-//! `Members`: a certain end vacates the seat at once; a guess does nothing.
+//! `Members`: a confirmed end vacates the leadership at once; a suspicion does nothing.
 
 use super::*;
 
 #[test]
-fn the_certain_end_of_the_leader_is_answered_by_a_ballot() {
+fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
     let mut me = Kit::following();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
         .leaderless(7)
@@ -14,7 +14,7 @@ fn the_certain_end_of_the_leader_is_answered_by_a_ballot() {
 }
 
 #[test]
-fn a_later_life_of_the_leader_is_an_end_of_the_former_one() {
+fn a_later_incarnation_of_the_leader_is_an_end_of_the_former_one() {
     let mut me = Kit::following();
     me.told(|members| members.up(&id(HIGH), Incarnation(2)))
         .leaderless(7)
@@ -22,7 +22,7 @@ fn a_later_life_of_the_leader_is_an_end_of_the_former_one() {
         .whatever();
 }
 
-/// Its life may go on, and others may hear it: no ballot is taken before a round has shown that.
+/// Its incarnation may go on, and others may hear it: no ballot is taken before a round has shown that.
 #[test]
 fn a_leader_that_is_no_member_any_more_is_asked_for() {
     let mut me = Kit::following();
@@ -41,7 +41,7 @@ fn a_leader_that_is_no_member_any_more_is_asked_for() {
 
 /// As a bridge does when a peer is removed and added again.
 #[test]
-fn a_leader_that_is_met_again_in_the_same_life_is_trusted_again() {
+fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
     let high = || Member::up(id(HIGH), MemberKind::Voter, Some(9.into()), Incarnation(1));
     let mut witness = Kit::witness();
     witness.answered(HIGH, standing(1, HIGH));
@@ -76,7 +76,7 @@ fn a_guess_changes_nothing() {
 }
 
 #[test]
-fn the_end_of_somebody_else_changes_nothing_but_what_was_heard_of_it() {
+fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
     let mut me = Kit::following();
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));
@@ -86,7 +86,7 @@ fn the_end_of_somebody_else_changes_nothing_but_what_was_heard_of_it() {
 }
 
 #[test]
-fn who_is_cut_off_takes_no_ballot() {
+fn an_agent_that_is_cut_off_takes_no_ballot() {
     let mut me = Kit::cut_off();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
         .nothing_else_happened();
@@ -97,7 +97,7 @@ fn who_is_cut_off_takes_no_ballot() {
 
 /// Others may not know yet, and say that they hear it.
 #[test]
-fn nobody_is_held_back_for_a_leader_that_has_certainly_ended() {
+fn no_voter_waits_for_a_leader_whose_end_is_confirmed() {
     let mut me = Kit::following();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
         .whatever();
@@ -109,7 +109,7 @@ fn nobody_is_held_back_for_a_leader_that_has_certainly_ended() {
 }
 
 #[test]
-fn a_witness_and_an_observer_trust_nobody_then() {
+fn a_witness_and_an_observer_trust_no_agent_then() {
     let mut me = Kit::witness();
     me.answered(HIGH, standing(1, HIGH));
     me.over().whatever();

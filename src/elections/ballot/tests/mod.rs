@@ -38,12 +38,12 @@ const HIGH: &str = "high";
 /// An observer.
 const EYE: &str = "eye";
 
-/// Δ, after how long silent voters are asked again, the cap, the longest drain, the rest.
+/// Δ, after how long silent voters are asked again, the cap, the longest drain, the cool-down.
 const ROUND: u64 = 40;
 const AGAIN: u64 = 10;
 const CAP: u64 = 120;
 const DRAIN: u64 = 200;
-const REST: u64 = 1_000;
+const COOLDOWN: u64 = 1_000;
 
 /// One machine, its clock, and its group as it was last told.
 #[derive(Clone)]
@@ -94,12 +94,12 @@ impl Kit {
         self
     }
 
-    /// The first life: stands with 1.me@5, in its first round.
+    /// The first incarnation: stands with 1.me@5, in its first round.
     fn fresh() -> Self {
         Self::unborn(MemberKind::Voter, Some(5), None).started()
     }
 
-    /// A later life that has heard of 7.high@9.
+    /// A later incarnation that has heard of 7.high@9.
     fn reborn() -> Self {
         let max = Some(ballot(7, HIGH));
         let record = BallotRecord { n: 3, max };
@@ -130,11 +130,11 @@ impl Kit {
         kit.over().whatever();
         kit.answered(LOW, idle());
         kit.over().whatever();
-        assert_eq!(kit.machine.leads(), Some(&ballot(8, ME)));
+        assert_eq!(kit.machine.own(), Some(&ballot(8, ME)));
         kit
     }
 
-    /// Heard nobody for a round.
+    /// Heard no voter for a round.
     fn cut_off() -> Self {
         let mut kit = Self::following();
         kit.over().whatever();
@@ -162,13 +162,18 @@ impl Kit {
     }
 
     fn hear(&mut self, from: &str, message: impl Into<BallotMessage>) -> Seen {
-        self.hear_life(from, 1, message)
+        self.hear_incarnation(from, 1, message)
     }
 
-    fn hear_life(&mut self, from: &str, life: u64, message: impl Into<BallotMessage>) -> Seen {
+    fn hear_incarnation(
+        &mut self,
+        from: &str,
+        incarnation: u64,
+        message: impl Into<BallotMessage>,
+    ) -> Seen {
         self.step(Input::Received {
             from: id(from),
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             message: message.into(),
         })
     }
@@ -212,7 +217,7 @@ impl Kit {
 
     /// What it says of itself when it is asked.
     fn says(&self) -> Standing {
-        self.machine.standing(self.now)
+        self.machine.core.standing(self.now, &self.machine.state)
     }
 }
 
@@ -317,7 +322,7 @@ impl Seen {
 fn valid(builder: BallotConfigBuilder) -> BallotConfig {
     let ms = Duration::from_millis;
     let builder = builder.timings(Timings::in_process()).round(ms(ROUND));
-    let builder = builder.cap(ms(CAP)).drain(ms(DRAIN)).rest(ms(REST));
+    let builder = builder.cap(ms(CAP)).drain(ms(DRAIN)).cooldown(ms(COOLDOWN));
     builder.build().unwrap()
 }
 
@@ -358,7 +363,7 @@ fn request(counter: u64, max: Option<BallotNumber>, standing: Standing) -> Heart
 fn idle() -> Standing {
     Standing {
         ballot: None,
-        stands: true,
+        eligible: true,
         connected: true,
         hears: None,
     }

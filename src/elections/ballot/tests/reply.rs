@@ -1,4 +1,4 @@
-//! `HeartbeatReply` (L5): counts in its own round, once per voter; late ones lengthen rounds.
+//! `HeartbeatReply`: counts in its own round, once per voter; late ones lengthen rounds.
 
 use super::*;
 
@@ -11,11 +11,11 @@ fn reply(counter: u64, standing: Standing) -> HeartbeatReply {
 
 /// As written the answers are a set of pairs, and this would be a majority of three.
 #[test]
-fn who_answers_twice_with_two_ballots_counts_once() {
+fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
     let mut me = Kit::fresh();
     let five = ["a", "b", "c", LOW, ME].map(id);
     let config = valid(BallotConfig::builder(five));
-    me.machine = Ballot::new(me.machine.me.identity(), &Arc::new(config), None);
+    me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
     let mut me = me.started();
     me.answered(LOW, standing(1, LOW));
     me.answered(LOW, standing(2, LOW));
@@ -35,7 +35,7 @@ fn the_last_word_of_a_voter_counts() {
 }
 
 #[test]
-fn an_answer_to_another_life_or_a_round_to_come_counts_for_nothing() {
+fn an_answer_to_another_incarnation_or_a_round_to_come_counts_for_nothing() {
     let mut me = Kit::following();
     let mut other = reply(me.round, standing(9, LOW));
     other.round.incarnation = Incarnation(2);
@@ -99,7 +99,7 @@ fn an_answer_that_was_counted_already_is_not_late() {
 }
 
 #[test]
-fn a_ballot_of_somebody_else_is_not_its_senders() {
+fn a_ballot_of_another_voter_is_not_its_senders() {
     let mut me = Kit::following();
     me.answered(HIGH, leading(7, HIGH));
     me.answered(LOW, standing(9, HIGH));
@@ -107,12 +107,12 @@ fn a_ballot_of_somebody_else_is_not_its_senders() {
 }
 
 #[test]
-fn an_answer_of_an_earlier_life_does_not_replace_that_of_a_later_one() {
+fn an_answer_of_an_earlier_incarnation_does_not_replace_that_of_a_later_one() {
     let mut me = Kit::following();
     let now = me.round;
-    me.hear_life(LOW, 2, reply(now, idle()))
+    me.hear_incarnation(LOW, 2, reply(now, idle()))
         .nothing_else_happened();
-    me.hear_life(LOW, 1, reply(now, standing(9, LOW)))
+    me.hear_incarnation(LOW, 1, reply(now, standing(9, LOW)))
         .nothing_else_happened();
     me.answered(HIGH, leading(7, HIGH));
     assert!(me.over().events().is_empty());

@@ -1,4 +1,4 @@
-//! `HeartbeatRequest` (L4): always answered; bmax is remembered, if its asker heard a majority.
+//! `HeartbeatRequest`: always answered; bmax is remembered, if its asker heard a majority.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn a_lower_bmax_changes_nothing() {
 
 /// The quorum-connected flag: the partly connected must not push a leader off.
 #[test]
-fn the_bmax_of_who_heard_no_majority_is_not_believed() {
+fn the_bmax_of_a_voter_without_a_majority_is_not_believed() {
     let mut me = Kit::leading();
     me.hear(
         LOW,
@@ -60,7 +60,7 @@ fn the_bmax_of_who_heard_no_majority_is_not_believed() {
 }
 
 #[test]
-fn a_bmax_that_nobody_can_have_taken_is_nonsense() {
+fn a_bmax_that_no_voter_can_have_taken_is_nonsense() {
     let mut me = Kit::following();
     let before = me.machine.record().clone();
     for max in [

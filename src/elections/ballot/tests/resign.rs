@@ -1,4 +1,4 @@
-//! `Resign`: the seat is vacant at once; the one that is named goes first.
+//! `Resign`: the leadership is vacant at once; the one that is named goes first.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn resign(n: u64, successor: Option<&str>) -> Resign {
 }
 
 #[test]
-fn the_heir_takes_a_ballot_above_those_that_others_may_take() {
+fn the_successor_takes_a_ballot_above_those_that_others_may_take() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(ME)))
         .leaderless(7)
@@ -21,7 +21,7 @@ fn the_heir_takes_a_ballot_above_those_that_others_may_take() {
 }
 
 #[test]
-fn everybody_else_asks_and_waits_a_round() {
+fn every_other_voter_asks_and_waits_a_round() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW)))
         .leaderless(7)
@@ -36,7 +36,7 @@ fn everybody_else_asks_and_waits_a_round() {
 }
 
 #[test]
-fn an_heir_that_does_not_come_is_not_waited_for() {
+fn a_successor_that_does_not_come_is_not_waited_for() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW))).whatever();
     me.round += 1;
@@ -45,7 +45,7 @@ fn an_heir_that_does_not_come_is_not_waited_for() {
 }
 
 #[test]
-fn an_heir_that_cannot_be_elected_or_is_cut_off_takes_nothing() {
+fn a_successor_that_cannot_be_elected_or_is_cut_off_takes_nothing() {
     let mut me = Kit::witness();
     me.hear(HIGH, resign(7, Some(ME))).whatever();
     assert_eq!(me.machine.own(), None);
@@ -75,7 +75,7 @@ fn a_resigned_ballot_is_not_elected_again() {
 }
 
 #[test]
-fn an_observer_trusts_nobody_then() {
+fn an_observer_trusts_no_agent_then() {
     let mut me = Kit::observer();
     me.hear(
         HIGH,

@@ -1,4 +1,4 @@
-//! `TimedOut(Round)` and `TimedOut(Again)` (L2, L3): what a round has shown, and the next one.
+//! `TimedOut(Round)` and `TimedOut(Again)`: what a round has shown, and the next one.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn the_own_ballot_may_be_the_highest() {
 }
 
 #[test]
-fn without_a_majority_nobody_is_elected() {
+fn without_a_majority_no_agent_is_elected() {
     let mut me = Kit::fresh();
     me.over()
         .asked(2, None, alone(standing(1, ME)))
@@ -44,9 +44,9 @@ fn without_a_majority_nobody_is_elected() {
         .nothing_else_happened();
 }
 
-/// Scenario 43, at one machine: as written it believes for ever.
+/// Scenario 43, at one machine: as written it leads for ever.
 #[test]
-fn an_isolated_leader_loses_its_seat_and_its_ballot() {
+fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
     let mut me = Kit::leading();
     me.over()
         .lost(8, LostReason::Isolated)
@@ -69,7 +69,7 @@ fn an_isolated_leader_loses_its_seat_and_its_ballot() {
 fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
     let mut me = Kit::following();
     let five = ["a", "b", HIGH, LOW, ME].map(id);
-    me.machine.config = Arc::new(valid(BallotConfig::builder(five)));
+    me.machine.core.config = Arc::new(valid(BallotConfig::builder(five)));
     me.answered(HIGH, leading(7, HIGH));
     assert!(me.over().events().is_empty());
     assert!(!me.machine.is_connected());
@@ -97,9 +97,9 @@ fn a_silent_leader_is_succeeded_by_a_higher_ballot() {
         .whatever();
 }
 
-/// When a partition heals, nobody has heard a majority yet.
+/// When a partition heals, no voter has heard a majority yet.
 #[test]
-fn who_comes_back_does_not_elect_itself_because_all_others_come_back_too() {
+fn a_voter_that_comes_back_does_not_elect_itself_because_all_others_come_back_too() {
     let mut me = Kit::fresh();
     me.over().whatever();
     me.answered(LOW, alone(standing(1, LOW)));
@@ -158,17 +158,17 @@ fn a_leader_stops_when_a_higher_ballot_is_heard() {
 }
 
 #[test]
-fn a_leader_that_only_hears_of_a_higher_ballot_gives_way_to_who_hears_its_holder() {
+fn a_leader_that_only_hears_of_a_higher_ballot_gives_way_to_a_voter_that_hears_its_holder() {
     let mut me = Kit::leading();
     me.hear(LOW, request(1, Some(ballot(9, HIGH)), hearing(9, HIGH)))
         .whatever();
     me.answered(LOW, hearing(9, HIGH));
     me.over().lost(8, LostReason::Superseded).whatever();
-    assert_eq!(me.machine.own(), None, "it stands back");
+    assert_eq!(me.machine.own(), None, "it defers");
 }
 
 #[test]
-fn a_witness_trusts_and_never_stands() {
+fn a_witness_trusts_and_takes_no_ballot() {
     let mut me = Kit::witness();
     me.answered(HIGH, standing(1, HIGH));
     me.over()
@@ -181,7 +181,7 @@ fn a_witness_trusts_and_never_stands() {
 }
 
 #[test]
-fn who_did_not_answer_is_asked_again_within_the_round() {
+fn a_voter_that_did_not_answer_is_asked_again_within_the_round() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
     me.later(AGAIN);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_score_moves_nobody_and_counts_in_the_next_ballot() {
+fn a_score_moves_no_leadership_and_counts_in_the_next_ballot() {
     let mut me = Kit::leading();
     me.set_score(2).nothing_else_happened();
     assert_eq!(me.says().ballot, Some(ballot(8, ME)));
@@ -27,7 +27,7 @@ fn a_leader_that_cannot_be_elected_any_more_drains() {
         .lost(8, LostReason::Resigned)
         .whatever();
     assert_eq!(
-        me.machine.rest, None,
+        me.machine.core.cooldown, None,
         "it may stand as soon as it has a score"
     );
 }
@@ -37,14 +37,14 @@ fn a_candidate_that_cannot_be_elected_any_more_gives_its_ballot_up() {
     let mut me = Kit::fresh();
     me.set_score(None).nothing_else_happened();
     let said = me.says();
-    assert_eq!((said.ballot, said.stands), (None, false));
+    assert_eq!((said.ballot, said.eligible), (None, false));
     me.answered(LOW, idle());
     me.over()
         .asked(
             2,
             None,
             Standing {
-                stands: false,
+                eligible: false,
                 ..idle()
             },
         )
@@ -52,7 +52,7 @@ fn a_candidate_that_cannot_be_elected_any_more_gives_its_ballot_up() {
 }
 
 #[test]
-fn who_becomes_eligible_stands_when_the_seat_is_vacant() {
+fn an_agent_that_becomes_eligible_takes_a_ballot_when_the_leadership_is_vacant() {
     let mut me = Kit::witness();
     me.set_score(5).nothing_else_happened();
     me.answered(LOW, idle());

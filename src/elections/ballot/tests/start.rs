@@ -1,9 +1,9 @@
-//! `Start` (L1): the first life stands at once, a later one when the seat is vacant.
+//! `Start`: the first incarnation stands at once, a later one when the leadership is vacant.
 
 use super::*;
 
 #[test]
-fn the_first_life_takes_a_ballot_durable_before_it_is_said() {
+fn the_first_incarnation_takes_a_ballot_durable_before_it_is_said() {
     let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -16,7 +16,7 @@ fn the_first_life_takes_a_ballot_durable_before_it_is_said() {
 
 /// Scenario 41.
 #[test]
-fn a_later_life_holds_no_ballot_and_leaves_the_leader_alone() {
+fn a_later_incarnation_holds_no_ballot_and_leaves_the_leader_alone() {
     let max = Some(ballot(7, HIGH));
     let record = BallotRecord { n: 3, max };
     let mut me = Kit::unborn(MemberKind::Voter, Some(99), Some(record));
@@ -46,9 +46,9 @@ fn its_next_ballot_is_above_all_that_it_used_and_all_that_it_heard() {
 fn a_witness_asks_and_takes_no_ballot() {
     let mut me = Kit::unborn(MemberKind::Voter, None, None);
     let members = Arc::new(me.members.clone());
-    let stands = false;
+    let eligible = false;
     me.step(Input::Start(members))
-        .asked(1, None, Standing { stands, ..idle() })
+        .asked(1, None, Standing { eligible, ..idle() })
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
 }
@@ -61,10 +61,10 @@ fn an_observer_waits_to_be_told() {
 }
 
 #[test]
-fn who_is_alone_is_the_majority_and_leads_at_once() {
+fn a_single_voter_is_the_majority_and_leads_at_once() {
     let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
     let config = valid(BallotConfig::builder([id(ME)]));
-    me.machine = Ballot::new(me.machine.me.identity(), &Arc::new(config), None);
+    me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
         .wrote(1, None)
@@ -82,21 +82,21 @@ fn who_is_alone_is_the_majority_and_leads_at_once() {
 }
 
 #[test]
-fn before_life_begins_only_the_score_counts() {
+fn before_the_start_only_the_score_counts() {
     let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
     me.hear(LOW, request(1, None, idle()))
         .nothing_else_happened();
     me.fire(BallotTimer::Round).nothing_else_happened();
     me.step(Input::Campaign).nothing_else_happened();
     me.set_score(None).nothing_else_happened();
-    assert!(!me.started().says().stands);
+    assert!(!me.started().says().eligible);
 }
 
 #[test]
-fn who_is_not_listed_observes() {
-    let mut identity = Kit::fresh().machine.me.identity();
+fn an_agent_that_is_not_listed_observes() {
+    let mut identity = Kit::fresh().machine.core.me.identity();
     identity.id = id("stranger");
     let config = valid(BallotConfig::builder([id(ME)]));
     let machine = Ballot::new(identity, &Arc::new(config), None);
-    assert_eq!(machine.me.kind, MemberKind::Observer);
+    assert_eq!(machine.core.me.kind, MemberKind::Observer);
 }

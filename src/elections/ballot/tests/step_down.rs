@@ -1,4 +1,4 @@
-//! `StepDown`, `Drained` and `TimedOut(Drain)`: the work ends, then the belief, then it is said.
+//! `StepDown`, `Drained` and `TimedOut(Drain)`: the work ends, then the leadership, then it is said.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn a_leader_drains_and_resigns() {
 }
 
 #[test]
-fn work_that_takes_too_long_does_not_hold_the_seat() {
+fn work_that_takes_too_long_does_not_hold_the_leadership() {
     let mut me = draining(None);
     me.fire(BallotTimer::Drain)
         .lost(8, LostReason::Resigned)
@@ -45,8 +45,8 @@ fn work_that_takes_too_long_does_not_hold_the_seat() {
 }
 
 #[test]
-fn the_heir_is_the_best_voter_that_is_up_unless_one_is_wished_for() {
-    for (wish, gone, heir) in [
+fn the_successor_is_the_best_voter_that_is_up_unless_one_is_asked_for() {
+    for (wanted, gone, successor) in [
         (None, None, Some(HIGH)),
         (None, Some(HIGH), Some(LOW)),
         (Some(LOW), None, Some(LOW)),
@@ -58,49 +58,52 @@ fn the_heir_is_the_best_voter_that_is_up_unless_one_is_wished_for() {
             me.told(|members| members.down(&id(gone), Incarnation(1)))
                 .whatever();
         }
-        let to = heir.map(id);
-        me.step(Input::StepDown { to: wish.map(id) })
+        let to = successor.map(id);
+        me.step(Input::StepDown { to: wanted.map(id) })
             .notified(Event::Draining { term: Term(8), to })
             .whatever();
     }
 }
 
 #[test]
-fn who_stepped_down_rests_while_somebody_else_stands() {
+fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     let mut me = draining(None);
     me.step(Input::Drained).whatever();
-    assert!(!me.says().stands);
+    assert!(!me.says().eligible);
     me.answered(LOW, idle());
     me.over().whatever();
     assert_eq!(me.machine.own(), None, "low takes one");
 
-    let mut rested = me.clone();
-    let until = rested.machine.rest.unwrap();
-    assert!(rested.machine.stands(until), "from that very moment on");
-    rested.later(REST);
-    rested.answered(LOW, idle());
-    rested.over().wrote(9, Some(ballot(8, ME))).whatever();
+    let mut cooled = me.clone();
+    let until = cooled.machine.core.cooldown.unwrap();
+    assert!(
+        cooled.machine.core.is_eligible(until),
+        "from that very moment on"
+    );
+    cooled.later(COOLDOWN);
+    cooled.answered(LOW, idle());
+    cooled.over().wrote(9, Some(ballot(8, ME))).whatever();
 
-    let nobody = Standing {
-        stands: false,
+    let ineligible = Standing {
+        eligible: false,
         ..idle()
     };
-    me.answered(LOW, nobody);
+    me.answered(LOW, ineligible);
     me.over().wrote(9, Some(ballot(8, ME))).whatever();
 }
 
 #[test]
-fn a_score_or_a_campaign_ends_the_rest() {
-    for wish in [Input::Campaign, Input::SetScore(Some(5.into()))] {
+fn a_score_or_a_campaign_ends_the_cooldown() {
+    for command in [Input::Campaign, Input::SetScore(Some(5.into()))] {
         let mut me = draining(None);
         me.step(Input::Drained).whatever();
-        me.step(wish).whatever();
-        assert!(me.says().stands);
+        me.step(command).whatever();
+        assert!(me.says().eligible);
     }
 }
 
 #[test]
-fn nobody_else_drains() {
+fn no_other_agent_drains() {
     for (name, mut me) in Kit::states() {
         if name != "leading" {
             me.step(Input::StepDown { to: None })
@@ -120,9 +123,9 @@ fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
     me.step(Input::Drained).nothing_else_happened();
 }
 
-/// It was told to go; a seat that is lost while the work ends is no reason to come back.
+/// It was told to go; a leadership that is lost while the work ends is no reason to come back.
 #[test]
-fn a_leader_that_loses_the_seat_while_it_drains_stands_back_too() {
+fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     let mut me = Kit::leading();
     me.step(Input::StepDown { to: None }).whatever();
     me.over().lost(8, LostReason::Isolated).whatever();
@@ -131,8 +134,8 @@ fn a_leader_that_loses_the_seat_while_it_drains_stands_back_too() {
         me.over().whatever();
         assert_eq!(me.machine.own(), None);
     }
-    me.later(REST);
+    me.later(COOLDOWN);
     me.answered(LOW, idle());
     me.over().whatever();
-    assert!(me.machine.own().is_some(), "it has rested");
+    assert!(me.machine.own().is_some(), "it has cooled");
 }

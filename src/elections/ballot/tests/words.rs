@@ -28,14 +28,14 @@ fn messages_read_as_what_they_mean() {
         )
     );
     let witness = Standing {
-        stands: false,
+        eligible: false,
         ..idle()
     };
     assert_eq!(
         of(request(1, None, witness).into()),
         (
             "heartbeat_request",
-            "heartbeat_request 1.1, does not stand".into(),
+            "heartbeat_request 1.1, is not eligible".into(),
             0
         )
     );

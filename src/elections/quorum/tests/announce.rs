@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_voter_follows_writes_promises_and_acknowledges() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     me.hear(HIGH, elected(OLD, 9))
         .wrote(OLD, HIGH)
         .notified(Event::NewLeader(leader(HIGH, OLD)))
@@ -31,7 +31,7 @@ fn a_heartbeat_prolongs_the_promise() {
 /// 25
 #[test]
 fn a_missed_announcement_heals_with_a_heartbeat() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     me.hear(LOW, heartbeat(OLD, 1)).wrote(OLD, LOW).whatever();
     assert_eq!(me.view().leader, Some(leader(LOW, OLD)));
 }
@@ -75,8 +75,8 @@ fn a_newer_leader_supersedes_this_one() {
 }
 
 #[test]
-fn a_candidate_follows_whoever_won() {
-    for mut me in [Kit::probing(), Kit::claiming(), Kit::elected()] {
+fn a_candidate_follows_the_winner() {
+    for mut me in [Kit::asking(), Kit::claiming(), Kit::elected()] {
         me.hear(LOW, elected(50, 1)).wrote(50, LOW).whatever();
         assert_eq!(me.view().role, Role::Follower);
         assert_eq!(me.view().leader, Some(leader(LOW, 50)));
@@ -86,7 +86,7 @@ fn a_candidate_follows_whoever_won() {
 
 #[test]
 fn a_vote_in_that_term_for_another_one_does_not_hinder() {
-    let mut me = Kit::with_turn().after(LOW, claim(OLD, 1));
+    let mut me = Kit::vacant().after(LOW, claim(OLD, 1));
     let seen = me.hear(HIGH, elected(OLD, 9));
     assert!(!seen.writes());
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
@@ -102,7 +102,7 @@ fn silence_ends_with_the_promise() {
     me.later(1)
         .fire(Timer::Election)
         .notified(Event::NoLeader { term: Term(OLD) })
-        .set(Timer::Election, 0) // nobody waits for the one that fell silent
+        .set(Timer::Election, 0) // no agent waits for the one that fell silent
         .nothing_else_happened();
 }
 
@@ -133,7 +133,7 @@ fn a_resigned_leadership_is_not_followed_again() {
 
 #[test]
 fn what_the_available_mode_says_is_none_of_this_mode() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     let sent_at = None;
     me.hear(
         HIGH,
@@ -154,7 +154,7 @@ fn what_the_available_mode_says_is_none_of_this_mode() {
 }
 
 #[test]
-fn who_rests_says_that_it_does_not_stand() {
+fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
     let mut me = Kit::leading();
     me.step(Input::StepDown { to: None }).whatever();
     me.step(Input::Drained).whatever();

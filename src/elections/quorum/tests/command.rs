@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn campaigning_asks_now_unless_bound() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     me.step(Input::Campaign)
         .asked(elect(0, 5))
         .set(Timer::Round, E)
@@ -41,7 +41,7 @@ fn a_leader_that_campaigns_is_heard() {
 }
 
 #[test]
-fn who_cannot_be_elected_does_not_campaign() {
+fn an_ineligible_agent_does_not_campaign() {
     for mut me in [Kit::witness(), Kit::observer()] {
         me.step(Input::Campaign).nothing_else_happened();
     }
@@ -49,7 +49,7 @@ fn who_cannot_be_elected_does_not_campaign() {
 
 /// `slot-by-rank`
 #[test]
-fn who_becomes_eligible_takes_a_turn() {
+fn an_agent_that_becomes_eligible_takes_a_slot() {
     let mut me = Kit::witness();
     me.set_score(5)
         .set(Timer::Election, S)
@@ -60,7 +60,7 @@ fn who_becomes_eligible_takes_a_turn() {
 
 #[test]
 fn a_round_belongs_to_one_score() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     let again = Elect {
         round: round(2),
         ..elect(MINE - 1, 10)
@@ -72,8 +72,8 @@ fn a_round_belongs_to_one_score() {
 }
 
 #[test]
-fn who_becomes_ineligible_gives_up() {
-    for mut me in [Kit::with_turn(), Kit::probing(), Kit::claiming()] {
+fn an_agent_that_becomes_ineligible_gives_up() {
+    for mut me in [Kit::vacant(), Kit::asking(), Kit::claiming()] {
         me.set_score(None).nothing_else_happened();
         assert_eq!(me.view().role, Role::Follower);
         me.fire(Timer::Round).nothing_else_happened();
@@ -97,7 +97,7 @@ fn a_leader_tells_its_score() {
 }
 
 #[test]
-fn campaigning_ends_a_rest() {
+fn campaigning_ends_a_cooldown() {
     let mut me = Kit::leading();
     me.step(Input::StepDown { to: None }).whatever();
     me.step(Input::Drained).whatever();
@@ -119,7 +119,7 @@ fn campaigning_ends_a_rest() {
 fn a_timer_of_another_role_is_ignored() {
     use Timer::{Drain, Election, Heartbeat, Lease, Round};
     for mut me in [
-        Kit::with_turn(),
+        Kit::vacant(),
         Kit::following(),
         Kit::witness(),
         Kit::observer(),
@@ -129,7 +129,7 @@ fn a_timer_of_another_role_is_ignored() {
         }
     }
     for mut me in [
-        Kit::probing(),
+        Kit::asking(),
         Kit::claiming(),
         Kit::elected(),
         Kit::leading(),

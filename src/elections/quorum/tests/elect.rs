@@ -1,4 +1,4 @@
-//! `Elect`, `Ok` and `Yield`: asking, and answering who asks.
+//! `Elect`, `Ok` and `Yield`: asking, and answering an asker.
 
 use super::*;
 
@@ -20,16 +20,16 @@ fn a_question_changes_nothing_durable_in_any_role() {
 }
 
 #[test]
-fn a_voter_consents_to_who_outranks_it() {
-    let mut me = Kit::with_turn();
+fn a_voter_consents_to_an_agent_that_outranks_it() {
+    let mut me = Kit::vacant();
     me.hear(HIGH, elect(4, 9))
         .sent(HIGH, yields_at(1, 4))
         .nothing_else_happened();
 }
 
 #[test]
-fn a_voter_objects_to_who_it_outranks_and_asks_itself() {
-    let mut me = Kit::with_turn();
+fn a_voter_objects_to_an_agent_that_it_outranks_and_asks_itself() {
+    let mut me = Kit::vacant();
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))
         .asked(elect(4, 5))
@@ -40,7 +40,7 @@ fn a_voter_objects_to_who_it_outranks_and_asks_itself() {
 
 #[test]
 fn it_objects_to_the_same_one_only_once() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))
         .whatever();
@@ -55,7 +55,7 @@ fn it_objects_to_the_same_one_only_once() {
 }
 
 #[test]
-fn who_rests_consents_to_everybody_until_it_asks_itself() {
+fn an_agent_in_its_cooldown_consents_to_all_until_it_asks_itself() {
     let mut me = Kit::leading();
     me.step(Input::StepDown { to: None }).whatever();
     me.step(Input::Drained).whatever();
@@ -79,7 +79,7 @@ fn a_witness_never_objects() {
 }
 
 #[test]
-fn who_is_bound_to_a_leader_says_for_how_long() {
+fn a_voter_that_is_bound_to_a_leader_says_for_how_long() {
     let mut me = Kit::following();
     me.later(25)
         .hear(LOW, elect(9, 1))
@@ -91,7 +91,7 @@ fn who_is_bound_to_a_leader_says_for_how_long() {
 }
 
 #[test]
-fn a_believing_leader_says_for_how_long() {
+fn a_leader_with_a_lease_says_for_how_long() {
     let mut me = Kit::leading();
     me.later(10)
         .hear(HIGH, elect(9, 9))
@@ -110,8 +110,8 @@ fn a_term_that_is_not_new_is_stale() {
 
 /// `ask-before-claim`
 #[test]
-fn a_turn_begins_by_asking() {
-    let mut me = Kit::with_turn();
+fn a_campaign_begins_by_asking() {
+    let mut me = Kit::vacant();
     me.fire(Timer::Election)
         .set(Timer::Election, S)
         .nothing_else_happened();
@@ -124,8 +124,8 @@ fn a_turn_begins_by_asking() {
 
 /// `wait-for-higher-ranked`
 #[test]
-fn a_claim_waits_for_the_word_of_who_outranks_it() {
-    let mut me = Kit::probing().after(LOW, yields(1));
+fn a_claim_waits_for_the_voter_that_outranks_it() {
+    let mut me = Kit::asking().after(LOW, yields(1));
     assert!(
         matches!(me.machine.state, State::Asking(_)),
         "a quorum, but HIGH is silent"
@@ -139,7 +139,7 @@ fn a_claim_waits_for_the_word_of_who_outranks_it() {
 
 #[test]
 fn a_claim_does_not_wait_for_ever() {
-    let mut me = Kit::probing().after(LOW, yields(1));
+    let mut me = Kit::asking().after(LOW, yields(1));
     me.later(E - 1)
         .fire(Timer::Round)
         .set(Timer::Round, 1)
@@ -148,8 +148,8 @@ fn a_claim_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_claim_does_not_wait_for_who_is_certainly_down() {
-    let mut me = Kit::probing().after(LOW, yields(1));
+fn a_claim_does_not_wait_for_a_voter_that_is_down() {
+    let mut me = Kit::asking().after(LOW, yields(1));
     me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
         .nothing_else_happened();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
@@ -171,7 +171,7 @@ fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
 
 #[test]
 fn consent_counts_for_its_own_round_only() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     me.later(E).fire(Timer::Round).whatever();
     me.later(S).fire(Timer::Election).whatever();
     let before = me.machine.clone();
@@ -191,7 +191,7 @@ fn consent_counts_for_its_own_round_only() {
 #[test]
 fn an_answer_that_comes_late_changes_nothing() {
     for (role, mut me) in Kit::roles() {
-        if role == "probing" {
+        if role == "asking" {
             continue;
         }
         let before = me.machine.clone();
@@ -208,7 +208,7 @@ fn an_answer_that_comes_late_changes_nothing() {
 
 #[test]
 fn an_objection_makes_it_stand_back() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     me.hear(HIGH, objects(1, 9))
         .set(Timer::Election, W)
         .nothing_else_happened();
@@ -218,7 +218,7 @@ fn an_objection_makes_it_stand_back() {
 
 #[test]
 fn a_stale_term_is_asked_again_higher() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     me.hear(LOW, stale(1, 20))
         .set(Timer::Election, S)
         .nothing_else_happened();
@@ -233,7 +233,7 @@ fn a_stale_term_is_asked_again_higher() {
 
 #[test]
 fn refusals_by_all_end_the_round_at_once() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     me.hear(LOW, alive(1, 0, 40)).nothing_else_happened();
     me.hear(HIGH, alive(1, 0, 60))
         .set(Timer::Election, 60 + S)
@@ -242,7 +242,7 @@ fn refusals_by_all_end_the_round_at_once() {
 
 #[test]
 fn without_a_quorum_it_tries_again_later() {
-    let mut me = Kit::probing();
+    let mut me = Kit::asking();
     me.later(E)
         .fire(Timer::Round)
         .set(Timer::Election, S)
@@ -251,7 +251,7 @@ fn without_a_quorum_it_tries_again_later() {
 }
 
 #[test]
-fn nobody_listens_to_strangers_and_observers() {
+fn no_voter_listens_to_strangers_and_observers() {
     for (role, mut me) in Kit::roles() {
         let before = me.machine.clone();
         for from in [EYE, "stranger", ME] {

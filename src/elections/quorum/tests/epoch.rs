@@ -101,7 +101,7 @@ fn a_record_of_a_later_epoch_is_refused() {
 }
 
 #[test]
-fn a_machine_with_a_record_of_a_later_epoch_votes_for_nobody() {
+fn a_machine_with_a_record_of_a_later_epoch_gives_no_vote() {
     let mut me = Kit::reborn(of_epoch(0), MemberKind::Voter, Some(5), record(NEXT + 2));
     start(&mut me).whatever();
     let before = me.machine.core.voter.record.clone();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn belief_begins_with_a_quorum_of_acknowledgements() {
+fn the_lease_begins_with_a_quorum_of_acknowledgements() {
     let mut me = Kit::elected();
     let said = me.now;
     me.later(3)
@@ -84,7 +84,7 @@ impl Kit {
 
 /// 62: a predicate of the clock, not an event.
 #[test]
-fn belief_ends_with_the_lease_before_any_step() {
+fn the_leadership_ends_with_the_lease_before_any_step() {
     let mut me = Kit::leading();
     me.later(D - 1);
     assert_eq!(me.view().leading, Some(Term(MINE)));
@@ -163,7 +163,7 @@ fn the_lease_timer_moves_with_the_lease() {
 
 /// `give-up-unacknowledged`
 #[test]
-fn who_is_not_acknowledged_gives_up() {
+fn an_elected_agent_that_is_not_acknowledged_gives_up() {
     let mut me = Kit::elected();
     me.later(E)
         .fire(Timer::Round)
@@ -178,7 +178,7 @@ fn who_is_not_acknowledged_gives_up() {
 
 /// 72
 #[test]
-fn who_does_not_believe_yet_steps_down_for_a_higher_term() {
+fn without_a_lease_an_elected_agent_steps_down_for_a_higher_term() {
     let mut me = Kit::elected();
     me.hear(LOW, nack(MINE)).nothing_else_happened();
     me.hear(LOW, nack(20))
@@ -190,7 +190,7 @@ fn who_does_not_believe_yet_steps_down_for_a_higher_term() {
 
 /// 58, `raise-term-without-gap`
 #[test]
-fn a_believing_leader_raises_its_term_without_a_gap() {
+fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
     let mut me = Kit::leading();
     me.hear(HIGH, nack(20))
         .wrote(21, ME)

@@ -1,10 +1,10 @@
-//! `Members`: certain ends, and guesses.
+//! `Members`: confirmed ends, and suspicions.
 
 use super::{super::state::Certainty, *};
 
 /// 74
 #[test]
-fn the_certain_end_of_the_holder_voids_the_promise() {
+fn the_confirmed_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -17,7 +17,7 @@ fn the_certain_end_of_the_holder_voids_the_promise() {
 }
 
 #[test]
-fn after_a_certain_end_turns_come_in_steps_of_a_delay() {
+fn after_a_confirmed_end_slots_come_in_steps_of_a_delay() {
     let mut me = Kit::following_low();
     me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -27,7 +27,7 @@ fn after_a_certain_end_turns_come_in_steps_of_a_delay() {
 
 /// So that the next attempt comes as soon, if this one fails.
 #[test]
-fn an_attempt_at_once_remembers_whose_certain_end_it_follows() {
+fn an_attempt_at_once_remembers_whose_confirmed_end_it_follows() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
         .whatever();
@@ -41,7 +41,7 @@ fn an_attempt_at_once_remembers_whose_certain_end_it_follows() {
 
 /// `only-confirmed-end-voids`: the voter that it follows goes on.
 #[test]
-fn the_certain_end_of_another_than_the_leader_leaves_the_leader() {
+fn the_confirmed_end_of_another_than_the_leader_leaves_the_leader() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
         .nothing_else_happened();
@@ -67,18 +67,18 @@ fn a_guess_voids_no_promise() {
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
-/// `only-confirmed-end-voids` (b): the leader restarted, was elected again, and now its former life is reported.
+/// `only-confirmed-end-voids` (b): the leader restarted, was elected again, and now its former incarnation is reported.
 #[test]
-fn the_end_of_a_former_life_voids_no_promise_to_the_present_one() {
+fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     let again = |kit: Kit| {
         let mut me = kit;
         me.told(|m| _ = m.up(&id(HIGH), Incarnation(2))).whatever();
-        me.hear_life(HIGH, 2, heartbeat(OLD, 9)).whatever();
+        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
         me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
             .whatever();
         me
     };
-    let mut me = again(Kit::with_turn());
+    let mut me = again(Kit::vacant());
     assert!(me.machine.core.voter.promise.is_some());
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P))
@@ -90,7 +90,7 @@ fn the_end_of_a_former_life_voids_no_promise_to_the_present_one() {
 }
 
 #[test]
-fn a_later_life_is_not_followed_in_the_former_ones_place() {
+fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
     let mut me = Kit::following();
     me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -102,7 +102,7 @@ fn a_later_life_is_not_followed_in_the_former_ones_place() {
 }
 
 #[test]
-fn who_left_is_not_followed_and_its_promise_holds() {
+fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
     let mut me = Kit::following();
     me.told(|m| _ = m.leave(&id(HIGH)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -112,7 +112,7 @@ fn who_left_is_not_followed_and_its_promise_holds() {
 }
 
 #[test]
-fn an_observer_hears_of_a_certain_end() {
+fn an_observer_hears_of_a_confirmed_end() {
     let mut me = Kit::observer().after(HIGH, heartbeat(OLD, 9));
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -121,7 +121,7 @@ fn an_observer_hears_of_a_certain_end() {
 
 #[test]
 fn a_newer_score_in_the_snapshot_replaces_what_was_heard() {
-    let mut me = Kit::with_turn().after(LOW, elect(0, 7));
+    let mut me = Kit::vacant().after(LOW, elect(0, 7));
     assert_eq!(me.machine.core.score_of(&id(LOW)), Some(7.into()));
     me.told(|_| ()).nothing_else_happened();
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_newer_score_in_the_snapshot_replaces_what_was_heard() {
 
 #[test]
 fn a_snapshot_does_not_change_who_votes() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     let more = ["x", "y", "z"]
         .map(|name| Member::up(id(name), MemberKind::Voter, Some(50.into()), Incarnation(1)));
     me.told(|m| m.join(more)).nothing_else_happened();

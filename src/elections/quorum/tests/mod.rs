@@ -109,18 +109,18 @@ impl Kit {
     }
 
     /// A follower without a leader: HIGH goes first.
-    fn with_turn() -> Self {
+    fn vacant() -> Self {
         Self::unborn(config(), MemberKind::Voter, Some(5)).started()
     }
 
     /// A follower of HIGH, which leads in the term [`OLD`].
     fn following() -> Self {
-        Self::with_turn().after(HIGH, heartbeat(OLD, 9))
+        Self::vacant().after(HIGH, heartbeat(OLD, 9))
     }
 
     /// A follower of LOW in the term [`OLD`].
     fn following_low() -> Self {
-        Self::with_turn().after(LOW, heartbeat(OLD, 1))
+        Self::vacant().after(LOW, heartbeat(OLD, 1))
     }
 
     fn witness() -> Self {
@@ -134,11 +134,11 @@ impl Kit {
     }
 
     /// Asks whether it may claim the term [`MINE`]: it has heard of the one before.
-    fn probing() -> Self {
-        Self::probing_by(config())
+    fn asking() -> Self {
+        Self::asking_by(config())
     }
 
-    fn probing_by(config: QuorumConfig) -> Self {
+    fn asking_by(config: QuorumConfig) -> Self {
         let mut kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
         kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(Timer::Election).whatever();
@@ -152,14 +152,14 @@ impl Kit {
     }
 
     fn claiming_by(config: QuorumConfig) -> Self {
-        let kit = Self::probing_by(config)
+        let kit = Self::asking_by(config)
             .after(LOW, yields(1))
             .after(HIGH, yields(1));
         assert!(matches!(kit.machine.state, State::Claiming(_)));
         kit
     }
 
-    /// Has been elected, and does not believe yet.
+    /// Has been elected, and holds no lease yet.
     fn elected() -> Self {
         Self::elected_by(config())
     }
@@ -186,12 +186,12 @@ impl Kit {
     /// Every role, by its name.
     fn roles() -> [(&'static str, Self); 9] {
         [
-            ("with a turn", Self::with_turn()),
+            ("vacant", Self::vacant()),
             ("following", Self::following()),
             ("following one below", Self::following_low()),
             ("witness", Self::witness()),
             ("observer", Self::observer()),
-            ("probing", Self::probing()),
+            ("asking", Self::asking()),
             ("claiming", Self::claiming()),
             ("elected", Self::elected()),
             ("leading", Self::leading()),
@@ -205,15 +205,20 @@ impl Kit {
         Seen(out.drain().filter(told).collect())
     }
 
-    /// A message from that peer's first life.
+    /// A message from that peer's first incarnation.
     fn hear(&mut self, from: &str, message: impl Into<BullyMessage>) -> Seen {
-        self.hear_life(from, 1, message)
+        self.hear_incarnation(from, 1, message)
     }
 
-    fn hear_life(&mut self, from: &str, life: u64, message: impl Into<BullyMessage>) -> Seen {
+    fn hear_incarnation(
+        &mut self,
+        from: &str,
+        incarnation: u64,
+        message: impl Into<BullyMessage>,
+    ) -> Seen {
         self.step(Input::Received {
             from: id(from),
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             message: message.into(),
         })
     }

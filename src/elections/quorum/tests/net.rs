@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a machine has to say, delivered at once to those who listen.
+/// What a machine has to say, delivered at once to the agents that listen.
 fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
     let mut queue: VecDeque<(usize, Seen)> = VecDeque::from([(from, seen)]);
     while let Some((from, seen)) = queue.pop_front() {
@@ -56,9 +56,9 @@ fn leading(kits: &[(&str, Kit)]) -> Vec<Term> {
         .collect()
 }
 
-/// `only-confirmed-end-voids` (a): an end is certain only once its belief is revoked, since a crashed agent runs no code.
+/// `only-confirmed-end-voids` (a): an end is confirmed only once its leadership is revoked, since a crashed agent runs no code.
 #[test]
-fn a_certain_end_that_is_reported_before_the_belief_ended_makes_two_believe() {
+fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     let mut all = three();
     let [low, me, high] = &mut all;
     let end = |m: &mut Members| _ = m.down(&id(HIGH), Incarnation(1));
@@ -67,7 +67,11 @@ fn a_certain_end_that_is_reported_before_the_belief_ended_makes_two_believe() {
     let revoked = high.1.clone();
     deliver(&mut all[..2], 1, seen);
     assert_eq!(all[1].1.view().leading, Some(Term(2)));
-    assert_eq!(revoked.view().leading, Some(Term(1)), "nobody had told it");
+    assert_eq!(
+        revoked.view().leading,
+        Some(Term(1)),
+        "no agent had told it"
+    );
 }
 
 /// 67, 15: the whole of a hand-over, without a clock moving.
@@ -98,7 +102,7 @@ fn a_voter_with_a_higher_term_costs_no_leadership() {
 
 /// 73
 #[test]
-fn two_who_claim_the_same_term_are_not_both_elected() {
+fn two_that_claim_the_same_term_are_not_both_elected() {
     let mut all = three();
     let seen = all[2].1.step(Input::StepDown { to: None });
     seen.whatever();

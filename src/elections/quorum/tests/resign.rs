@@ -24,7 +24,7 @@ fn stepping_down_drains_first() {
 
 /// `lose-before-resign`
 #[test]
-fn the_belief_ends_before_it_is_said() {
+fn the_leadership_ends_before_it_is_said() {
     let mut me = Kit::leading();
     me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
     me.step(Input::Drained)
@@ -85,7 +85,7 @@ fn the_best_one_that_is_heard_succeeds() {
         .whatever();
     assert_eq!(successor(witness, None).as_deref(), Some(LOW));
     me.later(2 * H + 1);
-    assert_eq!(successor(me, Some(LOW)), None, "nobody was heard lately");
+    assert_eq!(successor(me, Some(LOW)), None, "no voter was heard lately");
 }
 
 /// `drain-when-ineligible`
@@ -106,7 +106,7 @@ fn a_leader_that_becomes_ineligible_hands_over() {
 }
 
 #[test]
-fn who_does_not_believe_yet_resigns_at_once() {
+fn without_a_lease_an_elected_agent_resigns_at_once() {
     let mut me = Kit::elected();
     me.step(Input::StepDown { to: None })
         .sent_all(resign(MINE, None))
@@ -116,7 +116,7 @@ fn who_does_not_believe_yet_resigns_at_once() {
 
 /// `ResignFinal`
 #[test]
-fn a_planted_leader_believes_after_it_resigned() {
+fn a_planted_leader_leads_after_it_resigned() {
     let mut me = Kit::leading_by(config().planted(Defect::BeliefAfterResign));
     me.step(Input::StepDown { to: None }).whatever();
     me.step(Input::Drained)
@@ -126,11 +126,11 @@ fn a_planted_leader_believes_after_it_resigned() {
 }
 
 #[test]
-fn who_does_not_lead_does_not_step_down() {
+fn only_a_leader_steps_down() {
     for mut me in [
-        Kit::with_turn(),
+        Kit::vacant(),
         Kit::following(),
-        Kit::probing(),
+        Kit::asking(),
         Kit::claiming(),
     ] {
         me.step(Input::StepDown { to: None })
@@ -168,7 +168,7 @@ fn the_others_wait_for_the_successor() {
 }
 
 #[test]
-fn without_a_successor_turns_come_by_rank() {
+fn without_a_successor_slots_come_by_rank() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, None))
         .notified(Event::NoLeader { term: Term(OLD) })
@@ -216,15 +216,15 @@ fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
 }
 
 #[test]
-fn who_asks_already_claims_when_it_is_named() {
-    let mut me = Kit::probing();
+fn an_agent_that_asks_already_claims_when_it_is_named() {
+    let mut me = Kit::asking();
     me.hear(HIGH, resign(MINE, Some(ME)))
         .wrote(MINE + 1, ME)
         .whatever();
 }
 
 #[test]
-fn leaders_and_claimants_need_no_place() {
+fn leaders_and_claimants_take_nothing_over() {
     for mut me in [Kit::claiming(), Kit::elected(), Kit::leading()] {
         me.hear(HIGH, resign(50, Some(ME))).nothing_else_happened();
     }

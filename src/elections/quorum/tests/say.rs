@@ -14,7 +14,7 @@ pub(super) fn round(counter: u64) -> Round {
     }
 }
 
-/// A probe for the term after `seen`.
+/// A question for the term after `seen`.
 pub(super) fn elect(seen: u64, score: i32) -> Elect {
     Elect {
         round: round(1),

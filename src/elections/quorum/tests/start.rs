@@ -12,7 +12,7 @@ fn recovered(term: u64) -> Kit {
 }
 
 #[test]
-fn nothing_happens_before_life_begins() {
+fn nothing_happens_before_the_start() {
     let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
     me.hear(LOW, elect(1, 1)).nothing_else_happened();
     me.hear(LOW, claim(1, 1)).nothing_else_happened();
@@ -27,7 +27,7 @@ fn nothing_happens_before_life_begins() {
 }
 
 #[test]
-fn a_turn_comes_after_a_step_for_each_more_important_voter() {
+fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
     let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
     start(&mut me)
         .set(Timer::Election, S)
@@ -35,7 +35,7 @@ fn a_turn_comes_after_a_step_for_each_more_important_voter() {
 }
 
 #[test]
-fn who_is_certainly_down_is_not_waited_for() {
+fn a_voter_that_is_down_is_not_waited_for() {
     let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
     me.members.down(&id(HIGH), Incarnation(1));
     start(&mut me).set(Timer::Election, 0).whatever();
@@ -51,7 +51,7 @@ fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
 }
 
 #[test]
-fn witnesses_and_observers_have_no_turn() {
+fn witnesses_and_observers_have_no_slot() {
     let mut me = Kit::unborn(config(), MemberKind::Voter, None);
     start(&mut me).nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
@@ -105,7 +105,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
 
 /// `one-vote-per-term`, 58: over all its incarnations one vote a term.
 #[test]
-fn a_voter_that_comes_back_votes_for_nobody_else_in_that_term() {
+fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
     let mut me = recovered(OLD);
     start(&mut me).whatever();
     me.later(P);
@@ -132,7 +132,7 @@ fn a_voter_that_abstains_follows_all_the_same() {
 }
 
 #[test]
-fn a_store_that_was_only_created_binds_nobody() {
+fn a_store_that_was_only_created_binds_no_voter() {
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), Vote::default());
     start(&mut me).set(Timer::Election, S).whatever();
     me.hear(LOW, claim(1, 1)).wrote(1, LOW).whatever();

@@ -132,12 +132,12 @@ fn consent_to_an_earlier_challenge_does_not_count() {
 }
 
 #[test]
-fn nobody_asks_a_better_leader_or_where_leaders_are_left_alone() {
+fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
     let sticky = QuorumConfig::builder([LOW, ME, HIGH].map(id))
         .timings(Timings::in_process())
         .preemption(Preemption::Never);
     let kit = Kit::unborn(sticky.build().unwrap(), MemberKind::Voter, Some(5)).started();
-    for (from, score, kit) in [(HIGH, 9, Kit::with_turn()), (LOW, 1, kit)] {
+    for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
         let mut me = kit;
         for _ in 0..100 {
             let seen = me.later(H).hear(from, heartbeat(OLD, score));
@@ -148,7 +148,7 @@ fn nobody_asks_a_better_leader_or_where_leaders_are_left_alone() {
 
 /// `ask-before-takeover`
 #[test]
-fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_place() {
+fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_leadership() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
     me.hear(HIGH, yields(1)).nothing_else_happened();
     let takeover = Takeover { term: Term(OLD) };
@@ -194,7 +194,7 @@ fn a_challenge_without_a_quorum_is_not_repeated_soon() {
 
 /// `leader-decides-takeover`
 #[test]
-fn a_leader_gives_way_to_who_was_steady_for_long_enough() {
+fn a_leader_gives_way_to_an_agent_that_was_steady_for_long_enough() {
     let mut me = heard(AFTER);
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, yields_at(1, MINE))
@@ -224,7 +224,7 @@ fn a_leader_says_for_how_long_it_does_not_give_way() {
 }
 
 #[test]
-fn a_leader_gives_way_only_to_who_is_heard_and_better_in_its_own_term() {
+fn a_leader_gives_way_only_to_a_better_agent_that_is_heard_in_its_own_term() {
     let takeover = Takeover { term: Term(MINE) };
     let mut me = heard(AFTER);
     me.hear(LOW, takeover.clone()).nothing_else_happened();
@@ -272,7 +272,7 @@ fn another_voter_consents_if_it_would_be_free() {
     me.hear(HIGH, wants("other", OLD))
         .sent(HIGH, alive(1, OLD, P))
         .nothing_else_happened();
-    let mut me = Kit::with_turn().after(LOW, claim(9, 1));
+    let mut me = Kit::vacant().after(LOW, claim(9, 1));
     me.hear(HIGH, wants(LOW, OLD))
         .sent(HIGH, stale(1, 9))
         .nothing_else_happened();
@@ -280,8 +280,8 @@ fn another_voter_consents_if_it_would_be_free() {
 
 /// `wait-longer-for-flapping`, 57
 #[test]
-fn who_keeps_losing_the_leadership_is_waited_for_longer() {
-    let mut me = Kit::with_turn();
+fn an_agent_that_keeps_losing_the_leadership_waits_longer() {
+    let mut me = Kit::vacant();
     me.machine.core.voter.seen = Term(MINE - 1);
     me.hear(HIGH, heartbeat(MINE - 1, 9)).whatever();
     me.later(P).fire(Timer::Election).whatever();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_vote_is_durable_before_it_is_given() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::vacant();
     me.hear(LOW, claim(4, 1))
         .wrote(4, LOW)
         .set(Timer::Election, W)
@@ -16,7 +16,7 @@ fn a_vote_is_durable_before_it_is_given() {
 /// `VoteOnce`
 #[test]
 fn a_voter_votes_once_in_a_term() {
-    let mut me = Kit::with_turn().after(LOW, claim(4, 1));
+    let mut me = Kit::vacant().after(LOW, claim(4, 1));
     me.hear(HIGH, claim(4, 9))
         .sent(HIGH, refuses(4, 4, 0))
         .nothing_else_happened();
@@ -43,7 +43,7 @@ fn a_refused_claim_changes_nothing_durable() {
 }
 
 #[test]
-fn a_promise_that_is_over_binds_nobody() {
+fn a_promise_that_is_over_binds_no_voter() {
     let mut me = Kit::following();
     me.later(P)
         .hear(LOW, claim(OLD + 1, 1))
@@ -55,7 +55,7 @@ fn a_promise_that_is_over_binds_nobody() {
 }
 
 #[test]
-fn a_released_promise_binds_nobody() {
+fn a_released_promise_binds_no_voter() {
     let released = |term| Claim {
         released: Some(leadership(HIGH, term)),
         ..claim(OLD + 1, 1)
@@ -86,21 +86,23 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
         .nothing_else_happened();
 }
 
-/// A later life of the holder asks: what the former one was promised goes on.
+/// A later incarnation of the holder asks: what the former one was promised goes on.
 #[test]
-fn a_vote_for_a_new_life_keeps_the_promise_to_the_old_one() {
+fn a_vote_for_a_new_incarnation_keeps_the_promise_to_the_old_one() {
     let mut me = Kit::following();
     me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
         .notified(Event::NoLeader { term: Term(OLD) })
         .whatever();
-    me.hear_life(HIGH, 2, claim(9, 9)).wrote(9, HIGH).whatever();
+    me.hear_incarnation(HIGH, 2, claim(9, 9))
+        .wrote(9, HIGH)
+        .whatever();
     me.hear(LOW, claim(10, 1))
         .sent(LOW, refuses(10, 9, P))
         .nothing_else_happened();
 }
 
 #[test]
-fn a_believing_leader_gives_no_vote() {
+fn a_leader_with_a_lease_gives_no_vote() {
     let mut me = Kit::leading();
     me.later(10)
         .hear(HIGH, claim(50, 9))
@@ -109,7 +111,7 @@ fn a_believing_leader_gives_no_vote() {
 }
 
 #[test]
-fn who_does_not_believe_yet_gives_its_vote_and_steps_down() {
+fn without_a_lease_an_elected_agent_gives_its_vote_and_steps_down() {
     let mut me = Kit::elected();
     me.hear(HIGH, claim(50, 9))
         .wrote(50, HIGH)
@@ -135,7 +137,7 @@ fn a_leader_whose_lease_is_over_gives_its_vote() {
 
 #[test]
 fn a_candidate_gives_way_to_a_claim() {
-    for mut me in [Kit::probing(), Kit::claiming()] {
+    for mut me in [Kit::asking(), Kit::claiming()] {
         me.hear(LOW, claim(50, 1)).wrote(50, LOW).whatever();
         assert_eq!(me.view().role, Role::Waiting);
     }

@@ -94,7 +94,7 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_an_invitation() {
 fn a_repeated_message_stands_for_none_of_another_kind_in_a_ballot() {
     let standing = ballot::Standing {
         ballot: None,
-        stands: true,
+        eligible: true,
         connected: true,
         hears: None,
     };
