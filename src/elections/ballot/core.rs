@@ -152,8 +152,9 @@ impl Core {
 
     /// Links lose messages, so a voter that has not answered is asked again within the round.
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
-        let is_silent = |id: &&AgentId| self.statements.answered(id) < self.round;
-        let silent: Vec<AgentId> = self.peers.iter().filter(is_silent).cloned().collect();
+        let peers = self.peers.iter();
+        let silent = peers.filter(|id| self.statements.answered(id) < self.round);
+        let silent: Vec<AgentId> = silent.cloned().collect();
         if silent.is_empty() {
             return;
         }

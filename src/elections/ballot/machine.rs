@@ -33,7 +33,7 @@ impl Ballot {
         }
     }
 
-    /// The first incarnation stands at once, with the number 1. A later one holds no ballot until it
+    /// The first incarnation takes a ballot at once, with the number 1. A later one holds no ballot until it
     /// finds the leadership vacant (`come-back-without-ballot`): any ballot that it takes is above all
     /// that it ever used, so with one it would push a healthy leader off by a mere restart.
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
@@ -362,8 +362,8 @@ impl Ballot {
     fn campaign(&mut self, now: Time, out: &mut Out) {
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
-        let others = || core.statements.others_are_eligible(core.recent());
-        if core.is_eligible(now) || core.me.score.is_some() && !others() {
+        let others = core.statements.others_are_eligible(core.recent());
+        if core.is_eligible(now) || core.me.score.is_some() && !others {
             core.take(1, out);
         }
     }

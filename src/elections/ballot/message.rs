@@ -27,7 +27,7 @@ pub struct HeartbeatRequest {
     pub round: Round,
     /// bmax: the highest ballot that was elected, as far as the asker has heard.
     pub max: Option<BallotNumber>,
-    /// How the asker stands.
+    /// What the asker says of itself.
     pub standing: Standing,
 }
 
@@ -37,11 +37,11 @@ pub struct HeartbeatRequest {
 pub struct HeartbeatReply {
     /// The round this answers.
     pub round: Round,
-    /// How the sender stands.
+    /// What the sender says of itself.
     pub standing: Standing,
 }
 
-/// How a voter stands: what it says of itself in every request and every reply.
+/// What a voter says of itself in every request and every reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
@@ -99,7 +99,7 @@ impl PeerMessage for BallotMessage {
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
-        // A voter says in each round how it stands; only an agent that may be elected stands with a ballot.
+        // A voter speaks in each round; only an agent that may be elected stands with a ballot.
         let of = |standing: &Standing| {
             if standing.eligible || standing.ballot.is_some() {
                 MinimumRole::Leader

@@ -1,5 +1,5 @@
-//! What a voter remembers of ballots: those it took, the highest that was elected, and one that nobody
-//! leads by any more. This part knows no role.
+//! What a voter remembers of ballots: those it took, the highest that was elected, and one by
+//! which no agent leads any more. This part knows no role.
 //!
 //! Decided here: `number-never-reused` and `max-never-falls`. The record is written, by `Persist`,
 //! before anything that depends on it can be sent.

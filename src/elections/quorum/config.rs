@@ -126,9 +126,10 @@ impl QuorumConfig {
 
     /// The longest that the work of a leader that steps down may take to end.
     pub fn drain(&self) -> Duration {
-        let t = &self.timings;
-        let within = || t.lease().saturating_sub(t.delay_bound().saturating_mul(2));
-        self.drain.unwrap_or_else(within)
+        self.drain.unwrap_or_else(|| {
+            let t = &self.timings;
+            t.lease().saturating_sub(t.delay_bound().saturating_mul(2))
+        })
     }
 
     /// For how long an agent that stepped down at its user's command lets others go first.
@@ -311,8 +312,10 @@ impl QuorumConfigBuilder {
         config.check_quorums()?;
         config.check_durations()?;
         if config.epoch > LAST_EPOCH {
-            let (epoch, most) = (config.epoch, LAST_EPOCH);
-            return Err(QuorumError::Epoch { epoch, most });
+            return Err(QuorumError::Epoch {
+                epoch: config.epoch,
+                most: LAST_EPOCH,
+            });
         }
         Ok(config)
     }

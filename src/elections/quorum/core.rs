@@ -147,20 +147,19 @@ impl Core {
 
     /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
-        let enough = |margin| one.0.exceeds(than.0, margin);
-        one > than && self.config.margin().is_none_or(enough)
+        let margin = self.config.margin();
+        one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
     }
 
     /// Whether that voter is thought to outrank this agent, which has the score `own`, and may be up.
     pub(super) fn precedes(&self, own: Score, id: &AgentId, before: Option<&Predecessor>) -> bool {
-        let is_down = |id| {
-            let member = self.me.members.get(id);
-            member.is_some_and(|member| member.presence == Presence::Down)
+        let Some(theirs) = self.score_of(id) else {
+            return false;
         };
-        self.score_of(id)
-            .is_some_and(|theirs| (theirs, id) > (own, &self.me.id))
+        let member = self.me.members.get(id);
+        (theirs, id) > (own, &self.me.id)
             && before.is_none_or(|before| before.id != *id)
-            && !is_down(id)
+            && member.is_none_or(|member| member.presence != Presence::Down)
     }
 
     /// `slot-by-rank`: how long the agents that go first need, and the jitter that parts equals.
@@ -213,9 +212,9 @@ impl Core {
             Preemption::Immediately | Preemption::Never => None,
         };
         let voter = &self.voter;
-        let has_resigned = |before: &Leadership| voter.has_resigned(&before.id, before.term);
-        self.flapping
-            .note_leader(now, id, term, steady, has_resigned);
+        self.flapping.note_leader(now, id, term, steady, |before| {
+            voter.has_resigned(&before.id, before.term)
+        });
     }
 
     // ---- members ----------------------------------------------------------------------------

@@ -76,12 +76,12 @@ impl Following {
         out: &mut Out,
     ) -> Self {
         let until = now.after(sign_of_life(core, now, &leader));
-        let steady = |known: &&Self| {
-            let is_same =
-                known.leader.id == leader.id && known.leader.incarnation == leader.incarnation;
-            is_same && now.since(known.last) <= gap(&core.config)
-        };
-        let since = known.filter(steady).map_or(now, |known| known.since);
+        let steady = known.filter(|known| {
+            known.leader.id == leader.id
+                && known.leader.incarnation == leader.incarnation
+                && now.since(known.last) <= gap(&core.config)
+        });
+        let since = steady.map_or(now, |known| known.since);
         adopt_term(core, now, &leader, out);
         core.objected.clear();
         if core.me.is_voter() {
@@ -216,7 +216,8 @@ impl Following {
             Verdict::Consent => {}
             Verdict::Object | Verdict::Refuse(_) => return, // it could not vote for itself
         }
-        let (round, wait) = (core.next_round(), core.config.timings().round());
+        let round = core.next_round();
+        let wait = core.config.timings().round();
         core.ask_voters(
             Elect {
                 round,
@@ -307,7 +308,8 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
 /// Takes part in the leader's term. The record is written before the acknowledgement that follows. An
 /// observer has no vote to make durable: its term is only what it saw.
 fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
-    let (term, voted_for) = (leader.term, Some(leader.id.clone()));
+    let term = leader.term;
+    let voted_for = Some(leader.id.clone());
     if term <= core.voter.record.term {
         return;
     }

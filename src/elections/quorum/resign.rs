@@ -61,8 +61,10 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let score = core.scores.get(from).copied().flatten();
-        let hands_over = |score| self.grace(core, now, from, score, takeover.term).is_none();
-        if score.is_some_and(hands_over) {
+        if score.is_some_and(|score| {
+            let grace = self.grace(core, now, from, score, takeover.term);
+            grace.is_none()
+        }) {
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");

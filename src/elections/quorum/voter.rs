@@ -157,10 +157,9 @@ impl Voter {
         if !abstains.is_zero() {
             return abstains;
         }
-        let binds = |promise: &&Promise| {
+        let promise = self.promise.as_ref().filter(|promise| {
             promise.holder != *candidate && !released.is_some_and(|r| promise.is_released_by(r))
-        };
-        let promise = self.promise.as_ref().filter(binds);
+        });
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
 
@@ -220,8 +219,8 @@ impl Voter {
         let any = config.has(Defect::ResignVoidsAny);
         self.promise
             .take_if(|promise| promise.is_released_by(&resigned) || any);
-        let is_newest = |known: &Leadership| known.term <= resigned.term;
-        if self.resigned.as_ref().is_none_or(is_newest) {
+        let known = self.resigned.as_ref();
+        if known.is_none_or(|known| known.term <= resigned.term) {
             self.resigned = Some(resigned);
         }
     }
