@@ -7,7 +7,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     elections::bully::{Bully, BullyConfig, BullyMessage, Elected},
-    group::Incoming,
+    group::Envelope,
     protocol::{
         AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member,
         MemberKind, Members, Term, Time,
@@ -50,7 +50,7 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
 /// Bare actix actors that are told who leads: what an election is held against.
 #[derive(Debug)]
 pub struct Peers {
-    inboxes: Vec<Recipient<Incoming<BullyMessage>>>,
+    inboxes: Vec<Recipient<Envelope<BullyMessage>>>,
     told: Rc<Cell<usize>>,
 }
 
@@ -82,7 +82,7 @@ impl Peers {
             sent_at: None,
         };
         let (from, incarnation) = (name(1), Incarnation(1));
-        let letter = Incoming {
+        let letter = Envelope {
             from,
             incarnation,
             message: BullyMessage::Elected(elected),
@@ -105,9 +105,9 @@ impl Actor for Peer {
     type Context = Context<Self>;
 }
 
-impl Handler<Incoming<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, letter: Envelope<BullyMessage>, _: &mut Context<Self>) {
         self.leader = Some(letter.from);
         self.told.set(self.told.get() + 1);
     }

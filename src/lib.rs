@@ -53,6 +53,10 @@ pub mod agent;
 pub mod clock;
 pub mod elections;
 pub mod group;
+#[cfg(not(feature = "planted"))]
+#[expect(unreachable_pub, reason = "the tests of the tests name it")]
+mod planted;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub mod planted;
 pub mod prelude;

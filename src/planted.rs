@@ -64,6 +64,7 @@ pub enum Defect {
     SilenceIsCertain,
 }
 
+#[cfg(feature = "planted")]
 impl Defect {
     /// All of them.
     pub const ALL: [Self; 23] = [
@@ -94,6 +95,7 @@ impl Defect {
 }
 
 /// The variable of the environment that names the defect of a process.
+#[cfg(feature = "planted")]
 pub const VARIABLE: &str = "PLANTED";
 
 /// Whether that rule is broken on purpose: never, but in tests of the tests.

@@ -1,10 +1,13 @@
 //! The names that most programs need: `use actix_bully::prelude::*;`.
+//!
+//! Words that an application is likely to use itself (`Event`, `Group`, `Leader`, `Peer`, `Score`,
+//! `Status`) are left to it: `use actix_bully::{Group, protocol::Event};` where they are needed.
 
 pub use crate::{
-    Group,
-    agent::{BullyAgent, BullyHandle, LeaderGuard, Notice, Status, Subscribe},
+    agent::{BullyAgent, BullyHandle, LeaderGuard, Notice, Subscribe},
     elections::bully::Preemption,
-    protocol::{AgentId, Event, Leader, Score, Timings},
-    remote::{BridgeHandle, Peer, RemoteBridge},
+    group::Envelope,
+    protocol::{AgentId, Timings},
+    remote::{BridgeHandle, RemoteBridge},
     supervisor::RestartPolicy,
 };

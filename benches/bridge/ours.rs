@@ -9,7 +9,7 @@ use actix::{Actor, Context, Handler, clock::sleep};
 use actix_bully::{
     Group,
     elections::bully::BullyMessage,
-    group::{Incoming, MembersChanged},
+    group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules, To},
     remote::{BridgeHandle, Counts, Limits, Peer, RemoteBridge},
 };
@@ -58,7 +58,7 @@ impl Host {
 
     fn join<A>(&self, name: &str, actor: impl FnOnce(Incarnation) -> A) -> Incarnation
     where
-        A: Actor<Context = Context<A>> + Handler<Incoming<BullyMessage>> + Handler<MembersChanged>,
+        A: Actor<Context = Context<A>> + Handler<Envelope<BullyMessage>> + Handler<MembersChanged>,
     {
         let incarnation = self
             .group
@@ -101,9 +101,9 @@ impl Handler<MembersChanged> for Sink {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Incoming<BullyMessage>> for Sink {
+impl Handler<Envelope<BullyMessage>> for Sink {
     type Result = ();
-    fn handle(&mut self, message: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, message: Envelope<BullyMessage>, _: &mut Context<Self>) {
         if self.tally.note() {
             let to = To::One(message.from);
             self.group.deliver(&id(FAR), self.incarnation, &to, message.message);
@@ -131,9 +131,9 @@ impl Handler<MembersChanged> for Ear {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Incoming<BullyMessage>> for Ear {
+impl Handler<Envelope<BullyMessage>> for Ear {
     type Result = ();
-    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
         self.0.notify_one();
     }
 }

@@ -12,7 +12,7 @@ use fastrand::Rng;
 use tracing::{debug, error};
 
 use crate::{
-    group::{FromAfar, Group, Incoming, MembersChanged, Snapshot},
+    group::{Envelope, FromAfar, Group, MembersChanged, Snapshot},
     planted::{Defect, has},
     protocol::{
         AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Unheard,
@@ -148,8 +148,8 @@ impl<E: Election> Agent<E> {
 
     /// News of a life arrives in the mailbox before its letters do, so what the snapshot at hand
     /// does not know is not known.
-    pub(super) fn receive(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
-        let Incoming {
+    pub(super) fn receive(&mut self, letter: Envelope<E::Message>, ctx: &mut Context<Self>) {
+        let Envelope {
             from,
             incarnation,
             message,
@@ -248,10 +248,10 @@ impl<E: Election> Supervised for Agent<E> {
     }
 }
 
-impl<E: Election> Handler<Incoming<E::Message>> for Agent<E> {
+impl<E: Election> Handler<Envelope<E::Message>> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, letter: Incoming<E::Message>, ctx: &mut Context<Self>) {
+    fn handle(&mut self, letter: Envelope<E::Message>, ctx: &mut Context<Self>) {
         self.receive(letter, ctx);
     }
 }

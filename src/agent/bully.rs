@@ -17,7 +17,7 @@ use crate::{
         policy::Preemption,
         quorum::{QuorumConfig, QuorumConfigBuilder},
     },
-    group::Incoming,
+    group::Envelope,
     protocol::{AgentId, Input, Score, Timings},
 };
 
@@ -25,8 +25,8 @@ use super::{Agent, AgentBuilder, BullyElection, ElectionHandle, StartError};
 
 /// An agent of a bully election.
 ///
-/// Beside letters of the general form ([`Incoming`]`<BullyMessage>`) it takes those of each kind,
-/// such as [`Incoming`]`<`[`Elect`]`>`, and [`BullyElection`].
+/// Beside letters of the general form ([`Envelope`]`<BullyMessage>`) it takes those of each kind,
+/// such as [`Envelope`]`<`[`Elect`]`>`, and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
 /// An application's side of a [`BullyAgent`].
@@ -194,10 +194,10 @@ impl Handler<BullyElection> for BullyAgent {
 
 macro_rules! handle_letters_of {
     ($($message:ident),*) => { $(
-        impl Handler<Incoming<$message>> for BullyAgent {
+        impl Handler<Envelope<$message>> for BullyAgent {
             type Result = ();
 
-            fn handle(&mut self, letter: Incoming<$message>, ctx: &mut Context<Self>) {
+            fn handle(&mut self, letter: Envelope<$message>, ctx: &mut Context<Self>) {
                 self.receive(letter.map(Into::into), ctx);
             }
         }

@@ -1,6 +1,6 @@
 //! What applications say to an agent, and what it says to them.
 //!
-//! Letters from other agents are [`Incoming`](crate::group::Incoming); the wishes that go through
+//! Letters from other agents are [`Envelope`](crate::group::Envelope); the wishes that go through
 //! a handle are private to this layer.
 
 use actix::{Message, Recipient};

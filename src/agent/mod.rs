@@ -5,7 +5,7 @@
 //!                                                                        │ is_leader, leader,
 //!   ┌─ Guardian ────────────────────────────────────────────┐            │ current, changes
 //!   │  Agent<E>                                             │  Belief    │ lead(|guard| ..)
-//!   │   Incoming, MembersChanged, ──▶ step() ──▶ effects ───┼──────────▶ │
+//!   │   Envelope, MembersChanged, ──▶ step() ──▶ effects ───┼──────────▶ │
 //!   │   commands, timers                                    │  (shared)  │ set_score, step_down,
 //!   └───────────────────────────────────────────────────────┘ ◀──────────┘ leave
 //! ```
@@ -44,6 +44,7 @@ mod guard;
 mod handle;
 mod lead;
 mod leads;
+mod member;
 mod message;
 mod news;
 mod room;
@@ -64,5 +65,6 @@ pub use error::{CommandError, LeadError, LeaveError, StartError, WaitError};
 pub use guard::{Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;
 pub use lead::OnPanic;
+pub use member::BullyMember;
 pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining};
 pub use status::{Life, Status};

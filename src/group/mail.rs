@@ -16,19 +16,19 @@ use actix::{Actor, Addr, Context, Handler, Message, Recipient, prelude::SendErro
 
 use crate::protocol::PeerMessage;
 
-use super::{Incoming, MembersChanged};
+use super::{Envelope, MembersChanged};
 
 /// A letter from another host, which counts in its receiver's mailbox until it is opened or lost.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct FromAfar<M> {
-    letter: Incoming<M>,
+    letter: Envelope<M>,
     held: Held,
 }
 
 impl<M> FromAfar<M> {
     /// Takes it out of its envelope: from now on it waits for nobody.
-    pub(crate) fn open(self) -> Incoming<M> {
+    pub(crate) fn open(self) -> Envelope<M> {
         let Self { letter, held } = self;
         drop(held);
         letter
@@ -40,16 +40,16 @@ impl<M> FromAfar<M> {
 /// One object for all that goes there: each `Recipient` of actix holds three allocations.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
     /// Takes a letter of this process. One that is repeated needs room; any other is queued.
-    fn put(&self, letter: Incoming<M>) -> Put;
+    fn put(&self, letter: Envelope<M>) -> Put;
 
     /// Takes a letter of another host.
-    fn put_from_afar(&self, letter: Incoming<M>, size: Size) -> Put;
+    fn put_from_afar(&self, letter: Envelope<M>, size: Size) -> Put;
 
     /// Tells of a change of the membership.
     fn poke(&self);
 
     /// Where a wire delivers.
-    fn inbox(&self) -> Recipient<Incoming<M>>;
+    fn inbox(&self) -> Recipient<Envelope<M>>;
 }
 
 /// What became of a letter.
@@ -148,16 +148,16 @@ impl<M, A> Mailbox<M> for Counted<A>
 where
     M: PeerMessage,
     A: Actor<Context = Context<A>>
-        + Handler<Incoming<M>>
+        + Handler<Envelope<M>>
         + Handler<FromAfar<M>>
         + Handler<MembersChanged>,
 {
-    fn put(&self, letter: Incoming<M>) -> Put {
+    fn put(&self, letter: Envelope<M>) -> Put {
         let is_repeated = letter.message.is_repeated();
         Put::queue(letter, is_repeated, &self.addr)
     }
 
-    fn put_from_afar(&self, letter: Incoming<M>, size: Size) -> Put {
+    fn put_from_afar(&self, letter: Envelope<M>, size: Size) -> Put {
         let is_repeated = letter.message.is_repeated();
         let Some(held) = Held::hold(&self.waiting, size) else {
             return Put::Full;
@@ -169,7 +169,7 @@ where
         self.addr.do_send(MembersChanged);
     }
 
-    fn inbox(&self) -> Recipient<Incoming<M>> {
+    fn inbox(&self) -> Recipient<Envelope<M>> {
         self.addr.clone().recipient()
     }
 }
@@ -177,17 +177,17 @@ where
 /// A member that does not tell letters of other hosts apart: they need room.
 #[derive(Debug)]
 pub(super) struct Plain<M: Send + 'static> {
-    pub(super) inbox: Recipient<Incoming<M>>,
+    pub(super) inbox: Recipient<Envelope<M>>,
     pub(super) pokes: Recipient<MembersChanged>,
 }
 
 impl<M: PeerMessage> Mailbox<M> for Plain<M> {
-    fn put(&self, letter: Incoming<M>) -> Put {
+    fn put(&self, letter: Envelope<M>) -> Put {
         let is_repeated = letter.message.is_repeated();
         Put::queue(letter, is_repeated, &self.inbox)
     }
 
-    fn put_from_afar(&self, letter: Incoming<M>, _: Size) -> Put {
+    fn put_from_afar(&self, letter: Envelope<M>, _: Size) -> Put {
         Put::of(&self.inbox.try_send(letter))
     }
 
@@ -195,7 +195,7 @@ impl<M: PeerMessage> Mailbox<M> for Plain<M> {
         self.pokes.do_send(MembersChanged);
     }
 
-    fn inbox(&self) -> Recipient<Incoming<M>> {
+    fn inbox(&self) -> Recipient<Envelope<M>> {
         self.inbox.clone()
     }
 }

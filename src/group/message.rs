@@ -7,7 +7,7 @@ use crate::protocol::{AgentId, Incarnation};
 /// A message with its sender.
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
-pub struct Incoming<M> {
+pub struct Envelope<M> {
     /// Who sent it.
     pub from: AgentId,
     /// The sender's life when it did.
@@ -16,10 +16,10 @@ pub struct Incoming<M> {
     pub message: M,
 }
 
-impl<M> Incoming<M> {
+impl<M> Envelope<M> {
     /// The same letter with another content.
-    pub fn map<N>(self, into: impl FnOnce(M) -> N) -> Incoming<N> {
-        Incoming {
+    pub fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
+        Envelope {
             from: self.from,
             incarnation: self.incarnation,
             message: into(self.message),

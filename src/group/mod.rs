@@ -31,13 +31,29 @@ mod mail;
 mod message;
 mod quiet;
 mod registry;
+#[cfg_attr(
+    not(feature = "testkit"),
+    expect(unreachable_pub, reason = "tests name it")
+)]
 mod remote;
+#[cfg_attr(
+    not(feature = "testkit"),
+    expect(unreachable_pub, reason = "tests name it")
+)]
 mod snapshot;
 mod sync;
 #[cfg(test)]
 mod tests;
 mod unshared;
+#[cfg_attr(
+    not(feature = "testkit"),
+    expect(unreachable_pub, reason = "tests name it")
+)]
 mod watch;
+#[cfg_attr(
+    not(feature = "testkit"),
+    expect(unreachable_pub, reason = "tests name it")
+)]
 mod wire;
 
 use std::{
@@ -54,13 +70,27 @@ use crate::protocol::{
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use mail::{FromAfar, Size};
-pub use message::{Incoming, MembersChanged};
-pub use remote::{Remote, Update};
+pub use message::{Envelope, MembersChanged};
 pub(crate) use snapshot::Handed;
-pub use snapshot::Snapshot;
 pub use unshared::Unshared;
-pub use watch::Watch;
-pub use wire::{Link, Wire};
+
+// For those who drive members: see the macro below.
+#[cfg(not(feature = "testkit"))]
+use wire::Wire;
+#[cfg(not(feature = "testkit"))]
+pub(crate) use {
+    remote::{Remote, Update},
+    snapshot::Snapshot,
+    watch::Watch,
+    wire::Link,
+};
+#[cfg(feature = "testkit")]
+pub use {
+    remote::{Remote, Update},
+    snapshot::Snapshot,
+    watch::Watch,
+    wire::{Link, Wire},
+};
 
 use mail::{Counted, Mailbox, Plain};
 use registry::Registry;
@@ -68,8 +98,7 @@ use snapshot::{Office, Route};
 
 /// The participants of one election; several may live in one process. Clones are the same group.
 ///
-/// Applications make one and give it to their agents. The rest is for those who drive members:
-/// the agent, a bridge to other hosts, a test.
+/// Applications make one and give it to their agents.
 pub struct Group<M: PeerMessage>(Arc<Shared<M>>);
 
 struct Shared<M: PeerMessage> {
@@ -87,14 +116,6 @@ impl<M: PeerMessage> Group<M> {
         Self::make(name, None)
     }
 
-    /// An empty group whose local letters all go through `wire`.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_wire(name: &str, wire: Arc<dyn Wire<M>>) -> Result<Self, GroupError> {
-        Self::make(name, Some(wire))
-    }
-
     /// The group's name.
     pub fn name(&self) -> &str {
         self.0.name.as_str()
@@ -110,19 +131,6 @@ impl<M: PeerMessage> Group<M> {
         self.0.office.counters.read()
     }
 
-    /// The newest membership for the member `reader`, which will be told of the next change.
-    pub fn snapshot(&self, reader: &AgentId) -> Arc<Snapshot<M>> {
-        let mut registry = self.registry();
-        let snapshot = registry.snapshot(&self.0.office);
-        registry.note_quiet(reader);
-        snapshot
-    }
-
-    /// Delivers a letter by the newest membership; see [`Snapshot::deliver`].
-    pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
-        self.newest().deliver(from, incarnation, to, message);
-    }
-
     /// The newest membership, for those who are not members.
     pub(crate) fn newest(&self) -> Arc<Snapshot<M>> {
         self.registry().snapshot(&self.0.office)
@@ -132,37 +140,6 @@ impl<M: PeerMessage> Group<M> {
     /// may be out of date.
     pub(crate) fn routes(&self) -> Arc<Snapshot<M>> {
         self.registry().routes(&self.0.office)
-    }
-
-    /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
-    ///
-    /// # Errors
-    /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
-    /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
-    /// is taken over, and that host's agent of the name is no member here any more, unless the
-    /// name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
-    /// and [`JoinError::Voters`] when other names are kept for those who follow other rules, or have
-    /// other voters.
-    pub fn reserve(
-        &self,
-        id: &AgentId,
-        requirements: Requirements,
-    ) -> Result<Incarnation, JoinError> {
-        self.registry().reserve(id, &self.0.name, requirements)
-    }
-
-    /// Makes the holder of a reserved name a member that is up; says whether this was the call
-    /// that did. Letters go to `inbox`, the news of changes to `pokes`. Those from other hosts are
-    /// dropped where the mailbox is full.
-    pub fn join(
-        &self,
-        id: &AgentId,
-        kind: MemberKind,
-        score: Option<Score>,
-        inbox: Recipient<Incoming<M>>,
-        pokes: Recipient<MembersChanged>,
-    ) -> bool {
-        self.join_by(id, kind, score, Box::new(Plain { inbox, pokes }))
     }
 
     /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
@@ -176,7 +153,7 @@ impl<M: PeerMessage> Group<M> {
     ) -> bool
     where
         A: Actor<Context = Context<A>>
-            + Handler<Incoming<M>>
+            + Handler<Envelope<M>>
             + Handler<FromAfar<M>>
             + Handler<MembersChanged>,
     {
@@ -193,97 +170,6 @@ impl<M: PeerMessage> Group<M> {
         let route = Route::Local { mailbox };
         let member = |incarnation| Member::up(id.clone(), kind, score, incarnation);
         self.registry().join(id, route, member)
-    }
-
-    /// Begins the life after `last` of a member, with this score; `None` when it left since.
-    pub fn restart(
-        &self,
-        id: &AgentId,
-        last: Incarnation,
-        score: Option<Score>,
-    ) -> Option<Incarnation> {
-        self.registry().restart(id, last, score)
-    }
-
-    /// The life of a member in this process has ended for certain, and whatever it led is revoked.
-    pub fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        let mark = |member: &mut Member| member.mark_down(incarnation);
-        self.registry().report(id, mark)
-    }
-
-    /// The life of a member in this process is thought to be over.
-    pub fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        let mark = |member: &mut Member| member.mark_suspect(incarnation);
-        self.registry().report(id, mark)
-    }
-
-    /// The life of a member in this process is up.
-    pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        let mark = |member: &mut Member| member.mark_up(incarnation);
-        self.registry().report(id, mark)
-    }
-
-    /// A member ended for good, its last life was `last`. It stays listed; its name may be taken
-    /// again.
-    pub fn retire(&self, id: &AgentId, last: Incarnation) {
-        self.registry().retire(id, last);
-    }
-
-    /// A member leaves, or a reserved name is not needed after all; its last life was `last`. Says
-    /// whether there was one: who took the name since is not touched.
-    pub fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
-        self.registry().leave(id, last)
-    }
-
-    /// The route of another node, by that name: adds and changes the members that live there.
-    pub fn remote(&self, node: &str, link: Arc<dyn Link<M>>) -> Remote<M> {
-        let route = Route::Remote {
-            node: node.into(),
-            link,
-            is_up: AtomicBool::new(false),
-        };
-        Remote::new(self.clone(), Arc::new(route))
-    }
-
-    /// A member in this process has another score.
-    pub fn set_score(&self, id: &AgentId, score: Option<Score>) {
-        let mark = |member: &mut Member| mem::replace(&mut member.score, score) != score;
-        self.registry().report(id, mark);
-    }
-
-    /// Notes that a member in this process leads, for those who come later. Nobody is told.
-    pub fn note_leader(&self, leader: Leader) {
-        self.registry().note_leader(leader, None);
-    }
-
-    /// Notes that this leadership is over. Nobody is told.
-    pub fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
-        self.registry().forget_leader(id, incarnation);
-    }
-
-    /// Opens or closes the group to other hosts; a new group is closed.
-    pub fn set_closed(&self, closed: bool) {
-        self.registry().set_closed(closed);
-    }
-
-    /// Opens the group to other hosts: for a bridge, before the group's agents start. Every life
-    /// that begins from now on is later than `floor`, so that nobody takes an agent of a
-    /// restarted process for the one before.
-    ///
-    /// A group that was open before may be opened again whoever is there.
-    ///
-    /// # Errors
-    /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
-    /// keeps in memory what others would rely on. Nothing was changed.
-    pub fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
-        self.registry().open(floor)
-    }
-
-    /// Notes that a member's votes are forgotten with this process, as long as the group is
-    /// closed; says whether it is. Afterwards it cannot be [opened](Self::open) while that member
-    /// is there.
-    pub fn note_volatile(&self, id: &AgentId) -> bool {
-        self.registry().note_volatile(id)
     }
 
     /// Notes that a member has made a record durable: who takes its name next has to know it.
@@ -303,30 +189,6 @@ impl<M: PeerMessage> Group<M> {
         self.registry().requirements()
     }
 
-    /// Watches the membership as a member does, without being one: `ring` is called at the next
-    /// change, and again at the first change after each [`Watch::look`].
-    ///
-    /// It is called under the group's lock: it must neither block nor use the group.
-    pub fn watch(&self, ring: impl Fn() + Send + Sync + 'static) -> Watch<M> {
-        let watch = Watch::new(self.clone(), Box::new(ring));
-        self.registry().watch(watch.bell());
-        watch
-    }
-
-    /// Delivers a letter from another host to members of this process, to all of them when none
-    /// is named; see [`Snapshot::deliver_here`].
-    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
-        let snapshot = self.routes();
-        snapshot.deliver_here(letter, to);
-    }
-
-    /// Every life that begins from now on is later than `floor`.
-    ///
-    /// For a bridge, whose other side must never take a restarted process for the former one.
-    pub fn raise_incarnations(&self, floor: Incarnation) {
-        self.registry().raise_floor(floor);
-    }
-
     fn make(name: &str, wire: Option<Arc<dyn Wire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
         let counters = counters::Counters::default();
@@ -343,6 +205,189 @@ impl<M: PeerMessage> Group<M> {
             .registry
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What drives a group's members: agents, bridges, and tests of either. Its visibility is given:
+/// applications have no use for it, tests need it from outside.
+macro_rules! drive_members {
+    ($vis:vis) => {
+        impl<M: PeerMessage> Group<M> {
+            /// The newest membership for the member `reader`, which will be told of the next change.
+            $vis fn snapshot(&self, reader: &AgentId) -> Arc<Snapshot<M>> {
+                let mut registry = self.registry();
+                let snapshot = registry.snapshot(&self.0.office);
+                registry.note_quiet(reader);
+                snapshot
+            }
+
+            /// Delivers a letter by the newest membership; see [`Snapshot::deliver`].
+            $vis fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
+                self.newest().deliver(from, incarnation, to, message);
+            }
+
+            /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
+            ///
+            /// # Errors
+            /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
+            /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
+            /// is taken over, and that host's agent of the name is no member here any more, unless the
+            /// name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
+            /// and [`JoinError::Voters`] when other names are kept for those who follow other rules, or have
+            /// other voters.
+            $vis fn reserve(
+                &self,
+                id: &AgentId,
+                requirements: Requirements,
+            ) -> Result<Incarnation, JoinError> {
+                self.registry().reserve(id, &self.0.name, requirements)
+            }
+
+            /// Makes the holder of a reserved name a member that is up; says whether this was the call
+            /// that did. Letters go to `inbox`, the news of changes to `pokes`. Those from other hosts are
+            /// dropped where the mailbox is full.
+            $vis fn join(
+                &self,
+                id: &AgentId,
+                kind: MemberKind,
+                score: Option<Score>,
+                inbox: Recipient<Envelope<M>>,
+                pokes: Recipient<MembersChanged>,
+            ) -> bool {
+                self.join_by(id, kind, score, Box::new(Plain { inbox, pokes }))
+            }
+
+            /// Begins the life after `last` of a member, with this score; `None` when it left since.
+            $vis fn restart(
+                &self,
+                id: &AgentId,
+                last: Incarnation,
+                score: Option<Score>,
+            ) -> Option<Incarnation> {
+                self.registry().restart(id, last, score)
+            }
+
+            /// The life of a member in this process has ended for certain, and whatever it led is revoked.
+            $vis fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+                let mark = |member: &mut Member| member.mark_down(incarnation);
+                self.registry().report(id, mark)
+            }
+
+            /// The life of a member in this process is thought to be over.
+            $vis fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+                let mark = |member: &mut Member| member.mark_suspect(incarnation);
+                self.registry().report(id, mark)
+            }
+
+            /// A member ended for good, its last life was `last`. It stays listed; its name may be taken
+            /// again.
+            $vis fn retire(&self, id: &AgentId, last: Incarnation) {
+                self.registry().retire(id, last);
+            }
+
+            /// A member leaves, or a reserved name is not needed after all; its last life was `last`. Says
+            /// whether there was one: who took the name since is not touched.
+            $vis fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
+                self.registry().leave(id, last)
+            }
+
+            /// The route of another node, by that name: adds and changes the members that live there.
+            $vis fn remote(&self, node: &str, link: Arc<dyn Link<M>>) -> Remote<M> {
+                let route = Route::Remote {
+                    node: node.into(),
+                    link,
+                    is_up: AtomicBool::new(false),
+                };
+                Remote::new(self.clone(), Arc::new(route))
+            }
+
+            /// A member in this process has another score.
+            $vis fn set_score(&self, id: &AgentId, score: Option<Score>) {
+                let mark = |member: &mut Member| mem::replace(&mut member.score, score) != score;
+                self.registry().report(id, mark);
+            }
+
+            /// Notes that a member in this process leads, for those who come later. Nobody is told.
+            $vis fn note_leader(&self, leader: Leader) {
+                self.registry().note_leader(leader, None);
+            }
+
+            /// Notes that this leadership is over. Nobody is told.
+            $vis fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
+                self.registry().forget_leader(id, incarnation);
+            }
+
+            /// Opens or closes the group to other hosts; a new group is closed.
+            $vis fn set_closed(&self, closed: bool) {
+                self.registry().set_closed(closed);
+            }
+
+            /// Opens the group to other hosts: for a bridge, before the group's agents start. Every life
+            /// that begins from now on is later than `floor`, so that nobody takes an agent of a
+            /// restarted process for the one before.
+            ///
+            /// A group that was open before may be opened again whoever is there.
+            ///
+            /// # Errors
+            /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
+            /// keeps in memory what others would rely on. Nothing was changed.
+            $vis fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
+                self.registry().open(floor)
+            }
+
+            /// Notes that a member's votes are forgotten with this process, as long as the group is
+            /// closed; says whether it is. Afterwards it cannot be [opened](Self::open) while that member
+            /// is there.
+            $vis fn note_volatile(&self, id: &AgentId) -> bool {
+                self.registry().note_volatile(id)
+            }
+
+            /// Watches the membership as a member does, without being one: `ring` is called at the next
+            /// change, and again at the first change after each [`Watch::look`].
+            ///
+            /// It is called under the group's lock: it must neither block nor use the group.
+            $vis fn watch(&self, ring: impl Fn() + Send + Sync + 'static) -> Watch<M> {
+                let watch = Watch::new(self.clone(), Box::new(ring));
+                self.registry().watch(watch.bell());
+                watch
+            }
+        }
+    };
+}
+#[cfg(feature = "testkit")]
+drive_members!(pub);
+#[cfg(not(feature = "testkit"))]
+drive_members!(pub(crate));
+
+/// What only tests do.
+#[cfg(feature = "testkit")]
+impl<M: PeerMessage> Group<M> {
+    /// An empty group whose local letters all go through `wire`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_wire(name: &str, wire: Arc<dyn Wire<M>>) -> Result<Self, GroupError> {
+        Self::make(name, Some(wire))
+    }
+
+    /// The life of a member in this process is up.
+    pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
+        let mark = |member: &mut Member| member.mark_up(incarnation);
+        self.registry().report(id, mark)
+    }
+
+    /// Delivers a letter from another host to members of this process, to all of them when none
+    /// is named; see [`Snapshot::deliver_here`].
+    pub fn deliver_here(&self, letter: &Envelope<M>, to: Option<&[AgentId]>) {
+        let snapshot = self.routes();
+        snapshot.deliver_here(letter, to);
+    }
+
+    /// Every life that begins from now on is later than `floor`.
+    ///
+    /// For a bridge, whose other side must never take a restarted process for the former one.
+    pub fn raise_incarnations(&self, floor: Incarnation) {
+        self.registry().raise_floor(floor);
     }
 }
 

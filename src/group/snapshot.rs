@@ -20,7 +20,7 @@ use tracing::debug;
 use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
 
 use super::{
-    Holder, Incoming, Link, Wire,
+    Envelope, Holder, Link, Wire,
     counters::Counters,
     mail::{Mailbox, Put, Size},
 };
@@ -107,7 +107,7 @@ impl<M: PeerMessage> Snapshot<M> {
     /// One that [is repeated](PeerMessage::is_repeated) is dropped where the mailbox is full; any
     /// other is queued in any case. What is dropped is counted.
     pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
-        let letter = Incoming {
+        let letter = Envelope {
             from: from.clone(),
             incarnation,
             message,
@@ -134,7 +134,8 @@ impl<M: PeerMessage> Snapshot<M> {
 
     /// Delivers a letter from another host to members of this process that are not certainly
     /// down, to all of them when none is named. It goes to nobody elsewhere.
-    pub fn deliver_here(&self, letter: &Incoming<M>, to: Option<&[AgentId]>) {
+    #[cfg(feature = "testkit")]
+    pub fn deliver_here(&self, letter: &Envelope<M>, to: Option<&[AgentId]>) {
         let size = Size::of(size_of::<M>(), MOST);
         let Handed { sent, .. } = self.hand(letter.clone(), to, size);
         self.count_sent(sent);
@@ -143,7 +144,7 @@ impl<M: PeerMessage> Snapshot<M> {
     /// The same, but says how many letters are to be [counted](Self::count_sent) for that.
     pub(crate) fn hand(
         &self,
-        letter: Incoming<M>,
+        letter: Envelope<M>,
         to: Option<&[impl Borrow<AgentId>]>,
         size: Size,
     ) -> Handed {
@@ -207,7 +208,7 @@ impl<M: PeerMessage> Snapshot<M> {
     fn post_all<'a>(
         &'a self,
         routes: impl Iterator<Item = (&'a Member, &'a Arc<Route<M>>)>,
-        letter: &Incoming<M>,
+        letter: &Envelope<M>,
     ) {
         let mut far = Far::default();
         let mut posted = 0;
@@ -228,7 +229,7 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     /// To one receiver: no list is made of it.
-    fn post_one(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) {
+    fn post_one(&self, to: &Member, route: &Route<M>, letter: Envelope<M>) {
         let posted = match route {
             Route::Remote { link, .. } if to.presence != Presence::Down => {
                 link.carry(slice::from_ref(&to.id), letter);
@@ -241,7 +242,7 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     /// To a member of this process; says how many were handed over.
-    fn hand_over(&self, to: &Member, route: &Route<M>, letter: Incoming<M>) -> u64 {
+    fn hand_over(&self, to: &Member, route: &Route<M>, letter: Envelope<M>) -> u64 {
         match route {
             Route::Local { mailbox } if to.presence != Presence::Down => {
                 let kind = letter.message.kind();
@@ -262,7 +263,7 @@ impl<M: PeerMessage> Snapshot<M> {
         &self,
         to: &Member,
         route: &Route<M>,
-        letter: Incoming<M>,
+        letter: Envelope<M>,
         size: Size,
     ) -> Option<bool> {
         let Route::Local { mailbox } = route else {
@@ -328,6 +329,7 @@ impl Handed {
 }
 
 /// So many bytes of letters of other hosts wait for a member, where nothing else is said.
+#[cfg(feature = "testkit")]
 const MOST: usize = 1 << 20;
 
 /// What one delivery leaves for the links: named once for all receivers behind the same link.

@@ -11,7 +11,7 @@ use actix::Recipient;
 use actix_bully::{
     Group,
     elections::message::BullyMessage,
-    group::{Incoming, Wire},
+    group::{Envelope, Wire},
     protocol::AgentId,
     remote::Peer,
 };
@@ -32,8 +32,8 @@ impl Wire<BullyMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,
-        message: Incoming<BullyMessage>,
-        inbox: &Recipient<Incoming<BullyMessage>>,
+        message: Envelope<BullyMessage>,
+        inbox: &Recipient<Envelope<BullyMessage>>,
     ) {
         if let BullyMessage::Heartbeat(_) = message.message {
             self.0.lock().unwrap().push(Instant::now());

@@ -2,7 +2,7 @@
 
 use actix::clock;
 use actix_bully::{
-    group::Incoming,
+    group::Envelope,
     protocol::{AgentId, Incarnation},
     testkit::Inject,
 };
@@ -97,7 +97,7 @@ fn mail_of_strangers_and_of_ended_lives_never_reaches_the_machine() {
         assert_eq!(peer.current().incarnation, Incarnation(2));
         stage.inputs.take();
 
-        let letter = |from: AgentId, incarnation, text| Incoming {
+        let letter = |from: AgentId, incarnation, text| Envelope {
             from,
             incarnation: Incarnation(incarnation),
             message: Said::Text(text),
@@ -130,7 +130,7 @@ fn a_message_from_another_host_reaches_the_machine() {
         let _peer = Toy::builder("peer", &stage).start().unwrap();
         settle().await;
         stage.inputs.take();
-        let message = Incoming {
+        let message = Envelope {
             from: id("peer"),
             incarnation: Incarnation(1),
             message: Said::Text("from afar"),

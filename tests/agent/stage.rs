@@ -14,7 +14,7 @@ use std::{
 use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
     agent::{ElectionHandle, Notice},
-    group::{Group, Incoming, MembersChanged, Wire},
+    group::{Envelope, Group, MembersChanged, Wire},
     protocol::{AgentId, Incarnation, MemberKind},
     supervisor::Supervision,
 };
@@ -73,9 +73,9 @@ impl Handler<Notice> for Scribe {
     }
 }
 
-impl Handler<Incoming<Said>> for Scribe {
+impl Handler<Envelope<Said>> for Scribe {
     type Result = ();
-    fn handle(&mut self, letter: Incoming<Said>, _: &mut Context<Self>) {
+    fn handle(&mut self, letter: Envelope<Said>, _: &mut Context<Self>) {
         self.0.add(letter.message);
     }
 }
@@ -115,7 +115,7 @@ pub(crate) struct Tap {
 }
 
 impl Wire<Said> for Tap {
-    fn carry(&self, to: &AgentId, letter: Incoming<Said>, inbox: &Recipient<Incoming<Said>>) {
+    fn carry(&self, to: &AgentId, letter: Envelope<Said>, inbox: &Recipient<Envelope<Said>>) {
         let leads = self.handle.get().is_some_and(ElectionHandle::is_leader);
         let belief = if leads { "leads" } else { "follows" };
         self.log
@@ -167,7 +167,7 @@ impl Stage {
 
     /// Tells an agent to do this in one step.
     pub(crate) fn tell(&self, agent: &ElectionHandle<Toy>, acts: &[Act]) {
-        agent.addr().do_send(Incoming {
+        agent.addr().do_send(Envelope {
             from: id("prompter"),
             incarnation: self.prompter,
             message: Said::Do(acts.to_vec()),

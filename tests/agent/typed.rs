@@ -7,11 +7,11 @@
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, BullyMember, StartError},
     elections::bully::{
         Bully, BullyMessage, Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield,
     },
-    group::{Incoming, MembersChanged},
+    group::{Envelope, MembersChanged},
     protocol::{Election, Incarnation, MemberKind, Round, Score, Term},
 };
 
@@ -24,9 +24,9 @@ impl Actor for Peer {
     type Context = Context<Self>;
 }
 
-impl Handler<Incoming<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, letter: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, letter: Envelope<BullyMessage>, _: &mut Context<Self>) {
         self.0.add(letter.message);
     }
 }
@@ -51,8 +51,8 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
     (agent, peer, log)
 }
 
-fn letter<M>(message: M) -> Incoming<M> {
-    Incoming {
+fn letter<M>(message: M) -> Envelope<M> {
+    Envelope {
         from: id("peer"),
         incarnation: LIFE,
         message,
@@ -158,5 +158,57 @@ fn the_general_form_is_the_same() {
         agent.addr().do_send(letter(general));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(21));
+    });
+}
+
+/// An actor of an application, which is told each message of the textbook by its type.
+struct ByType(Log);
+
+impl Actor for ByType {
+    type Context = Context<Self>;
+}
+
+macro_rules! note {
+    ($($message:ty),*) => { $(
+        impl Handler<Envelope<$message>> for ByType {
+            type Result = ();
+            fn handle(&mut self, told: Envelope<$message>, _: &mut Context<Self>) {
+                self.0.add(format!("{}: {}", told.from, BullyMessage::from(told.message)));
+            }
+        }
+    )* };
+}
+note!(Elect, Answer, Elected);
+
+#[test]
+fn an_actor_of_an_application_is_a_member_as_long_as_its_place_is_kept() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let agent = BullyAgent::builder("agent").score(5).join(&group);
+        let agent = agent.start().unwrap();
+        clock::sleep(MS(1)).await;
+        let log = Log::default();
+        let actor = ByType(log.clone()).start();
+        let join = || BullyMember::join(&group, id("actor"), Some(Score::from(1)), &actor);
+        let member = join().unwrap();
+        assert!(matches!(join(), Err(StartError::Join(_))), "it is taken");
+        clock::sleep(MS(1)).await;
+        log.take();
+        let elect = Elect {
+            takeover: None,
+            round: Round {
+                incarnation: member.incarnation(),
+                counter: 1,
+            },
+            score: Score::from(1),
+            seen: Term(0),
+        };
+        member.send(agent.id(), elect);
+        clock::sleep(MS(1)).await;
+        assert_eq!(log.take(), ["agent: elected term 1 score 5, answering 1.1"]);
+        assert!(group.members().get(member.id()).is_some());
+        drop(member);
+        assert!(group.members().get(&id("actor")).is_none());
+        join().map(drop).unwrap();
     });
 }

@@ -24,7 +24,7 @@ use actix_bully::{
         policy::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    group::{Incoming, JoinError, Wire},
+    group::{Envelope, JoinError, Wire},
     protocol::{AgentId, MembershipError, Term, Timings},
     store::MemoryStore,
     testkit::{FaultyStore, Inject, VirtualClock, cluster::Cluster},
@@ -401,8 +401,8 @@ impl Wire<BullyMessage> for Cut {
     fn carry(
         &self,
         to: &AgentId,
-        message: Incoming<BullyMessage>,
-        inbox: &Recipient<Incoming<BullyMessage>>,
+        message: Envelope<BullyMessage>,
+        inbox: &Recipient<Envelope<BullyMessage>>,
     ) {
         let touches = *to == self.whom || message.from == self.whom;
         if !(touches && self.is_cut.load(Ordering::SeqCst)) {

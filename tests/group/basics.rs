@@ -19,7 +19,7 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Heartbeat, Resign},
-    group::{Holder, Incoming, JoinError, Link, MembersChanged, Remote, Update},
+    group::{Envelope, Holder, JoinError, Link, MembersChanged, Remote, Update},
     protocol::{
         AgentId, Electorate, Incarnation, Leader, Member, MemberKind, NotifyOrder, Presence,
         Requirements, Rules, Score, Term, To,
@@ -49,9 +49,9 @@ impl Handler<MembersChanged> for Peer {
     }
 }
 
-impl Handler<Incoming<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
         self.letters.fetch_add(1, Relaxed);
         self.order.lock().unwrap().push(format!("({})", self.name));
     }
@@ -340,7 +340,7 @@ fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
 struct Cable(Mutex<Vec<String>>);
 
 impl Link<BullyMessage> for Cable {
-    fn carry(&self, to: &[AgentId], letter: Incoming<BullyMessage>) {
+    fn carry(&self, to: &[AgentId], letter: Envelope<BullyMessage>) {
         let line = format!("{} to {to:?}: {}", letter.from, letter.message);
         self.0.lock().unwrap().push(line);
     }

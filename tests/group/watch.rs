@@ -13,7 +13,7 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Resign},
-    group::{Incoming, Link, MembersChanged, OpenError, Update},
+    group::{Envelope, Link, MembersChanged, OpenError, Update},
     protocol::{
         AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
         Term,
@@ -42,15 +42,15 @@ impl Handler<MembersChanged> for Peer {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Incoming<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
         self.0.0.fetch_add(1, Relaxed);
     }
 }
 
 impl Link<BullyMessage> for Counter {
-    fn carry(&self, _: &[AgentId], _: Incoming<BullyMessage>) {
+    fn carry(&self, _: &[AgentId], _: Envelope<BullyMessage>) {
         self.0.fetch_add(1, Relaxed);
     }
 }
@@ -123,7 +123,7 @@ fn a_letter_from_elsewhere_stays_here() {
                 Incarnation(1),
             ))
         }));
-        let letter = Incoming {
+        let letter = Envelope {
             from: id("x"),
             incarnation: Incarnation(1),
             message: Resign {

@@ -17,7 +17,7 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
-    group::{Group, Incoming, Wire},
+    group::{Envelope, Group, Wire},
     protocol::{AgentId, Election, PeerMessage, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
@@ -127,8 +127,8 @@ impl Wire<RingMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,
-        message: Incoming<RingMessage>,
-        inbox: &Recipient<Incoming<RingMessage>>,
+        message: Envelope<RingMessage>,
+        inbox: &Recipient<Envelope<RingMessage>>,
     ) {
         let mut heard = self.0.lock().unwrap();
         *heard.entry(message.message.kind()).or_default() += 1;

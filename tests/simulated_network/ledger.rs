@@ -12,7 +12,7 @@ use std::{
 use actix::Recipient;
 use actix_bully::{
     elections::{message::BullyMessage, quorum::Vote},
-    group::{Incoming, Wire},
+    group::{Envelope, Wire},
     protocol::{AgentId, PeerMessage, Term},
 };
 
@@ -130,8 +130,8 @@ impl Wire<BullyMessage> for Ledger {
     fn carry(
         &self,
         to: &AgentId,
-        message: Incoming<BullyMessage>,
-        inbox: &Recipient<Incoming<BullyMessage>>,
+        message: Envelope<BullyMessage>,
+        inbox: &Recipient<Envelope<BullyMessage>>,
     ) {
         if self.is_silent(&message.from, to) {
             return;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Cable, FIRST, group_of, id};
 use crate::{
     elections::bully::{BullyMessage, Resign},
-    group::{Incoming, Update},
+    group::{Envelope, Update},
     protocol::{Incarnation, Member, MemberKind, Presence, Term, To},
 };
 
@@ -41,7 +41,7 @@ fn a_member_on_another_host_is_sent_messages_until_it_is_certainly_down() {
 #[test]
 fn a_member_of_this_process_is_sent_messages_until_it_is_certainly_down() {
     let (group, _peer) = group_of("a");
-    let message = Incoming {
+    let message = Envelope {
         from: id("x"),
         incarnation: Incarnation(7),
         message: resign(),

@@ -9,7 +9,7 @@ use actix::{Actor, AsyncContext, Context, Handler};
 
 use crate::{
     elections::bully::BullyMessage,
-    group::{Group, Incoming, Link, MembersChanged},
+    group::{Envelope, Group, Link, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules},
 };
 
@@ -27,9 +27,9 @@ impl Handler<MembersChanged> for Peer {
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Incoming<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, _: Incoming<BullyMessage>, _: &mut Context<Self>) {}
+    fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {}
 }
 
 /// Writes down to whom it carries.
@@ -37,7 +37,7 @@ impl Handler<Incoming<BullyMessage>> for Peer {
 struct Cable(Mutex<Vec<String>>);
 
 impl Link<BullyMessage> for Cable {
-    fn carry(&self, to: &[AgentId], _: Incoming<BullyMessage>) {
+    fn carry(&self, to: &[AgentId], _: Envelope<BullyMessage>) {
         self.0.lock().unwrap().push(format!("{to:?}"));
     }
 }

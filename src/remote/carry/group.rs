@@ -3,7 +3,7 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    group::{Group, Handed, Holder, Incoming, OpenError, Remote, Size, Snapshot, Update, Watch},
+    group::{Envelope, Group, Handed, Holder, OpenError, Remote, Size, Snapshot, Update, Watch},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::{
@@ -188,7 +188,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         if !self.route.remote.has(&self.snapshot, sender.from) {
             return Ok(Err(Dropped::RefusedName));
         }
-        let incoming = Incoming {
+        let incoming = Envelope {
             from: sender.from.clone(),
             incarnation: sender.incarnation,
             message,

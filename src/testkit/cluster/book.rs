@@ -14,7 +14,7 @@ use futures::channel::oneshot;
 
 use crate::{
     clock::{Clock, RuntimeClock},
-    group::Incoming,
+    group::Envelope,
     protocol::{AgentId, Event, PeerMessage, Role, Time},
     supervisor::{Exit, Supervision},
     testkit::{
@@ -27,8 +27,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Parcel<M: PeerMessage> {
     pub(super) to: AgentId,
-    pub(super) letter: Incoming<M>,
-    pub(super) inbox: Recipient<Incoming<M>>,
+    pub(super) letter: Envelope<M>,
+    pub(super) inbox: Recipient<Envelope<M>>,
     pub(super) worth: Worth,
 }
 
@@ -104,8 +104,8 @@ impl<M: PeerMessage> Book<M> {
     pub(super) fn carry(
         &mut self,
         to: AgentId,
-        letter: Incoming<M>,
-        inbox: Recipient<Incoming<M>>,
+        letter: Envelope<M>,
+        inbox: Recipient<Envelope<M>>,
     ) {
         let now = self.now();
         let worth = self.worth(&to, &letter);
@@ -138,8 +138,8 @@ impl<M: PeerMessage> Book<M> {
         self.send_off(first, parcel);
     }
 
-    fn worth(&mut self, to: &AgentId, letter: &Incoming<M>) -> Worth {
-        let Incoming { from, message, .. } = letter;
+    fn worth(&mut self, to: &AgentId, letter: &Envelope<M>) -> Worth {
+        let Envelope { from, message, .. } = letter;
         if !message.is_repeated() {
             return Worth::Election;
         }

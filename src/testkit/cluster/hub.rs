@@ -14,7 +14,7 @@ use futures::StreamExt;
 use super::book::{SharedBook, open};
 use crate::{
     agent::{ElectionHandle, Life, Notice, Status},
-    group::{Incoming, Wire},
+    group::{Envelope, Wire},
     protocol::{AgentId, Election, PeerMessage},
     supervisor::{Deadline, Supervision},
 };
@@ -58,8 +58,8 @@ impl<M: PeerMessage> Actor for Hub<M> {
 #[rtype(result = "()")]
 pub(super) struct Carry<M: PeerMessage> {
     to: AgentId,
-    letter: Incoming<M>,
-    inbox: Recipient<Incoming<M>>,
+    letter: Envelope<M>,
+    inbox: Recipient<Envelope<M>>,
 }
 
 impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
@@ -139,7 +139,7 @@ impl<M: PeerMessage> Handler<Close> for Hub<M> {
 pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
 impl<M: PeerMessage> Wire<M> for ToHub<M> {
-    fn carry(&self, to: &AgentId, letter: Incoming<M>, inbox: &Recipient<Incoming<M>>) {
+    fn carry(&self, to: &AgentId, letter: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
         let (to, inbox) = (to.clone(), inbox.clone());
         self.0.do_send(Carry { to, letter, inbox });
     }

@@ -2,7 +2,7 @@
 //! for tests of what you build on elections.
 //!
 //! ```text
-//!   crash stop hang restart join leave      ┌─────────┐  Incoming   every letter, loss, role
+//!   crash stop hang restart join leave      ┌─────────┐  Envelope   every letter, loss, role
 //!  ────────────────────────────────────────▶│ agents  │◀─────────┐  and event is recorded
 //!   partition cut isolate heal set_network  └────┬────┘      ┌───┴───┐        │
 //!  ──────────────────────────────────────────────┼──────────▶│  hub  ├────────▼──┐

@@ -24,7 +24,7 @@ use tracing::error;
 
 use super::Lost;
 use crate::{
-    group::{Holder, Incoming, Link},
+    group::{Envelope, Holder, Link},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation},
     remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
@@ -242,7 +242,7 @@ impl Outbox {
         Ok(())
     }
 
-    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, message: Incoming<M>) {
+    fn push<M: RemoteMessage>(&self, group: u32, to: Receivers, message: Envelope<M>) {
         let mut queue = self.lock();
         match queue.state {
             QueueState::Linked => {}
@@ -252,7 +252,7 @@ impl Outbox {
                 return;
             }
         }
-        let Incoming {
+        let Envelope {
             from,
             incarnation,
             message,
@@ -410,7 +410,7 @@ impl GroupSink {
 }
 
 impl<M: RemoteMessage> Link<M> for GroupSink {
-    fn carry(&self, to: &[AgentId], message: Incoming<M>) {
+    fn carry(&self, to: &[AgentId], message: Envelope<M>) {
         let to = match to {
             [] => return,
             [one] => Receivers::One(one.clone()),

@@ -19,7 +19,7 @@ fn each_kind_goes<M: RemoteMessage>(repeated: &[M]) {
         let say = |message: &M| {
             let (from, incarnation) = (id("a"), Incarnation(1));
             let message = message.clone();
-            let message = Incoming {
+            let message = Envelope {
                 from,
                 incarnation,
                 message,

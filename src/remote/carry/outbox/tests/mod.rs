@@ -20,9 +20,9 @@ fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-fn message(from: &str, message: BullyMessage) -> Incoming<BullyMessage> {
+fn message(from: &str, message: BullyMessage) -> Envelope<BullyMessage> {
     let (from, incarnation) = (id(from), Incarnation(1));
-    Incoming {
+    Envelope {
         from,
         incarnation,
         message,
@@ -438,7 +438,7 @@ impl crate::protocol::PeerMessage for Sick {
 
 #[test]
 fn what_a_panic_or_a_failure_leaves_behind_is_said_by_nobody() {
-    let message = |message| Incoming {
+    let message = |message| Envelope {
         from: id("a"),
         incarnation: Incarnation(1),
         message,

@@ -1,0 +1,150 @@
+//! An application's own actor as a member of a bully group.
+//!
+//! Decided here: what such an actor is told. Each message of the textbook reaches it by its own type;
+//! the others are what agents repair a textbook election with, and it does without them.
+
+use actix::{Actor, Addr, Context, Handler, Recipient, dev::ToEnvelope};
+
+use crate::{
+    elections::{
+        any::{AnyBully, AnyConfig},
+        message::{BullyMessage, Elect, Elected, Ok},
+    },
+    group::{Envelope, Group, MembersChanged},
+    protocol::{AgentId, Election, Incarnation, MemberKind, Score, To},
+};
+
+use super::StartError;
+
+/// The place of an application's actor in a bully group (the available mode), until it is dropped.
+///
+/// The actor is sent each [`Elect`], [`Ok`] and [`Elected`] that is meant for it, as an [`Envelope`]
+/// of that type, and sends its own with [`send`](Self::send). What it says counts as what an agent
+/// says. The example `typed_messages` shows one beside agents.
+#[derive(Debug)]
+#[must_use = "the actor is a member only as long as this is kept"]
+pub struct BullyMember {
+    group: Group<BullyMessage>,
+    id: AgentId,
+    incarnation: Incarnation,
+}
+
+impl BullyMember {
+    /// Makes an actor a voter with that score; without one, an observer, which is only told.
+    ///
+    /// Agents rely on a voter that outranks them: one that answers `Elect` with `Ok` is waited for,
+    /// as long as an agent would be.
+    ///
+    /// # Errors
+    /// [`StartError::Join`] when the name is in use, or the group's agents follow other rules. Nothing
+    /// was changed.
+    pub fn join<A>(
+        group: &Group<BullyMessage>,
+        id: AgentId,
+        score: Option<Score>,
+        actor: &Addr<A>,
+    ) -> Result<Self, StartError>
+    where
+        A: Actor + Handler<Envelope<Elect>> + Handler<Envelope<Ok>> + Handler<Envelope<Elected>>,
+        A::Context: ToEnvelope<A, Envelope<Elect>>
+            + ToEnvelope<A, Envelope<Ok>>
+            + ToEnvelope<A, Envelope<Elected>>,
+    {
+        let kind = match score {
+            Some(_) => MemberKind::Voter,
+            None => MemberKind::Observer,
+        };
+        let config = AnyConfig::Available(<_>::default());
+        let requirements = AnyBully::requirements(&config, &id, kind)?;
+        let incarnation = group.reserve(&id, requirements)?;
+        let by_type = ByType {
+            elect: actor.clone().recipient(),
+            ok: actor.clone().recipient(),
+            elected: actor.clone().recipient(),
+        }
+        .start();
+        group.join(
+            &id,
+            kind,
+            score,
+            by_type.clone().recipient(),
+            by_type.recipient(),
+        );
+        Ok(Self {
+            group: group.clone(),
+            id,
+            incarnation,
+        })
+    }
+
+    /// The actor's name in the group.
+    pub const fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// The incarnation that the actor speaks as; its rounds begin with it.
+    pub const fn incarnation(&self) -> Incarnation {
+        self.incarnation
+    }
+
+    /// Sends a message of the bully to another member.
+    pub fn send(&self, to: &AgentId, message: impl Into<BullyMessage>) {
+        let to = To::One(to.clone());
+        self.group
+            .deliver(&self.id, self.incarnation, &to, message.into());
+    }
+}
+
+impl Drop for BullyMember {
+    fn drop(&mut self) {
+        self.group.leave(&self.id, self.incarnation);
+    }
+}
+
+/// The mailbox of such a member: passes each message on by its type.
+struct ByType {
+    elect: Recipient<Envelope<Elect>>,
+    ok: Recipient<Envelope<Ok>>,
+    elected: Recipient<Envelope<Elected>>,
+}
+
+impl Actor for ByType {
+    type Context = Context<Self>;
+}
+
+impl Handler<Envelope<BullyMessage>> for ByType {
+    type Result = ();
+
+    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+        let Envelope {
+            from,
+            incarnation,
+            message,
+        } = envelope;
+        let around = Envelope {
+            from,
+            incarnation,
+            message: (),
+        };
+        match message {
+            BullyMessage::Elect(message) => self.elect.do_send(around.map(|()| message)),
+            BullyMessage::Ok(message) => self.ok.do_send(around.map(|()| message)),
+            BullyMessage::Elected(message) => self.elected.do_send(around.map(|()| message)),
+            // An `Ok` and a new election tell the textbook's participant the same.
+            BullyMessage::Yield(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => {}
+        }
+    }
+}
+
+impl Handler<MembersChanged> for ByType {
+    type Result = ();
+
+    fn handle(&mut self, MembersChanged: MembersChanged, _: &mut Context<Self>) {}
+}
