@@ -1,5 +1,5 @@
-//! Leader election for applications built on [actix]: supervised actors elect the most important
-//! one of them, in milliseconds.
+//! Leader election for applications built on [actix]: supervised actors elect the one of highest
+//! rank among them, in milliseconds.
 //!
 //! ```text
 //!   your actix application
@@ -9,11 +9,11 @@
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
 //! │ group      who takes part in one election, and where the messages of each go        │
-//! │ supervisor restarts an agent after a panic: same Addr, fresh state, next life       │
-//! │ clock, store   clocks that a belief may trust; what must survive a crash            │
+//! │ supervisor restarts an agent after a panic: same Addr, fresh state, new incarnation │
+//! │ clock, store   clocks that a lease may trust; what must survive a crash             │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
 //! │ elections  the machines, a folder each                                              │
-//! │ protocol   the door they share: inputs, effects, view; ids, ranks, terms, timings   │
+//! │ protocol   the interface they share: inputs, effects, view; ids, ranks, timings     │
 //! │            (everything below the line is pure: no actor, no clock, no randomness)   │
 //! └─────────────────────────────────────────────────────────────────────────────────────┘
 //!   feature testkit, for tests: many agents in one process, commanded (cluster); the machines
@@ -25,19 +25,26 @@
 //!
 //! | word | meaning | elsewhere |
 //! |---|---|---|
-//! | *agent* | who takes part: an actor | node, process, participant |
-//! | *peer* | another agent as seen from here | |
-//! | *member* | an agent as the group knows it: *voter* (is asked, may lead) or *observer* (is told) | |
-//! | *score*, *rank* | the application's measure of importance; score and name: who outranks whom | priority, id |
-//! | *term* | the number of an election that was won | ballot, epoch |
-//! | *incarnation*, *life* | which life of an agent it is, between two crashes | generation |
+//! | *agent* | an actor that takes part in an election | node, process, participant |
+//! | *member* | an agent as its group knows it: a *voter* (is asked, may lead) or an *observer* (is told) | |
+//! | *node*, *host* | a process whose bridge carries groups to others, and its machine | |
+//! | *peer* | another node, as a bridge sees it; another agent is "another agent" | |
+//! | *score*, *rank* | what the application gives an agent; score and name together, which decide who outranks whom | priority, id |
+//! | *eligible*, *candidate* | an agent that may be elected; one that holds an election | |
+//! | *term*, *epoch* | the number of an election that was won; which choice of voters it was held with | ballot |
+//! | *incarnation* | which start of an agent it is, counted over its crashes | generation, life |
 //! | *role* | follower, candidate (sent `Elect`), waiting (got `Ok`), leader | |
-//! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER, COORDINATOR |
-//! | *node*, *host* | a process whose bridge carries groups; a *peer* of a bridge is another node | |
-//! | *link* | a connection that both bridges accept | |
-//! | *letter* | a message with its sender and the life it was said in | envelope |
-//! | *campaign*, *resign* | to hold an election; to give a leadership up | |
-//! | *certain*, *suspect* | an end that a supervisor saw; an end that silence suggests | |
+//! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER or ALIVE, COORDINATOR or VICTORY |
+//! | *message*, `Envelope<M>` | what one agent says to another; the same with its sender and the sender's incarnation | letter |
+//! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; the message that says so | |
+//! | *leadership*, *tenure* | what is held or vacant; one agent's time as leader | |
+//! | *lease*, *promise*, *fence* | how long a leader is sure to be the only one; what a voter grants it; the number that keeps a former one out | |
+//! | *drain*, *hand-over* | the work of a leader ends; the next one takes its place | |
+//! | *cool-down* | for so long an agent that stepped down is not elected again | |
+//! | *slot*, *rank-staggered delay* | what an agent waits, the longer the lower its rank, before it holds an election | |
+//! | *link*, *route* | a connection that both bridges accept; how a member is reached | |
+//! | *grace period*, *back-off* | for so long a silent agent or peer is waited for; the growing pause before another try | |
+//! | *confirmed*, *suspected* | an end that a supervisor saw; an end that silence suggests (`certain`, `suspect` in names) | |
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!
 //! # Read on
