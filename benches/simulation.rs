@@ -10,11 +10,10 @@ use std::{
 };
 
 use actix_bully::{
-    elections::bully::BullyConfig,
     testkit::{
         faults::SplitMix64,
         sim::{
-            BullyScenario, QuorumScenario,
+            AstraScenario, BullyScenario, QuorumScenario,
             chaos::{ChaosOptions, Report, chaos},
         },
     },
@@ -35,9 +34,8 @@ fn main() {
     row("bully", span, |seed| {
         chaos(seed, N, &options, &mut BullyScenario::default())
     });
-    row("strict", span, |seed| {
-        let mut scenario = BullyScenario::new(BullyConfig::strict());
-        chaos(seed, N, &options, &mut scenario)
+    row("astra", span, |seed| {
+        chaos(seed, N, &options, &mut AstraScenario::default())
     });
     row("quorum", span, |seed| {
         let mut scenario = QuorumScenario::drawn(seed, N).expect("there are voters");

@@ -83,10 +83,10 @@ const PURE: &str = "protocol elections testkit::faults testkit::trace testkit::s
 const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastrand";
 
 /// No election knows another one, but for those that exist to join some.
-const JOINS: &[(&str, &str)] = &[("any", "bully quorum")];
+const JOINS: &[(&str, &str)] = &[("any", "astra bully quorum")];
 
 /// What elections of one family speak: any of them may know these.
-const SHARED: &str = "line message numbered policy shared timer vote";
+const SHARED: &str = "fixture line message numbered policy shared timer vote";
 
 /// Files that only name what others hold.
 const FRONTS: &str = "lib prelude";
@@ -105,8 +105,9 @@ fn every_import_points_the_right_way() {
 /// A machine, and how many of its files may lead to one another in a circle. Less is better; more needs a
 /// reason in the commit.
 const LOOPS: &[(&str, usize)] = &[
+    ("astra", 0),
     ("ballot", 0),
-    ("bully", 10),
+    ("bully", 9),
     ("invitation", 6),
     ("quorum", 0),
     ("reorganization", 6),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actix_bully::{
     elections::{
+        astra::{Astra, AstraConfig},
         ballot::{Ballot, BallotConfig, BallotMessage},
         bully::{Bully, BullyConfig, BullyMessage},
         invitation::{InvitationConfig, InvitationElection},
@@ -69,7 +70,7 @@ impl Entrant {
 
 /// All of them, the plainest rules first.
 pub(crate) const ALL: &[Entrant] = &[
-    Entrant::of::<Strict>("strict", "ASTRA", "one, if no message is late"),
+    Entrant::of::<Plain>("astra", "ASTRA", "one, if no message is late"),
     Entrant::of::<Available>("bully", "Go", "always a leader"),
     Entrant::of::<Quorum>("quorum", "leases", "never two leaders"),
     Entrant::of::<Halting>(
@@ -83,14 +84,14 @@ pub(crate) const ALL: &[Entrant] = &[
 ];
 
 /// The plain ASTRA rules.
-struct Strict;
+struct Plain;
 
-impl Contender for Strict {
-    type Election = Bully;
+impl Contender for Plain {
+    type Election = Astra;
     const ASKED: bool = true;
 
-    fn config(_: &[AgentId], _: u64) -> Arc<BullyConfig> {
-        Arc::new(BullyConfig::strict())
+    fn config(_: &[AgentId], _: u64) -> Arc<AstraConfig> {
+        Arc::default()
     }
 
     fn size(message: &BullyMessage) -> usize {

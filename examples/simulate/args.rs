@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// How long the quorum election waits for what
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,
-    /// Bully and strict: only faults that leave messages within the delay bound and agents awake,
+    /// Bully and astra: only faults that leave messages within the delay bound and agents awake,
     /// and two may lead for two delays at most; with --seeds, so is every odd one anyway
     #[arg(long)]
     pub(crate) bounded: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 const HELP: &str = "\
 What a history is held to, after every step unless it says otherwise:
   all             the driver's contract; and the right leader in time once all is healed
-  bully, strict   with --bounded, and with --seeds in every history of an odd seed: one leads, or two
+  bully, astra    with --bounded, and with --seeds in every history of an odd seed: one leads, or two
                   for two delays at most
   quorum          I1 to I12
   ballot          UniqueBallot, RisingTrust, RisingReign, DiskFirst, MajorityHeard

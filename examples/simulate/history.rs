@@ -3,11 +3,10 @@
 use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
-    elections::bully::BullyConfig,
     protocol::Timings,
     testkit::{
         sim::{
-            BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
+            AstraScenario, BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
             ReorganizationScenario, RingScenario, Situation,
             chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
         },
@@ -23,7 +22,7 @@ pub(crate) enum Protocol {
     #[default]
     Bully,
     /// The plain ASTRA rules
-    Strict,
+    Astra,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
     /// The ballot leader election: its ballots are checked after every step
@@ -41,7 +40,7 @@ impl Protocol {
     /// Whether its promises are stronger while messages keep within the delay bound, and a history
     /// has to be told so. The reorganization knows it by its seed.
     pub(crate) const fn has_bounds(self) -> bool {
-        matches!(self, Self::Bully | Self::Strict)
+        matches!(self, Self::Bully | Self::Astra)
     }
 
     /// Whether such a fault can happen to it.
@@ -54,7 +53,7 @@ impl Protocol {
         match self {
             Self::Quorum => QuorumScenario::is_reachable(fault, situation),
             Self::Bully
-            | Self::Strict
+            | Self::Astra
             | Self::Ballot
             | Self::Ring
             | Self::Reorganization
@@ -130,8 +129,14 @@ impl Plan {
     /// A majority needs somebody.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
-            Protocol::Bully => Ok(self.run_bully(trace, BullyConfig::default())),
-            Protocol::Strict => Ok(self.run_bully(trace, BullyConfig::strict())),
+            Protocol::Bully => {
+                let scenario = BullyScenario::default();
+                Ok(self.run_bounded(trace, scenario, BullyScenario::as_bounded))
+            }
+            Protocol::Astra => {
+                let scenario = AstraScenario::default();
+                Ok(self.run_bounded(trace, scenario, AstraScenario::as_bounded))
+            }
             Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => {
                 let (seed, nodes) = (self.seed, self.nodes);
@@ -168,13 +173,17 @@ impl Plan {
         }
     }
 
-    fn run_bully(&self, trace: Trace, config: BullyConfig) -> Outcome {
-        let scenario = BullyScenario::new(config);
+    fn run_bounded<S: Scenario>(
+        &self,
+        trace: Trace,
+        mut scenario: S,
+        as_bounded: fn(S) -> S,
+    ) -> Outcome {
         if self.bounded {
             let plan = self.only(&BullyScenario::BOUNDED);
-            return plan.run_in(trace, &mut scenario.as_bounded());
+            return plan.run_in(trace, &mut as_bounded(scenario));
         }
-        self.run_in(trace, &mut { scenario })
+        self.run_in(trace, &mut scenario)
     }
 
     /// The same with none but these faults.
@@ -206,7 +215,7 @@ impl Plan {
             Protocol::Quorum if self.seed % 2 == 1 => 110_000,
             Protocol::Quorum
             | Protocol::Bully
-            | Protocol::Strict
+            | Protocol::Astra
             | Protocol::Ballot
             | Protocol::Ring
             | Protocol::Reorganization

@@ -13,6 +13,7 @@ use std::{
 
 use actix_bully::{
     elections::{
+        astra::{Astra, AstraConfig},
         bully::{Bully, BullyConfig},
         message::{
             Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
@@ -32,7 +33,7 @@ use actix_bully::{
 /// What does not depend on the bytes: made once, since a life is shorter than the making.
 struct Made {
     names: [AgentId; 5],
-    strict: Arc<BullyConfig>,
+    astra: Arc<AstraConfig>,
     /// By preemption, and whether a successor has to be better by a margin.
     bully: [[Arc<BullyConfig>; 2]; 3],
     /// Of one to three voters.
@@ -65,7 +66,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     });
     Made {
         names,
-        strict: Arc::new(BullyConfig::strict()),
+        astra: Arc::default(),
         bully,
         quorum,
     }
@@ -75,7 +76,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
 pub fn check(data: &[u8]) {
     let mut choices = Choices(data);
     match choices.below(8) {
-        0 => life::<Bully>(&mut choices, &MADE.strict, None),
+        0 => life::<Astra>(&mut choices, &MADE.astra, None),
         1..4 => {
             let policy = usize::from(choices.below(3));
             let margin = usize::from(choices.one_in(3));

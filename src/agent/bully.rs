@@ -10,6 +10,7 @@ use actix::{Context, Handler};
 use crate::{
     elections::{
         any::{AnyBully, AnyConfig},
+        astra::AstraConfig,
         bully::BullyConfig,
         message::{
             Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Resign, Takeover, Yield,
@@ -92,11 +93,19 @@ impl AgentBuilder<AnyBully> {
             Err(reason) => return self.refuse(reason),
         };
         let mut made = QuorumConfig::builder(ids);
-        if let AnyConfig::Available(config) = &self.config {
-            made = made.timings(config.timings.clone()).cooldown(config.rest);
-            if let Some(margin) = config.margin {
-                made = made.margin(margin);
+        match &self.config {
+            AnyConfig::Available(config) => {
+                made = made.timings(config.timings.clone()).cooldown(config.rest);
+                if let Some(margin) = config.margin {
+                    made = made.margin(margin);
+                }
             }
+            AnyConfig::Astra(config) => {
+                made = made
+                    .timings(config.timings.clone())
+                    .cooldown(config.cooldown);
+            }
+            AnyConfig::Quorum(_) => {}
         }
         match made.build() {
             Ok(config) => self.config = AnyConfig::Quorum(Arc::new(config)),
@@ -107,14 +116,18 @@ impl AgentBuilder<AnyBully> {
 
     /// How long to wait for what; the same at every member. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
-        let same = timings.clone();
-        self.configure(|config| config.timings = timings, |made| made.timings(same))
+        let (bully, astra) = (timings.clone(), timings.clone());
+        self.configure(
+            |config| config.timings = bully,
+            |config| config.timings = astra,
+            |made| made.timings(timings),
+        )
     }
 
-    /// The plain ASTRA rules; replaces all settings made so far by [`BullyConfig::strict`], in the
-    /// available mode.
-    pub fn strict(self) -> Self {
-        self.config(Arc::new(BullyConfig::strict()))
+    /// The plain ASTRA rules ([`astra`](crate::elections::astra)); replaces all settings made so far by
+    /// the defaults of [`AstraConfig`]. A preemption and a margin mean nothing to these rules.
+    pub fn astra(self) -> Self {
+        self.astra_config(Arc::default())
     }
 
     /// When the agent, as a leader, gives way to a more important one. Default: at once; in quorum
@@ -122,6 +135,7 @@ impl AgentBuilder<AnyBully> {
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.configure(
             |config| config.preemption = preemption,
+            |_| {},
             |made| made.preemption(preemption),
         )
     }
@@ -135,6 +149,7 @@ impl AgentBuilder<AnyBully> {
         }
         self.configure(
             |config| config.margin = Some(margin),
+            |_| {},
             |made| made.margin(margin),
         )
     }
@@ -142,17 +157,31 @@ impl AgentBuilder<AnyBully> {
     /// The longest that work may go on when the agent has to hand over. Default: 5 s, in quorum
     /// mode within the lease; 0 waits for nobody.
     pub fn drain(self, drain: Duration) -> Self {
-        self.configure(|config| config.drain = drain, |made| made.drain(drain))
+        self.configure(
+            |config| config.drain = drain,
+            |config| config.drain = drain,
+            |made| made.drain(drain),
+        )
     }
 
     /// For how long an agent that stepped down does not stand for election. Default: 60 s.
     pub fn rest(self, rest: Duration) -> Self {
-        self.configure(|config| config.rest = rest, |made| made.cooldown(rest))
+        self.configure(
+            |config| config.rest = rest,
+            |config| config.cooldown = rest,
+            |made| made.cooldown(rest),
+        )
     }
 
     /// All settings of the available mode at once; agents that share one `Arc` share the memory.
     pub fn config(mut self, config: Arc<BullyConfig>) -> Self {
         self.config = AnyConfig::Available(config);
+        self
+    }
+
+    /// All settings of the ASTRA rules at once; agents that share one `Arc` share the memory.
+    pub fn astra_config(mut self, config: Arc<AstraConfig>) -> Self {
+        self.config = AnyConfig::Astra(config);
         self
     }
 
@@ -165,10 +194,12 @@ impl AgentBuilder<AnyBully> {
     fn configure(
         mut self,
         available: impl FnOnce(&mut BullyConfig),
+        astra: impl FnOnce(&mut AstraConfig),
         quorum: impl FnOnce(QuorumConfigBuilder) -> QuorumConfigBuilder,
     ) -> Self {
         match &mut self.config {
             AnyConfig::Available(config) => available(Arc::make_mut(config)),
+            AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
             AnyConfig::Quorum(config) => match quorum(config.to_builder()).build() {
                 Ok(made) => *config = Arc::new(made),
                 Err(reason) => return self.refuse(reason),

@@ -39,7 +39,9 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::elections::shared::messages;
-use crate::protocol::{AgentId, MinimumRole, PeerMessage, Round, Score, Term, Time};
+use crate::protocol::{
+    AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Round, Score, Term, Time,
+};
 
 /// "I hold an election; who outranks me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,6 +120,27 @@ pub struct Heartbeat {
     pub score: Score,
     /// Quorum mode: the leader's own clock when it said this, for an [`Ack`] to echo.
     pub sent_at: Option<Time>,
+}
+
+/// That an agent leads, as it says itself: by `Elected`, or by a `Heartbeat`, which answers no round.
+/// Both are handled alike, so that a lost `Elected` is made good by the next heartbeat.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::elections) struct Announcement<'a> {
+    pub from: &'a AgentId,
+    pub incarnation: Incarnation,
+    pub term: Term,
+    pub score: Score,
+}
+
+impl Announcement<'_> {
+    /// The leader that is announced.
+    pub(in crate::elections) fn leader(&self) -> Leader {
+        Leader {
+            id: self.from.clone(),
+            incarnation: self.incarnation,
+            term: self.term,
+        }
+    }
 }
 
 /// "I lead no longer": the belief has ended before this is sent.

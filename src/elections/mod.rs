@@ -4,13 +4,14 @@
 //! | machine | promise | needs |
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
+//! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
 //! | [`ring`] | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully and the quorum share their messages, so that a user sees one type; [`any`] joins them.
+//! The bully, ASTRA and the quorum share their messages, so that a user sees one type; [`any`] joins them.
 //!
 //! # Which one is for whom
 //!
@@ -20,7 +21,7 @@
 //! | a leader on each side rather than none: a cache warmer, a display | [`bully`] across hosts | during a partition there are two, and nothing tells you |
 //! | never two: a scheduler, a writer, whatever costs money | [`quorum`], and its fence in each write | without a majority nobody leads; the fence protects what checks it, and only that |
 //! | leader election under a protocol that checks ballots itself, such as Paxos | [`ballot`] | it gossips all the time, and two may lead for a while |
-//! | to learn, to teach, to compare | [`reorganization`], [`invitation`], [`ring`], and [`bully`]'s strict profile | each page says under which conditions the promise holds, and how it falls |
+//! | to learn, to teach, to compare | [`reorganization`], [`invitation`], [`ring`], and [`astra`] | each page says under which conditions the promise holds, and how it falls |
 //! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and on nothing that its holder then says |
 //! | more than some thirty hosts | a lease in a store that you run anyway | everybody here talks to everybody |
 //! | protection from members that lie | none of these | a member may always say that it is the most important |
@@ -31,8 +32,11 @@
 //! figures, all over the same faults.
 
 pub mod any;
+pub mod astra;
 pub mod ballot;
 pub mod bully;
+#[cfg(test)]
+mod fixture;
 pub mod invitation;
 pub(crate) mod line;
 pub mod message;

@@ -3,7 +3,7 @@
 //! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
 //! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
 //! there is exactly one `Lost` for each `Acquired`; terms of [`NewLeader`](Event::NewLeader) never
-//! decrease within one life (except under rules that compare no terms: the strict bully's).
+//! decrease within one life (except under rules that compare no terms: those of ASTRA).
 
 use std::fmt;
 

@@ -21,6 +21,41 @@ pub struct View {
     pub valid_until: Time,
 }
 
+impl View {
+    /// What a participant shows that neither leads nor follows; `term` is the highest that it has
+    /// seen.
+    pub const fn new(role: Role, term: Term) -> Self {
+        Self {
+            role,
+            term,
+            leader: None,
+            leading: None,
+            valid_until: Time::MAX,
+        }
+    }
+
+    /// The same of a participant that follows this leader.
+    #[must_use]
+    pub fn follows(self, leader: Leader) -> Self {
+        Self {
+            term: leader.term,
+            leader: Some(leader),
+            ..self
+        }
+    }
+
+    /// The same of a participant that is this leader, and would still be until then without another
+    /// step.
+    #[must_use]
+    pub fn leads(self, own: Leader, valid_until: Time) -> Self {
+        Self {
+            leading: Some(own.term),
+            valid_until,
+            ..self.follows(own)
+        }
+    }
+}
+
 /// What a participant is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {

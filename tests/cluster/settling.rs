@@ -9,11 +9,11 @@ use super::{MS, five, settled, test};
 #[test]
 fn without_a_starter_the_strict_rules_settle_nothing() {
     test(|| async {
-        let cluster = Cluster::builder().agents(3).strict().start().unwrap();
+        let cluster = Cluster::builder().agents(3).astra().start().unwrap();
         let refused = cluster.settle().await.unwrap_err();
         assert_eq!(
             refused.obstacle.to_string(),
-            "no leader at agent-1, agent-2, agent-3; under the strict rules one has to `campaign`"
+            "no leader at agent-1, agent-2, agent-3; under the ASTRA rules one has to `campaign`"
         );
     });
 }

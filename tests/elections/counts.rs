@@ -2,7 +2,7 @@
 //! messages, and of delays, for groups of two to nine.
 //!
 //! Every message takes the delay D, so a time is a number of messages that led to each other. Not
-//! here: the strict profile (`seeds/elections.rs`, scenarios 5 and 6), and large groups (`scale.rs`).
+//! here: the ASTRA rules (`seeds/elections.rs`, scenarios 5 and 6), and large groups (`scale.rs`).
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};

@@ -1,14 +1,17 @@
-//! The plain bully: the strict profile, in which ranks alone decide and somebody must wish for an
-//! election, and the default one.
+//! The plain bullies: the ASTRA rules, by which ranks alone decide and an agent has to be told to hold an
+//! election, and the default ones.
 //!
-//! Held against the strict profile: at every instant at most one believes that it leads; and once
-//! nothing will happen by itself any more, everybody follows the most important one. The default
-//! profile never rests. It promises less, and is asked less: from some tick on all agree.
+//! Held against the ASTRA rules: at every instant at most one agent considers itself leader; and once
+//! nothing will happen by itself any more, every agent follows the highest in rank. By the default rules
+//! something always will.
 
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig, BullyMessage, Profile},
+    elections::{
+        astra::{Astra as Machine, AstraConfig},
+        bully::{Bully, BullyConfig, BullyMessage},
+    },
     protocol::Timings,
 };
 
@@ -18,22 +21,19 @@ use crate::{
     timed::World,
 };
 
-/// A bully election, and how it is judged.
+/// An election by the ASTRA rules, and how it is judged.
 #[derive(Clone, Debug)]
-pub struct Plain {
-    config: Arc<BullyConfig>,
-    memory: Duration,
-    /// From this tick on all agree; `None` where every instant counts.
-    settled: Option<u16>,
+pub struct Astra {
+    config: Arc<AstraConfig>,
 }
 
-impl Plain {
-    /// The strict profile with a deadline of T ticks. What the machines take for the delay bound is
-    /// far below it, so that the builder of the timings does not refuse what the model is to find.
+impl Astra {
+    /// With a deadline of T ticks. What the machines take for the delay bound is far below it, so that
+    /// the builder of the timings does not refuse what the model is to find.
     ///
     /// # Panics
     /// If `deadline` is zero.
-    pub fn strict(deadline: u8) -> Self {
+    pub fn new(deadline: u8) -> Self {
         let deadline = ticks(deadline.into());
         let timings = Timings::astra()
             .to_builder()
@@ -41,26 +41,46 @@ impl Plain {
             .deadline(deadline)
             .build()
             .expect("the deadline is above twice its quarter");
-        let config = BullyConfig {
+        let config = AstraConfig {
             timings,
-            ..BullyConfig::strict()
+            ..AstraConfig::default()
         };
-        // By these rules a deadline has passed or it has not; nobody asks how long ago.
-        Self::new(config, Duration::ZERO, None)
-    }
-
-    /// The default profile, as it comes. Its timings are not in ticks: for models without time.
-    pub fn swift() -> Self {
-        Self::new(BullyConfig::default(), Duration::MAX, None)
-    }
-
-    fn new(config: BullyConfig, memory: Duration, settled: Option<u16>) -> Self {
         Self {
             config: Arc::new(config),
-            memory,
-            settled,
         }
     }
+}
+
+impl Rules for Astra {
+    type Election = Machine;
+    type Books = ();
+
+    fn config(&self) -> &Arc<AstraConfig> {
+        &self.config
+    }
+
+    /// By these rules a deadline has passed or it has not; none asks how long ago.
+    fn memory(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn waits_for_wishes(&self) -> bool {
+        true
+    }
+
+    fn effort(message: &BullyMessage) -> u64 {
+        round_of(message)
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        broken(world)
+    }
+}
+
+/// An election by the default rules. Their timings are not in ticks: for models without time.
+#[derive(Clone, Debug, Default)]
+pub struct Plain {
+    config: Arc<BullyConfig>,
 }
 
 impl Rules for Plain {
@@ -72,42 +92,42 @@ impl Rules for Plain {
     }
 
     fn memory(&self) -> Duration {
-        self.memory
+        Duration::MAX
     }
 
-    fn waits_for_wishes(&self) -> bool {
-        self.config.profile == Profile::Strict
-    }
-
-    /// The number of the round that a question belongs to.
     fn effort(message: &BullyMessage) -> u64 {
-        match message {
-            BullyMessage::Elect(elect) => elect.round.counter,
-            _ => 0,
-        }
+        round_of(message)
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        if let Some(settled) = self.settled {
-            return (world.now >= settled && !agree(world, false))
-                .then_some("from then on all agree");
-        }
-        if world.believers().nth(1).is_some() {
-            return Some("at most one leads");
-        }
-        (world.is_at_rest() && !agree(world, true)).then_some("at rest all agree")
+        broken(world)
     }
 }
 
-/// Whether all who live follow the most important of them. Nobody need have a leader before
-/// somebody began, or after a crash: who had asked may be gone, and who ranks below it waits.
-fn agree(world: &World<Plain>, may_wait: bool) -> bool {
+fn broken<R: Rules>(world: &World<R>) -> Option<&'static str> {
+    if world.believers().nth(1).is_some() {
+        return Some("at most one leads");
+    }
+    (world.is_at_rest() && !agree(world)).then_some("at rest all agree")
+}
+
+/// The number of the round that a question belongs to.
+fn round_of(message: &BullyMessage) -> u64 {
+    match message {
+        BullyMessage::Elect(elect) => elect.round.counter,
+        _ => 0,
+    }
+}
+
+/// Whether all who live follow the highest of them in rank. No agent need have a leader before an
+/// election began, or after a crash: the agent that asked may be gone, and those below it wait.
+fn agree<R: Rules>(world: &World<R>) -> bool {
     let living = || (0..world.len()).filter(|who| world.view(*who).is_some());
     let best = living().max_by_key(|who| (world.scores[*who], *who));
     let leader = |who| world.view(who).and_then(|view| view.leader);
     let crashed =
         living().count() < world.len() || (0..world.len()).any(|who| world.life(who).0 > 1);
-    if may_wait && (!world.stirred || crashed) && living().all(|who| leader(who).is_none()) {
+    if (!world.stirred || crashed) && living().all(|who| leader(who).is_none()) {
         return true;
     }
     let best = best.map(name);

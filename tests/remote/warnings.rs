@@ -137,7 +137,7 @@ fn a_bully_that_reaches_other_hosts_warns_of_two_leaders() {
 
 #[test]
 fn a_strict_bully_that_reaches_other_hosts_warns_of_two_leaders() {
-    let said = of_two_leaders(|name| BullyAgent::builder(name).strict());
+    let said = of_two_leaders(|name| BullyAgent::builder(name).astra());
     assert_warns(&said, PER_SIDE);
 }
 

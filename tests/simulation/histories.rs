@@ -74,7 +74,7 @@ fn the_printed_command_means_the_same_history() {
     let some = vec![Fault::OneWayCut, Fault::Crash];
     for (protocol, nodes, faults, timings) in [
         (Protocol::Bully, 1, Vec::new(), Preset::Drawn),
-        (Protocol::Strict, 4, some, Preset::Drawn),
+        (Protocol::Astra, 4, some, Preset::Drawn),
         (Protocol::Quorum, 100, Fault::ALL.to_vec(), Preset::Drawn),
         (Protocol::Quorum, 5, vec![Fault::Forgery], Preset::InProcess),
         (Protocol::Ballot, 5, Fault::ALL.to_vec(), Preset::Drawn),
@@ -87,7 +87,7 @@ fn the_printed_command_means_the_same_history() {
         (Protocol::Invitation, 3, Fault::ALL.to_vec(), Preset::Drawn),
     ] {
         let (seed, seconds) = (u64::MAX, 7);
-        let bounded = protocol == Protocol::Strict;
+        let bounded = protocol == Protocol::Astra;
         let made = Plan {
             protocol,
             seed,
@@ -106,7 +106,7 @@ fn the_printed_command_means_the_same_history() {
 #[test]
 fn every_other_history_of_the_bully_keeps_its_delay_bound() {
     let args = |words: &str| Args::try_parse_from(words.split(' ')).unwrap();
-    for protocol in ["bully", "strict"] {
+    for protocol in ["bully", "astra"] {
         let many = args(&format!("simulate --protocol {protocol} --seeds 0..4"));
         let bounded = [0, 1, 2, 3].map(|seed| many.plan(seed).bounded);
         assert_eq!(bounded, [false, true, false, true]);

@@ -1,11 +1,12 @@
-//! Both modes behind one type: the configuration decides, everything else is the same.
+//! The bully elections behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: nothing. See [`bully`](super::bully) and [`quorum`](super::quorum) for what each
-//! promises.
+//! Decided here: nothing. See [`bully`](super::bully), [`astra`](super::astra) and
+//! [`quorum`](super::quorum) for what each promises.
 
 use std::sync::Arc;
 
 use super::{
+    astra::{Astra, AstraConfig},
     bully::{Bully, BullyConfig},
     message::BullyMessage,
     quorum::{QuorumBully, QuorumConfig},
@@ -17,7 +18,7 @@ use crate::protocol::{
     Time, View,
 };
 
-/// One agent's side of a bully election, in the mode that its configuration chose.
+/// One agent's side of a bully election, by the rules that its configuration chose.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::large_enum_variant,
@@ -26,15 +27,19 @@ use crate::protocol::{
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
+    /// The same by the plain ASTRA rules, which have no failure detector.
+    Astra(Astra),
     /// At most one agent believes that it leads.
     Quorum(Box<QuorumBully>),
 }
 
-/// The parameters of one mode or the other.
+/// The parameters of these rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnyConfig {
     /// See [`BullyConfig`].
     Available(Arc<BullyConfig>),
+    /// See [`AstraConfig`].
+    Astra(Arc<AstraConfig>),
     /// See [`QuorumConfig`].
     Quorum(Arc<QuorumConfig>),
 }
@@ -54,6 +59,7 @@ impl Election for AnyBully {
     fn new(identity: Identity, config: &AnyConfig, durable: Option<Vote>) -> Self {
         match config {
             AnyConfig::Available(config) => Self::Available(Bully::new(identity, config, durable)),
+            AnyConfig::Astra(config) => Self::Astra(Astra::new(identity, config, durable)),
             AnyConfig::Quorum(config) => {
                 Self::Quorum(Box::new(QuorumBully::new(identity, config, durable)))
             }
@@ -63,6 +69,7 @@ impl Election for AnyBully {
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
             Self::Available(machine) => machine.handle(now, input, out),
+            Self::Astra(machine) => machine.handle(now, input, out),
             Self::Quorum(machine) => machine.handle(now, input, out),
         }
     }
@@ -74,6 +81,7 @@ impl Election for AnyBully {
     ) -> Result<Requirements, MembershipError> {
         match config {
             AnyConfig::Available(config) => Bully::requirements(config, who, kind),
+            AnyConfig::Astra(config) => Astra::requirements(config, who, kind),
             AnyConfig::Quorum(config) => QuorumBully::requirements(config, who, kind),
         }
     }
@@ -85,6 +93,7 @@ impl Election for AnyBully {
     ) -> Result<(), MembershipError> {
         match config {
             AnyConfig::Available(config) => Bully::admits(config, who, vote),
+            AnyConfig::Astra(config) => Astra::admits(config, who, vote),
             AnyConfig::Quorum(config) => QuorumBully::admits(config, who, vote),
         }
     }
@@ -92,6 +101,7 @@ impl Election for AnyBully {
     fn view(&self, now: Time) -> View {
         match self {
             Self::Available(machine) => machine.view(now),
+            Self::Astra(machine) => machine.view(now),
             Self::Quorum(machine) => machine.view(now),
         }
     }

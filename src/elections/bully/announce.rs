@@ -37,9 +37,6 @@ impl Bully {
             return self.ignore("an observer leads nobody");
         }
         self.seen = self.seen.max(said.term);
-        if self.is_strict() {
-            return self.strict_on_elected(now, from, incarnation, said, out);
-        }
         if matches!(self.state, State::Leader(_)) {
             return self.meet_leader(now, from, incarnation, said, out);
         }
@@ -141,9 +138,7 @@ impl Bully {
 
     pub(super) fn follow(&mut self, now: Time, leader: Leader, score: Score, out: &mut Out) {
         let news = self.followed().is_none_or(|f| f.leader != leader);
-        if !self.is_strict() {
-            self.floor = self.floor.max(leader.term);
-        }
+        self.floor = self.floor.max(leader.term);
         if !matches!(self.state, State::Follower(Seat::Taken(_))) {
             self.leave_state(out);
         }
@@ -250,11 +245,7 @@ impl Bully {
         successor: Option<&AgentId>,
         out: &mut Out,
     ) {
-        let path = if self.is_strict() {
-            Path::Ask
-        } else {
-            Path::Announce
-        };
+        let path = Path::Announce;
         let Some(rank) = self.me.rank().filter(|_| self.stands(now)) else {
             return self.take_turn(now, path, Some(gone), out);
         };

@@ -24,9 +24,6 @@ impl Bully {
 
     pub(super) fn on_yield(&mut self, now: Time, from: &AgentId, give_way: &Yield, out: &mut Out) {
         self.hear_term(give_way.seen, out);
-        if self.is_strict() {
-            return self.ignore("nobody yields by these rules");
-        }
         if give_way.released.is_some() && self.is_seat_left_to_me(give_way) {
             return self.lead(now, out);
         }
@@ -62,8 +59,6 @@ impl Bully {
     /// An answer tells of a higher term: a leader renews above it, so that its followers accept it.
     fn hear_term(&mut self, seen: Term, out: &mut Out) {
         self.seen = self.seen.max(seen);
-        if !self.is_strict() {
-            self.renew_above(seen, out);
-        }
+        self.renew_above(seen, out);
     }
 }

@@ -19,21 +19,14 @@ use super::{
 };
 use crate::elections::line;
 use crate::protocol::{
-    After, AgentId, Birth, Event, Leader, LostReason, Member, Members, Presence, Round, Time, To,
+    After, AgentId, Event, Leader, LostReason, Member, Members, Presence, Round, Time, To,
 };
 
 impl Bully {
-    /// Boot, or recovery: the same (C1). In the strict profile somebody must start, unless this
-    /// is a recovery.
+    /// Boot, or recovery: the same (C1).
     pub(super) fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.seen = self.seen.max(members.term());
         self.me.members = members;
-        if self.is_strict() {
-            if self.me.birth == Birth::Restarted {
-                self.campaign(now, out);
-            }
-            return;
-        }
         let found = self
             .me
             .members
@@ -247,17 +240,13 @@ impl Bully {
         member.id != self.me.id && member.presence != Presence::Down && !failed.contains(&member.id)
     }
 
-    /// *Early decision*: nobody is left who might outrank this agent. Alone, this holds even in
-    /// the strict profile: there is nobody to wait for.
+    /// *Early decision*: nobody is left who might outrank this agent.
     pub(super) fn decide_early(&mut self, now: Time, out: &mut Out) {
         let State::Candidate(candidacy) = &self.state else {
             return;
         };
-        let alone = candidacy.failed.is_empty();
-        if candidacy.pending.is_empty() && (alone || !self.is_strict()) {
+        if candidacy.pending.is_empty() {
             self.lead(now, out);
-        } else if candidacy.pending.is_empty() {
-            out.set_timer(Timer::Deadline, candidacy.due.since(now)); // all below: sits it out
         }
     }
 
@@ -331,9 +320,7 @@ impl Bully {
             return;
         };
         self.leave_state(out);
-        if !self.is_strict() {
-            self.floor = self.floor.max(term);
-        }
+        self.floor = self.floor.max(term);
         out.notify(Event::Lost { term, reason });
         self.state = State::Follower(Seat::Vacant(None));
     }
@@ -343,14 +330,11 @@ impl Bully {
         match &self.state {
             State::Follower(Seat::Vacant(None)) => {}
             State::Follower(Seat::Vacant(Some(_))) => out.cancel_timer(Timer::Campaign),
-            State::Follower(Seat::Taken(_)) if self.is_strict() => {}
             State::Follower(Seat::Taken(_)) => out.cancel_timer(Timer::Detect),
             State::Candidate(candidacy) => out.cancel_timer(candidacy.timer()),
             State::Waiting(_) => out.cancel_timer(Timer::Victory),
             State::Leader(reign) => {
-                if !self.is_strict() {
-                    out.cancel_timer(Timer::Heartbeat);
-                }
+                out.cancel_timer(Timer::Heartbeat);
                 if reign.handover.is_some() {
                     out.cancel_timer(Timer::Drain);
                 }

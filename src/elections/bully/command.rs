@@ -10,7 +10,7 @@ use super::{
     state::{Asked, Followed, Path, Seat, State},
 };
 use crate::elections::shared::{Due, Handover};
-use crate::protocol::{AgentId, Event, LostReason, Score, Time};
+use crate::protocol::{AgentId, LostReason, Score, Time};
 
 impl Bully {
     pub(super) fn on_campaign(&mut self, now: Time, out: &mut Out) {
@@ -32,15 +32,9 @@ impl Bully {
             State::Follower(_) if !self.stands(now) => {
                 self.ignore("the terms have come to their end");
             }
-            State::Follower(Seat::Taken(f)) if !self.is_strict() => {
+            State::Follower(Seat::Taken(f)) => {
                 let followed = f.clone();
                 self.ask_leader(now, followed.leader.id.clone(), Some(followed), out);
-            }
-            State::Follower(Seat::Taken(f)) => {
-                out.notify(Event::NoLeader {
-                    term: f.leader.term,
-                });
-                self.campaign(now, out);
             }
             State::Follower(Seat::Vacant(_)) => self.campaign(now, out),
         }
@@ -61,14 +55,13 @@ impl Bully {
                     self.begin_drain(now, None, out);
                 }
             }
-            (State::Leader(_), Some(score)) => self.tell_score(now, score, out),
+            (State::Leader(_), Some(score)) => self.tell_score(score, out),
             (State::Candidate(_) | State::Waiting(_), None) => self.withdraw(now, out),
             (State::Candidate(_) | State::Waiting(_), Some(_)) => self.new_round(now, out),
             (State::Follower(Seat::Taken(f)), _) => {
                 let followed = f.clone();
                 self.claim_seat(now, followed, out);
             }
-            (State::Follower(Seat::Vacant(_)), _) if self.is_strict() => {}
             (State::Follower(Seat::Vacant(_)), _) => self.take_turn(now, Path::Ask, None, out),
         }
     }
@@ -85,14 +78,8 @@ impl Bully {
     /// Asks for the seat of a leader that this agent outranks now.
     fn claim_seat(&mut self, now: Time, followed: Followed, out: &mut Out) {
         let (score, id) = (followed.score, followed.leader.id.clone());
-        if !self.is_strict() {
-            if self.challenges(now, score, &id) {
-                self.ask_leader(now, id, Some(followed), out);
-            }
-        } else if self.me.outranks(score, &id) && self.stands(now) {
-            let term = followed.leader.term;
-            out.notify(Event::NoLeader { term });
-            self.campaign(now, out);
+        if self.challenges(now, score, &id) {
+            self.ask_leader(now, id, Some(followed), out);
         }
     }
 
@@ -114,23 +101,17 @@ impl Bully {
     }
 
     /// A leader with another score says so; who outranks it now will ask.
-    fn tell_score(&mut self, now: Time, score: Score, out: &mut Out) {
-        let strict = self.is_strict();
+    fn tell_score(&mut self, score: Score, out: &mut Out) {
         let State::Leader(reign) = &mut self.state else {
             return;
         };
         let term = reign.term;
-        let before = std::mem::replace(&mut reign.score, score);
-        if !strict {
-            out.send_all(Heartbeat {
-                term,
-                score,
-                sent_at: None,
-            });
-        } else if score < before {
-            self.lose(LostReason::Outranked, out);
-            self.campaign(now, out);
-        }
+        reign.score = score;
+        out.send_all(Heartbeat {
+            term,
+            score,
+            sent_at: None,
+        });
     }
 
     pub(super) fn on_step_down(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) {

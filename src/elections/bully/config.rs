@@ -1,4 +1,4 @@
-//! The rules' parameters: which profile, how long to wait, when a leader gives way.
+//! The rules' parameters: how long to wait, when a leader gives way.
 
 use std::time::Duration;
 
@@ -8,8 +8,6 @@ use crate::protocol::{Score, Timings};
 /// What a bully election needs to know beside who takes part; the same at every member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BullyConfig {
-    /// The rules in force.
-    pub profile: Profile,
     /// How long to wait for what.
     pub timings: Timings,
     /// When a leader gives way to a more important agent. Default: [`Preemption::Immediately`].
@@ -36,7 +34,6 @@ pub struct BullyConfig {
 impl Default for BullyConfig {
     fn default() -> Self {
         Self {
-            profile: Profile::Swift,
             timings: Timings::default(),
             preemption: Preemption::Immediately,
             margin: None,
@@ -49,17 +46,6 @@ impl Default for BullyConfig {
 }
 
 impl BullyConfig {
-    /// The plain ASTRA rules with their known faults mended: no [`Yield`](super::Yield), no fast
-    /// path, no heartbeats; a candidate always sits out the deadline of 2 s.
-    #[must_use]
-    pub fn strict() -> Self {
-        Self {
-            profile: Profile::Strict,
-            timings: Timings::astra(),
-            ..Self::default()
-        }
-    }
-
     /// Whether that rule is broken on purpose: never, but in tests of the tests.
     #[cfg(any(test, feature = "planted"))]
     pub(super) fn has(&self, defect: super::Defect) -> bool {
@@ -72,14 +58,4 @@ impl BullyConfig {
     pub(super) const fn has(&self, _defect: super::Defect) -> bool {
         false
     }
-}
-
-/// Which rules are in force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// Heartbeats, terms, early decision and the fast path.
-    #[default]
-    Swift,
-    /// The ASTRA rules B1 to B8 as they stand, and nothing else.
-    Strict,
 }

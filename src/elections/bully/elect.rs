@@ -23,9 +23,6 @@ impl Bully {
             return self.ignore("only voters ask voters");
         }
         self.seen = self.seen.max(elect.seen);
-        if self.is_strict() {
-            return self.strict_on_elect(now, from, elect, out);
-        }
         let above = self.me.outranks(elect.score, from) && self.stands(now);
         match &mut self.state {
             State::Leader(_) => self.answer_as_leader(now, from, incarnation, elect, out),

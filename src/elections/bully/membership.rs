@@ -9,7 +9,7 @@ use super::{
     Bully, Defect, Out,
     state::{Asked, Path, Seat, State, Turn},
 };
-use crate::protocol::{AgentId, Event, Leader, Member, Members, Presence, Time};
+use crate::protocol::{Event, Leader, Member, Members, Presence, Time};
 
 impl Bully {
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
@@ -21,18 +21,17 @@ impl Bully {
                     self.leader_gone(now, out);
                 }
             }
-            State::Follower(Seat::Vacant(turn)) if !self.is_strict() => {
+            State::Follower(Seat::Vacant(turn)) => {
                 let turn = *turn;
                 self.move_up(now, turn, out);
             }
-            State::Follower(Seat::Vacant(_)) => {}
             State::Candidate(_) => self.drop_from_round(now, out),
             State::Waiting(wait) => {
                 if !self.me.members.get(&wait.on).is_some_and(Member::is_up) {
                     let (on, path) = (wait.on.clone(), wait.path);
                     self.leave_state(out);
                     self.state = State::Follower(Seat::Vacant(None));
-                    self.begin_again(now, path, &on, out);
+                    self.take_turn(now, path, Some(&on), out);
                 }
             }
             State::Leader(_) => self.check_challengers(now, out),
@@ -52,18 +51,7 @@ impl Bully {
             return;
         };
         out.notify(Event::NoLeader { term: leader.term });
-        if self.is_strict() {
-            return self.campaign(now, out);
-        }
         self.take_turn(now, Path::Announce, Some(&leader.id), out);
-    }
-
-    fn begin_again(&mut self, now: Time, path: Path, gone: &AgentId, out: &mut Out) {
-        if self.is_strict() {
-            self.campaign(now, out);
-        } else {
-            self.take_turn(now, path, Some(gone), out);
-        }
     }
 
     /// Fewer may be ahead of this agent than when its turn was set.
@@ -95,9 +83,7 @@ impl Bully {
         match &candidacy.asked {
             Asked::Voters => {
                 candidacy.pending.retain(may_answer);
-                if !self.is_strict() {
-                    self.decide_early(now, out);
-                }
+                self.decide_early(now, out);
             }
             Asked::Leader {
                 following: Some(f), ..

@@ -1,31 +1,28 @@
 //! The bully election: the most important agent that can be reached leads.
 //!
 //! Two sources in one machine: the ASTRA agent rules, repaired (B1 to B8), and the bully with
-//! heartbeats, terms, crash and recovery (C1 to C9). Where the two disagree the latter win; the
-//! profile [`Strict`](Profile::Strict) keeps the former as they stand.
+//! heartbeats, terms, crash and recovery (C1 to C9). Where the two disagree the latter win;
+//! [`astra`](super::astra) keeps the former as they stand.
 //!
 //! **What you can rely on** (the *available* mode). After the last change, and once messages take
 //! no longer than the delay bound, one leader per connected group, and it is the highest in rank
 //! there. Not: one leader at every instant. Every side of a partition elects one; a start, a crash,
-//! a recovery, a hand-over or a change of score may show two for at most two message delays; with
-//! the strict profile that holds while the deadline exceeds twice the delay and nobody pauses. The
+//! a recovery, a hand-over or a change of score may show two for at most two message delays. The
 //! [`Term`] orders what one observer sees; it is no fence.
 //!
 //! **A leader that hangs** considers itself leader for the detection time L without a step
 //! ([`View::valid_until`]), as long as others wait for a silent one; its next step begins by giving the
-//! leadership up. Not with the strict profile, where nothing limits it: no heartbeats are sent there,
-//! so a leader that is well has no steps either, and its group has no detector that would replace it.
-//!
+//! leadership up.//!
 //! # The rules by name
 //! | rule | here | decided in |
 //! |---|---|---|
 //! | B1, C2 start | ask the leader that is known first; only its silence widens the question to every voter | `campaign.rs` |
-//! | B2, C5 win | the deadline passed, or (not strict) every voter that is not certainly down has yielded: *early decision* | `campaign.rs` |
+//! | B2, C5 win | the deadline passed, or every voter that is not certainly down has yielded: *early decision* | `campaign.rs` |
 //! | B3, C3 `Elect` | `Ok` from who outranks the asker or knows a live leader, `Yield` from who is outranked; always answered | `elect.rs` |
 //! | B4, C4 `Ok` | counts for the round it echoes, and never demotes a leader | `answer.rs` |
 //! | B5, C6 | the announcement did not come within 2.5 T (after giving way: 2 d and a step): start again, in order of rank | `timer.rs` |
 //! | B6, C7, C8 `Elected`, `Heartbeat` | older (term, rank) is stale; a leader that I outrank is asked to yield, not followed | `announce.rs` |
-//! | B7 | the leader's life has ended: the *fast path*, or in the strict profile an election | `membership.rs` |
+//! | B7 | the leader's life has ended: the *fast path* | `membership.rs` |
 //! | B8 | a changed score: ask again | `command.rs` |
 //! | – | a patient leader: who asked waits, and is then handed the seat | `preempt.rs` |
 //! | C9 | polite leaving: `Draining`, `Drained`, `Resign`; the successor announces at once, who left rests | `command.rs` |
@@ -71,7 +68,6 @@ mod elect;
 mod membership;
 mod preempt;
 mod state;
-mod strict;
 mod timer;
 
 #[cfg(test)]
@@ -79,7 +75,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use config::{BullyConfig, Profile};
+pub use config::BullyConfig;
 #[doc(hidden)]
 pub use defect::Defect;
 
@@ -99,7 +95,7 @@ use crate::protocol::{
 
 type Out = EffectsOf<Bully>;
 
-/// Both profiles go by this name between hosts.
+/// The ASTRA rules go by the same name between hosts.
 const RULES: Rules = Rules::new("available");
 
 /// One agent's side of a bully election; see the [module's page](self).
@@ -243,10 +239,6 @@ impl Bully {
 
     fn has_begun(&self) -> bool {
         self.stepped.is_some()
-    }
-
-    fn is_strict(&self) -> bool {
-        self.config.profile == Profile::Strict
     }
 
     /// Whether this agent stands for election at `now`: eligible, and not resting. Who rests has a

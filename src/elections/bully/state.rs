@@ -11,8 +11,7 @@
 //!  └──────────────────── superseded, resigned, stalled ─────────────────────┘
 //! ```
 //!
-//! ASTRA's *holding election* is [`State::Candidate`]; its *failed election* set is
-//! [`Candidacy::failed`].
+//! [`State::Candidate`] is ASTRA's *holding election* ([`astra`](crate::elections::astra)).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@
 //! than the delay bound discards its suspicion once: it was the one that slept.
 
 use super::{
-    Bully, Defect, Heartbeat, Out, Profile, Timer,
+    Bully, Defect, Heartbeat, Out, Timer,
     state::{Asked, Path, Patience, Seat, State},
 };
 use crate::elections::shared::Due;
@@ -112,8 +112,7 @@ impl Bully {
             return out.set_timer(timer, candidacy.due.since(now));
         }
         let late = now.since(candidacy.due) > self.config.timings.delay_bound()
-            && candidacy.patience == Patience::Fresh
-            && self.config.profile == Profile::Swift;
+            && candidacy.patience == Patience::Fresh;
         match candidacy.asked {
             Asked::Leader { .. } => self.widen(now, out),
             Asked::Voters if late => self.ask_again(now, out),
@@ -127,9 +126,6 @@ impl Bully {
         };
         if now < wait.due {
             return out.set_timer(Timer::Victory, wait.due.since(now));
-        }
-        if self.config.profile == Profile::Strict {
-            return self.campaign(now, out);
         }
         let late = now.since(wait.due) > self.config.timings.delay_bound();
         if late && wait.patience == Patience::Fresh {

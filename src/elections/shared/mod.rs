@@ -6,6 +6,7 @@
 //! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
 //! | [`Voters`] | which agents the configuration of a majority's election lists |
+//! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
@@ -18,6 +19,7 @@ mod cooldown;
 mod handover;
 mod messages;
 mod participant;
+pub(super) mod slot;
 mod voters;
 
 pub(super) use cooldown::Cooldown;

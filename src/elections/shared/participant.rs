@@ -13,6 +13,8 @@ use crate::protocol::{
     Term,
 };
 
+use super::slot;
+
 /// One agent among the members of its group, in one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::elections) struct Participant {
@@ -78,6 +80,45 @@ impl Participant {
         // A tie of scores is broken by the name, so that any two agents agree on who is higher.
         self.eligible()
             .is_some_and(|own| (own, &self.id) > (score, id))
+    }
+
+    /// The agent's slot when the leadership is vacant; the first is 0, and an agent that cannot be
+    /// elected has none. `gone` is a member that looks up in the snapshot and is known not to be.
+    pub(in crate::elections) fn slot(
+        &self,
+        gone: Option<&AgentId>,
+        cools_down: bool,
+    ) -> Option<usize> {
+        let ahead = self.ahead(gone, slot::LAST)?;
+        Some(slot::behind(ahead, cools_down))
+    }
+
+    /// How many members that are up rank above this agent, counted up to `limit`; `None` if it cannot be
+    /// elected.
+    pub(in crate::elections) fn ahead(
+        &self,
+        gone: Option<&AgentId>,
+        limit: usize,
+    ) -> Option<usize> {
+        let rank = self.rank()?;
+        Some(self.members.ahead_of(&rank, gone, limit))
+    }
+
+    /// Whether that agent is a member that votes.
+    pub(in crate::elections) fn is_voter_named(&self, id: &AgentId) -> bool {
+        self.members.get(id).is_some_and(Member::is_voter)
+    }
+
+    /// Whether that agent is a member that is up, as far as is known.
+    pub(in crate::elections) fn is_up(&self, id: &AgentId) -> bool {
+        self.members.get(id).is_some_and(Member::is_up)
+    }
+
+    /// Whether the incarnation that led is over, or thought to be, or is no member any more.
+    pub(in crate::elections) fn is_gone(&self, leader: &Leader) -> bool {
+        self.members
+            .get(&leader.id)
+            .is_none_or(|member| member.is_gone(leader.incarnation))
     }
 
     /// The agent to hand the leadership to: the one that was asked for if it is up and can be elected,
@@ -159,6 +200,34 @@ mod tests {
         let mut ineligible = participant();
         ineligible.score = None;
         assert!(!ineligible.outranks(1.into(), &id("a")) && ineligible.rank().is_none());
+    }
+
+    #[test]
+    fn the_highest_in_rank_that_is_there_has_the_first_slot() {
+        let mut me = participant();
+        assert_eq!(
+            (me.slot(None, false), me.slot(None, true)),
+            (Some(0), Some(8))
+        );
+        me.score = Some(0.into());
+        assert_eq!(me.slot(None, false), Some(2));
+        assert_eq!(me.slot(Some(&id("b")), false), Some(1));
+        me.score = None;
+        assert_eq!(me.slot(None, false), None);
+    }
+
+    #[test]
+    fn a_leader_that_is_no_member_or_has_a_later_incarnation_is_gone() {
+        let me = participant();
+        let led = |name: &str, incarnation| Leader {
+            id: id(name),
+            incarnation: Incarnation(incarnation),
+            term: Term(1),
+        };
+        let gone = [led("a", 3), led("a", 2), led("x", 3)].map(|leader| me.is_gone(&leader));
+        assert_eq!(gone, [false, true, true]);
+        assert!(me.is_up(&id("a")) && !me.is_up(&id("x")));
+        assert!(me.is_voter_named(&id("d")) && !me.is_voter_named(&id("e")));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::{
     clock::RuntimeClock,
     elections::{
         any::{AnyBully, AnyConfig},
+        astra::AstraConfig,
         bully::BullyConfig,
         policy::Preemption,
         quorum::{QuorumConfig, QuorumConfigBuilder},
@@ -223,6 +224,7 @@ impl ClusterBuilder {
         let ids: Result<Vec<AgentId>, _> = voters.map(|plan| AgentId::new(&plan.name)).collect();
         let timings = match &self.config {
             AnyConfig::Available(config) => config.timings.clone(),
+            AnyConfig::Astra(config) => config.timings.clone(),
             AnyConfig::Quorum(config) => config.timings().clone(),
         };
         match ids {
@@ -238,6 +240,13 @@ impl ClusterBuilder {
     pub fn timings(self, timings: Timings) -> Self {
         match &self.config {
             AnyConfig::Available(_) => self.configured(|config| config.timings = timings),
+            AnyConfig::Astra(config) => {
+                let config = AstraConfig {
+                    timings,
+                    ..AstraConfig::clone(config)
+                };
+                self.follow_astra(config)
+            }
             AnyConfig::Quorum(config) => {
                 let made = config.to_builder().timings(timings);
                 self.follow(made)
@@ -245,10 +254,11 @@ impl ClusterBuilder {
         }
     }
 
-    /// The plain ASTRA rules; replaces all rules set so far by [`BullyConfig::strict`]. Somebody
-    /// has to [`campaign`](Cluster::campaign).
-    pub fn strict(self) -> Self {
-        self.rules(BullyConfig::strict())
+    /// The plain ASTRA rules ([`astra`](crate::elections::astra)); replaces all rules set so far. An
+    /// agent has to [`campaign`](Cluster::campaign).
+    pub fn astra(mut self) -> Self {
+        self.least = 0;
+        self.follow_astra(AstraConfig::default())
     }
 
     /// When a leader gives way to a more important agent. Default: at once; in quorum mode after
@@ -256,6 +266,7 @@ impl ClusterBuilder {
     pub fn preemption(self, preemption: Preemption) -> Self {
         match &self.config {
             AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
+            AnyConfig::Astra(_) => self,
             AnyConfig::Quorum(config) => {
                 let made = config.to_builder().preemption(preemption);
                 self.follow(made)
@@ -273,11 +284,14 @@ impl ClusterBuilder {
         if let AnyConfig::Available(config) = &mut self.config {
             let config = Arc::make_mut(config);
             change(config);
-            let timings = &config.timings;
-            let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
-            let election = timings.deadline().saturating_add(timings.victory_wait());
-            self.needed = failover.saturating_add(election).saturating_mul(2);
+            self.needed = settles_within(&config.timings);
         }
+        self
+    }
+
+    fn follow_astra(mut self, config: AstraConfig) -> Self {
+        self.needed = settles_within(&config.timings);
+        self.config = AnyConfig::Astra(Arc::new(config));
         self
     }
 
@@ -296,6 +310,13 @@ impl ClusterBuilder {
         }
         self
     }
+}
+
+/// Twice the longest failover and election.
+fn settles_within(timings: &Timings) -> Duration {
+    let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
+    let election = timings.deadline().saturating_add(timings.victory_wait());
+    failover.saturating_add(election).saturating_mul(2)
 }
 
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {

@@ -114,7 +114,7 @@ impl fmt::Display for Obstacle {
             Self::Draining(names) => write!(f, "still handing over: {names}"),
             Self::Leaderless(names) => write!(
                 f,
-                "no leader at {names}; under the strict rules one has to `campaign`"
+                "no leader at {names}; under the ASTRA rules one has to `campaign`"
             ),
             Self::Astray { agents, leader } => {
                 write!(f, "{agents} cannot hear {leader}, whom they follow")

@@ -1,4 +1,4 @@
-//! The bully under chaos: what the available mode and the plain ASTRA rules owe.
+//! The bully under chaos: what it owes by its default rules.
 //!
 //! Decided here: what is owed. In every history: once all is healed, the most important agent that
 //! may be elected leads, and all follow it. In histories in which messages keep within the delay
@@ -8,12 +8,12 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Participant, TermOrder, World,
+    Participant, World,
     chaos::{Expected, Fault, Scenario},
 };
 use crate::{
-    elections::bully::{Bully, BullyConfig, Preemption, Profile},
-    protocol::{AgentId, MemberKind, Score, Time},
+    elections::bully::{Bully, BullyConfig, Preemption},
+    protocol::{AgentId, Election, MemberKind, Score, Time, Timings},
     testkit::faults::SplitMix64,
 };
 
@@ -28,8 +28,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct BullyScenario {
     config: Arc<BullyConfig>,
-    contested_for: Option<Duration>,
-    since: Option<Time>,
+    contest: Contest,
 }
 
 impl Default for BullyScenario {
@@ -67,8 +66,7 @@ impl BullyScenario {
         };
         Self {
             config: Arc::new(config),
-            contested_for: None,
-            since: None,
+            contest: Contest::default(),
         }
     }
 
@@ -100,27 +98,19 @@ impl BullyScenario {
     /// and nobody hangs.
     #[must_use]
     pub fn contested_for(mut self, longest: Duration) -> Self {
-        self.contested_for = Some(longest);
+        self.contest.longest = Some(longest);
         self
-    }
-
-    /// A known limit of the plain ASTRA rules: who cannot be elected cannot ask who leads, and of
-    /// two announcements that cross each other it may believe the wrong one for ever. So in their
-    /// histories everybody can be elected.
-    fn is_strict(&self) -> bool {
-        self.config.profile == Profile::Strict
     }
 }
 
 impl Scenario for BullyScenario {
     type Election = Bully;
 
-    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer, unless the
-    /// rules are the plain ASTRA ones.
+    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Bully> {
         let config = Arc::clone(&self.config);
         let score = self.score(random);
-        let kind = if random.chance(80) && !self.is_strict() {
+        let kind = if random.chance(80) {
             MemberKind::Observer
         } else {
             MemberKind::Voter
@@ -133,7 +123,7 @@ impl Scenario for BullyScenario {
 
     fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
         let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70) || self.is_strict()).then(|| Score::from(score))
+        (!random.chance(70)).then(|| Score::from(score))
     }
 
     fn delay_bound(&self) -> Duration {
@@ -143,27 +133,12 @@ impl Scenario for BullyScenario {
     /// Waiting for a superior that is gone, an election, a second one by somebody more important;
     /// before that a silence that has to be noticed, and a rest.
     fn settles_within(&self, skew: u32) -> Duration {
-        let t = &self.config.timings;
-        let detection = t.detector().map_or(Duration::ZERO, |d| d.detection);
-        let turns = (t.step() + t.jitter()) * 9;
-        let rounds = t.victory_wait() + (t.deadline() + t.delay_bound() * 2) * 2;
         let idle = self.config.drain + self.config.rest;
-        let all = detection * 2 + turns + rounds + idle + t.delay_bound() * 8;
-        all + all * skew / 1_000_000 * 2
+        settles_within(&self.config.timings, idle, skew)
     }
 
     fn decisive(&self) -> &[&'static str] {
         &["elected", "yield", "ok", "resign", "elect"]
-    }
-
-    /// A known limit: the plain ASTRA rules compare ranks and no terms: a late announcement of a former leader is
-    /// followed, if it ranks high enough, until the next election.
-    fn term_order(&self) -> TermOrder {
-        if self.is_strict() {
-            TermOrder::Any
-        } else {
-            TermOrder::Rising
-        }
     }
 
     fn expected(&self, world: &World<Bully>) -> Expected {
@@ -176,7 +151,21 @@ impl Scenario for BullyScenario {
     }
 
     fn check(&mut self, world: &World<Bully>) -> Result<(), String> {
-        let Some(longest) = self.contested_for else {
+        self.contest.check(world)
+    }
+}
+
+/// For how long two may lead at one time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contest {
+    /// As long as they like, if nothing is said.
+    pub longest: Option<Duration>,
+    since: Option<Time>,
+}
+
+impl Contest {
+    pub(super) fn check<E: Election>(&mut self, world: &World<E>) -> Result<(), String> {
+        let Some(longest) = self.longest else {
             return Ok(());
         };
         if !world.is_contested() {
@@ -190,14 +179,13 @@ impl Scenario for BullyScenario {
         let leaders: Vec<String> = world.believers().iter().map(AgentId::to_string).collect();
         Err(format!("{} lead since {since}", leaders.join(" and ")))
     }
+}
 
-    /// The plain ASTRA rules have no failure detector: somebody must start.
-    fn healed(&mut self, world: &mut World<Bully>) {
-        if self.is_strict() {
-            let all: Vec<AgentId> = world.agents().cloned().collect();
-            for agent in all {
-                world.campaign(agent);
-            }
-        }
-    }
+/// How long agreement may take after healing, where agents are idle for so long at most.
+pub(super) fn settles_within(t: &Timings, idle: Duration, skew: u32) -> Duration {
+    let detection = t.detector().map_or(Duration::ZERO, |d| d.detection);
+    let slots = (t.step() + t.jitter()) * 9;
+    let rounds = t.victory_wait() + (t.deadline() + t.delay_bound() * 2) * 2;
+    let all = detection * 2 + slots + rounds + idle + t.delay_bound() * 8;
+    all + all * skew / 1_000_000 * 2
 }

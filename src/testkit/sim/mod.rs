@@ -66,6 +66,7 @@
 pub mod chaos;
 
 mod agree;
+mod astra;
 mod ballot;
 mod builder;
 mod bully;
@@ -87,6 +88,7 @@ mod wire;
 mod world;
 
 pub use agree::Unsettled;
+pub use astra::AstraScenario;
 pub use ballot::BallotScenario;
 pub use builder::WorldBuilder;
 pub use bully::BullyScenario;

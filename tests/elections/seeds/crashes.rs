@@ -19,7 +19,7 @@ fn s07_the_leader_crashes_and_the_next_one_leads() {
                 assert!(settled.took <= rules.delay(), "one message: {settled}");
                 assert_eq!(settled.messages, 3, "n - 2");
             }
-            Rules::Strict => assert!(settled.took <= DEADLINE + 2 * rules.delay()),
+            Rules::Astra => assert!(settled.took <= DEADLINE + 2 * rules.delay()),
         }
     });
 }
@@ -29,7 +29,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     both(|rules, seed| async move {
         let builder = rules.builder(seed).agents(5);
         let mut cluster = builder.network(Conditions::delayed(MS(5))).start().unwrap();
-        if rules == Rules::Strict {
+        if rules == Rules::Astra {
             cluster.campaign("5").unwrap();
             wait(MS(1_999)).await; // T, but for a moment
         }
@@ -50,7 +50,7 @@ async fn promised(rules: Rules, seed: u64) -> Cluster {
     let builder = rules.builder(seed).agents(5);
     let builder = builder.network(Conditions::delayed(MS(5)));
     match rules {
-        Rules::Strict => {
+        Rules::Astra => {
             let mut cluster = builder.start().unwrap();
             cluster.campaign("1").unwrap();
             wait(MS(25)).await;

@@ -61,9 +61,9 @@ fn s04_of_equal_scores_the_larger_name_leads() {
     });
 }
 
-fn strict_with_delay(agents: u32, millis: u64) -> Cluster {
+fn astra_with_delay(agents: u32, millis: u64) -> Cluster {
     let network = Conditions::delayed(MS(millis));
-    let builder = Cluster::builder().agents(agents).strict();
+    let builder = Cluster::builder().agents(agents).astra();
     builder.network(network).start().unwrap()
 }
 
@@ -71,7 +71,7 @@ fn strict_with_delay(agents: u32, millis: u64) -> Cluster {
 fn s05_from_the_lowest_starter_it_takes_exactly_one_and_a_half_n_n_minus_1_messages() {
     for agents in 2..=9_u32 {
         once(|| async move {
-            let mut cluster = strict_with_delay(agents, 7);
+            let mut cluster = astra_with_delay(agents, 7);
             cluster.campaign("1").unwrap();
             let settled = leads(&cluster, &format!("agent-{agents}")).await;
             let n = u64::from(agents);
@@ -94,7 +94,7 @@ fn s05_the_lowest_starts_alone_and_the_highest_leads() {
 fn s06_from_the_highest_starter_it_takes_exactly_2_n_minus_1_messages() {
     for agents in 2..=9_u32 {
         once(|| async move {
-            let mut cluster = strict_with_delay(agents, 7);
+            let mut cluster = astra_with_delay(agents, 7);
             cluster.campaign(&agents.to_string()).unwrap();
             let settled = leads(&cluster, &format!("agent-{agents}")).await;
             assert_eq!(settled.messages, u64::from(2 * (agents - 1)));

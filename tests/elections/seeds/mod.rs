@@ -1,7 +1,7 @@
 //! The scenarios of the seeds by number, on real agents in virtual time: `s07_..` is scenario 7.
 //!
 //! Where nothing else is said, each runs with several seeds, with every delay that the timings
-//! allow, under the default rules (*swift*) and the plain ASTRA rules (*strict*). Agents are
+//! allow, under the default rules (*swift*) and the plain ASTRA rules (*astra*). Agents are
 //! numbered from 1; the score of each is its number. The other elections have files of their own.
 #![expect(
     clippy::expect_used,
@@ -35,15 +35,15 @@ use actix_bully::{
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// T and d of the default rules, and of the strict ones.
+/// T and d of the default rules, and of the ASTRA ones.
 const DEADLINE: Duration = Duration::from_secs(2);
 const SWIFT_DELAY: Duration = Duration::from_millis(40);
-const STRICT_DELAY: Duration = Duration::from_millis(900);
+const ASTRA_DELAY: Duration = Duration::from_millis(900);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rules {
     Swift,
-    Strict,
+    Astra,
 }
 
 impl Rules {
@@ -51,7 +51,7 @@ impl Rules {
     const fn delay(self) -> Duration {
         match self {
             Self::Swift => SWIFT_DELAY,
-            Self::Strict => STRICT_DELAY,
+            Self::Astra => ASTRA_DELAY,
         }
     }
 
@@ -62,11 +62,11 @@ impl Rules {
             .network(network.build().unwrap());
         match self {
             Self::Swift => builder,
-            Self::Strict => builder.strict(),
+            Self::Astra => builder.astra(),
         }
     }
 
-    /// A cluster in which one leads; under the strict rules because the last one campaigned.
+    /// A cluster in which one leads; under the ASTRA rules because the last one campaigned.
     async fn led(self, seed: u64, agents: u32) -> Cluster {
         self.led_by(self.builder(seed).agents(agents), &agents.to_string())
             .await
@@ -81,7 +81,7 @@ impl Rules {
 
     /// These hold an election, which under the default rules nobody has to be told.
     fn begin<'a>(self, cluster: &mut Cluster, starters: impl IntoIterator<Item = &'a str>) {
-        if self == Self::Strict {
+        if self == Self::Astra {
             for starter in starters {
                 cluster.campaign(starter).unwrap();
             }
@@ -91,7 +91,7 @@ impl Rules {
 
 /// Several seeds, under both rules.
 fn both<F: Future<Output = ()>>(scenario: impl Fn(Rules, u64) -> F) {
-    for rules in [Rules::Swift, Rules::Strict] {
+    for rules in [Rules::Swift, Rules::Astra] {
         under(rules, |seed| scenario(rules, seed));
     }
 }

@@ -80,16 +80,16 @@ fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
 
 /// They have no heartbeats: what is lost is made up for by whoever asks again.
 #[test]
-fn s21_under_the_strict_rules_somebody_has_to_ask_again() {
+fn s21_under_the_astra_rules_somebody_has_to_ask_again() {
     let again = Cell::new(0);
-    under(Rules::Strict, |seed| {
+    under(Rules::Astra, |seed| {
         let again = &again;
         async move {
-            let network = Conditions::builder().delay(MS(1)..=Rules::Strict.delay());
+            let network = Conditions::builder().delay(MS(1)..=Rules::Astra.delay());
             let network = network.loss(150).build().unwrap();
-            let builder = Rules::Strict.builder(seed).agents(5).network(network);
+            let builder = Rules::Astra.builder(seed).agents(5).network(network);
             let mut cluster = builder.start().unwrap();
-            let round = DEADLINE + 2 * Rules::Strict.delay();
+            let round = DEADLINE + 2 * Rules::Astra.delay();
             cluster.campaign("1").unwrap();
             wait(round).await;
             while !agree(&cluster, "agent-5") {
@@ -186,7 +186,7 @@ fn loses(rules: Rules, kind: &'static str) {
     let all = Cell::new(0);
     let within = match rules {
         Rules::Swift => DEADLINE,
-        Rules::Strict => 2 * DEADLINE,
+        Rules::Astra => 2 * DEADLINE,
     };
     for act in Act::ALL {
         under(rules, |seed| {
@@ -197,7 +197,7 @@ fn loses(rules: Rules, kind: &'static str) {
                 let mut leader = act.done_to(rules, &mut cluster).await;
                 let lost = lose_first(&mut cluster, within).await;
                 all.set(all.get() + lost);
-                if rules == Rules::Strict && lost > 0 {
+                if rules == Rules::Astra && lost > 0 {
                     wait(3 * DEADLINE).await; // what can come of it by itself has come
                     cluster.campaign("1").unwrap();
                     if act == Act::StepDown {
@@ -218,7 +218,7 @@ fn s22_the_messages_of_each_kind_are_lost() {
         loses(Rules::Swift, kind);
     }
     for kind in ["elect", "ok", "elected", "resign"] {
-        loses(Rules::Strict, kind);
+        loses(Rules::Astra, kind);
     }
 }
 

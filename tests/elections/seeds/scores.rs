@@ -52,7 +52,7 @@ fn s16_a_leader_that_becomes_ineligible_hands_over() {
 }
 
 #[test]
-fn s16_the_same_under_the_strict_rules() {
+fn s16_the_same_under_the_astra_rules() {
     both(|rules, seed| async move {
         let mut cluster = rules.led(seed, 5).await;
         cluster.withdraw_score("5").unwrap();
@@ -155,9 +155,9 @@ fn s46_the_winner_becomes_ineligible_before_it_has_announced_itself() {
 }
 
 #[test]
-fn s46_the_same_under_the_strict_rules() {
+fn s46_the_same_under_the_astra_rules() {
     once(|| async {
-        let builder = Rules::Strict.builder(1).agents(5);
+        let builder = Rules::Astra.builder(1).agents(5);
         let builder = builder.network(Conditions::delayed(MS(5)));
         let mut cluster = builder.start().unwrap();
         cluster.campaign("1").unwrap();

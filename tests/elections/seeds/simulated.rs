@@ -4,7 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    elections::{
+        astra::{Astra, AstraConfig},
+        bully::{Bully, BullyConfig},
+    },
     protocol::View,
     testkit::{
         faults::Conditions,
@@ -20,16 +23,13 @@ use crate::seeds::{
     },
 };
 
-fn agents(config: BullyConfig) -> Setting<Bully> {
-    let timings = config.timings.clone();
-    Setting::of(4, Arc::new(config), &timings)
-}
-
 mod swift {
     use super::*;
 
     fn start(seed: u64) -> World<Bully> {
-        agents(BullyConfig::default()).world(seed)
+        let config = BullyConfig::default();
+        let timings = config.timings.clone();
+        Setting::of(4, Arc::new(config), &timings).world(seed)
     }
 
     fn led(seed: u64) -> World<Bully> {
@@ -104,21 +104,23 @@ mod swift {
     }
 }
 
-mod strict {
+mod plain_astra {
     use super::*;
 
-    fn setting() -> Setting<Bully> {
-        let mut setting = agents(BullyConfig::strict());
+    fn setting() -> Setting<Astra> {
+        let config = AstraConfig::default();
+        let timings = config.timings.clone();
+        let mut setting = Setting::of(4, Arc::new(config), &timings);
         setting.detection = Detection::Certain(MS(0).into());
         setting.terms = TermOrder::Any;
         setting
     }
 
-    fn start(seed: u64) -> World<Bully> {
+    fn start(seed: u64) -> World<Astra> {
         setting().world(seed)
     }
 
-    fn led(seed: u64) -> World<Bully> {
+    fn led(seed: u64) -> World<Astra> {
         let mut world = start(seed);
         world.run_for(MS(0));
         world.campaign("d");
@@ -126,26 +128,26 @@ mod strict {
         world
     }
 
-    fn led_by_the_next(seed: u64) -> World<Bully> {
+    fn led_by_the_next(seed: u64) -> World<Astra> {
         let mut world = led(seed);
         world.crash("d");
         leads(&mut world, "c");
         world
     }
 
-    fn lowest_begins(world: &mut World<Bully>) {
+    fn lowest_begins(world: &mut World<Astra>) {
         world.run_for(MS(0));
         world.campaign("a");
     }
 
     #[track_caller]
-    fn leads(world: &mut World<Bully>, name: &str) {
+    fn leads(world: &mut World<Astra>, name: &str) {
         leads_within(world, name, SECONDS(20));
     }
 
     const KINDS: [&str; 4] = ["elect", "ok", "elected", "resign"];
 
-    fn scenes() -> [Scene<Bully>; 5] {
+    fn scenes() -> [Scene<Astra>; 5] {
         let scene = Scene::lasting(SECONDS(5));
         [
             scene(start, lowest_begins, "d"),
@@ -159,7 +161,7 @@ mod strict {
     /// These rules have no heartbeats: whoever misses an announcement keeps the leader that it
     /// knows, or none, until it asks. So does the one that stepped down where a weaker one announced
     /// itself as well. When it asks, in its own time or told to, it rests no more, and leads.
-    fn leads_once_asked(world: &mut World<Bully>, leader: &str) {
+    fn leads_once_asked(world: &mut World<Astra>, leader: &str) {
         let settled = world.settle(SECONDS(20));
         assert_eq!(world.violation(), None);
         let missed = world.trace().count_of("elected").lost == 1;
@@ -203,7 +205,7 @@ mod strict {
         setting.network = delays.build().unwrap();
         let mut world = setting.world(seed);
         let mut contested = false;
-        let mut passes = |world: &mut World<Bully>, span| {
+        let mut passes = |world: &mut World<Astra>, span| {
             contested |= world.run_until(World::is_contested, span);
             world.run_for(span);
         };
@@ -228,7 +230,7 @@ mod strict {
     #[test]
     fn s26_two_lead_in_some_histories_with_delays_above_t_and_in_none_below_half_of_it() {
         let count = |longest| (0..100).filter(|seed| is_contested(*seed, longest)).count();
-        let config = BullyConfig::strict();
+        let config = AstraConfig::default();
         let (deadline, bound) = (config.timings.deadline(), config.timings.delay_bound());
         let (late, in_time) = (count(deadline * 3), count(bound));
         println!("two led in {late} of 100 histories; with delays up to d in {in_time}");

@@ -1,4 +1,4 @@
-//! The ASTRA seed's twelve faults: its rules to the letter, and the strict profile on the same story.
+//! The ASTRA seed's twelve faults: its rules to the letter, and the repaired ones on the same story.
 //!
 //! What the agents believe in the end is asserted here; how it came to that is in the texts. An
 //! agent as written may believe in several leaders.
@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
+    elections::astra::{Astra, AstraConfig},
     protocol::{Election, Event, Score},
     testkit::{
         faults::Conditions,
@@ -22,7 +22,7 @@ use crate::traces::{
 /// Both worlds after a story.
 struct Both {
     written: World<AsWritten>,
-    ours: World<Bully>,
+    ours: World<Astra>,
 }
 
 impl Both {
@@ -51,12 +51,12 @@ impl Both {
     }
 }
 
-fn strict(scores: &[i32]) -> World<Bully> {
-    world(scores, &Arc::new(BullyConfig::strict()))
+fn repaired(scores: &[i32]) -> World<Astra> {
+    world(scores, &Arc::<AstraConfig>::default())
 }
 
 /// Plays a story by the rules as written and by the repaired ones, and holds both to their texts.
-fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Bully>) -> Both {
+fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Astra>) -> Both {
     side_by_side_among(Participants::All, name, scores, old, new)
 }
 
@@ -65,7 +65,7 @@ fn side_by_side_among(
     name: &str,
     scores: &[i32],
     old: Story<AsWritten>,
-    new: Story<Bully>,
+    new: Story<Astra>,
 ) -> Both {
     let mut written = world(scores, &participants);
     old(&mut written);
@@ -80,10 +80,10 @@ fn side_by_side_among(
     let text = written.trace().to_text() + &beliefs.collect::<String>();
     golden(&format!("{name}.as-written"), &text);
 
-    let mut ours = strict(scores);
+    let mut ours = repaired(scores);
     new(&mut ours);
     assert_eq!(ours.violation().map(ToString::to_string), None);
-    golden(&format!("{name}.strict"), &with_beliefs(&ours));
+    golden(&format!("{name}.astra"), &with_beliefs(&ours));
     Both { written, ours }
 }
 
@@ -206,10 +206,10 @@ fn mean_sent(n: i32) -> u64 {
         world.tally().sent
     }
     let least = u64::try_from(3 * n * (n - 1) / 2).unwrap();
-    let config = Arc::new(BullyConfig::strict());
+    let config = Arc::<AstraConfig>::default();
     let mut sum = 0;
     for seed in 0..20 {
-        assert_eq!(sent::<Bully>(n, &config, seed), least, "seed {seed}");
+        assert_eq!(sent::<Astra>(n, &config, seed), least, "seed {seed}");
         sum += sent::<AsWritten>(n, &Participants::All, seed);
     }
     sum / 20
@@ -310,11 +310,11 @@ fn without_one_leader(longest: Duration) -> (u32, u32) {
         let first = believed.next().map(AsWritten::leaders);
         world.believers().len() == 1 && believed.all(|agent| Some(agent.leaders()) == first)
     }
-    let config = Arc::new(BullyConfig::strict());
+    let config = Arc::<AstraConfig>::default();
     let (mut written, mut ours) = (0, 0);
     for seed in 0..500 {
         written += u32::from(!agree(&played(&Participants::All, seed, longest)));
-        let world: World<Bully> = played(&config, seed, longest);
+        let world: World<Astra> = played(&config, seed, longest);
         ours += u32::from(world.agreed().is_none());
     }
     (written, ours)

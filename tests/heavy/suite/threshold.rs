@@ -1,7 +1,7 @@
 //! The bound on the deadline of a plain bully: one leader at every instant if and only if T > 2 D.
 
 use crate::{
-    bully::Plain,
+    bully::Astra,
     case::{Case, Search, timed},
     timed::{Aim, Bounds, Lab, Order},
 };
@@ -78,7 +78,7 @@ pub(super) fn search(
     bounds.budget.wishes = u8::try_from(n).unwrap_or(u8::MAX);
     change(&mut bounds);
     timed(Lab {
-        rules: Plain::strict(deadline),
+        rules: Astra::new(deadline),
         bounds,
         aim,
     })

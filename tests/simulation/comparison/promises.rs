@@ -18,7 +18,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Who, what it promises by the program's own words, and what that means here.
 const PROMISES: [(&str, &str, fn()); 7] = [
-    ("strict", "one, if no message is late", strict),
+    ("astra", "one, if no message is late", astra),
     ("bully", "always a leader", bully),
     ("quorum", "never two leaders", quorum),
     (
@@ -114,12 +114,12 @@ fn only_a_majority_leads(protocol: &'static str) {
     });
 }
 
-fn strict() {
-    every("strict", moments(), "one at once", |measure| {
+fn astra() {
+    every("astra", moments(), "one at once", |measure| {
         measure.leaders <= 1
     });
-    the_highest_leads_in_the_end("strict");
-    leads_on_every_side("strict");
+    the_highest_leads_in_the_end("astra");
+    leads_on_every_side("astra");
 }
 
 /// "One; two for at most two delays after a start, a crash, a recovery, a hand-over."

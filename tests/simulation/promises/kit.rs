@@ -19,7 +19,7 @@ use actix_bully::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Available,
-    Strict,
+    Astra,
     Quorum,
 }
 
@@ -32,26 +32,18 @@ impl Mode {
     pub(crate) fn timings(self) -> Timings {
         match self {
             Self::Available | Self::Quorum => Timings::lan(),
-            Self::Strict => Timings::astra(),
+            Self::Astra => Timings::astra(),
         }
     }
 
-    pub(crate) fn bully(self) -> BullyConfig {
-        let timings = self.timings();
-        let rules = if self == Self::Strict {
-            BullyConfig::strict()
-        } else {
-            BullyConfig::default()
-        };
-        BullyConfig { timings, ..rules }
-    }
-
     pub(crate) fn config(self, n: usize) -> AnyConfig {
-        if self == Self::Quorum {
-            let config = QuorumConfig::builder(names(n)).timings(self.timings());
-            AnyConfig::Quorum(Arc::new(config.build().unwrap()))
-        } else {
-            AnyConfig::Available(Arc::new(self.bully()))
+        match self {
+            Self::Available => AnyConfig::Available(Arc::new(available())),
+            Self::Astra => AnyConfig::Astra(Arc::default()),
+            Self::Quorum => {
+                let config = QuorumConfig::builder(names(n)).timings(self.timings());
+                AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+            }
         }
     }
 
@@ -76,13 +68,21 @@ impl Mode {
             .build();
         world.run_for(Duration::ZERO);
         let highest = names(n).pop().unwrap();
-        if self == Self::Strict {
+        if self == Self::Astra {
             world.campaign(&highest);
         }
         let leader = world.settle(Duration::from_secs(60)).unwrap();
         assert_eq!(leader, highest, "{self:?}, seed {seed}");
         world.run_for(self.timings().delay_bound() * 40);
         world
+    }
+}
+
+/// The rules of the first column.
+pub(crate) fn available() -> BullyConfig {
+    BullyConfig {
+        timings: Mode::Available.timings(),
+        ..BullyConfig::default()
     }
 }
 

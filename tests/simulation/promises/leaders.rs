@@ -6,19 +6,19 @@ use actix_bully::{
     elections::any::AnyBully,
     protocol::{AgentId, Term},
     testkit::sim::{
-        BullyScenario, QuorumScenario, Violation, World,
-        chaos::{ChaosOptions, Contested, Fault, Report, chaos},
+        AstraScenario, BullyScenario, QuorumScenario, Violation, World,
+        chaos::{ChaosOptions, Contested, Fault, Report, Scenario, chaos},
     },
 };
 
 use crate::promises::{
-    kit::{Mode, names, size},
+    kit::{Mode, available, names, size},
     partition::{ask, divided},
 };
 
 fn options(mode: Mode, faults: &[Fault]) -> ChaosOptions {
     ChaosOptions {
-        faults_for: Duration::from_secs(if mode == Mode::Strict { 20 } else { 4 }),
+        faults_for: Duration::from_secs(if mode == Mode::Astra { 20 } else { 4 }),
         faults: faults.to_vec(),
         ..ChaosOptions::default()
     }
@@ -31,16 +31,41 @@ pub(crate) fn goes_back(violation: Option<&Violation>) -> bool {
 }
 
 fn is_excepted(mode: Mode, report: &Report) -> bool {
-    mode == Mode::Strict && goes_back(report.violation.as_ref())
+    mode == Mode::Astra && goes_back(report.violation.as_ref())
 }
 
-/// For how long two led at once, in so many histories, none of which breaks the `scenario`.
+/// For how long two led at once, in so many histories, none of which breaks its promise.
 fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>) -> Contested {
+    if mode == Mode::Astra {
+        let limited = AstraScenario::contested_for;
+        contested_in(
+            AstraScenario::default(),
+            limited,
+            mode,
+            seeds,
+            faults,
+            longest,
+        )
+    } else {
+        let limited = BullyScenario::contested_for;
+        let scenario = BullyScenario::new(available());
+        contested_in(scenario, limited, mode, seeds, faults, longest)
+    }
+}
+
+fn contested_in<S: Scenario + Clone>(
+    scenario: S,
+    limited: fn(S, Duration) -> S,
+    mode: Mode,
+    seeds: u64,
+    faults: &[Fault],
+    longest: Option<Duration>,
+) -> Contested {
     let mut all = Contested::default();
     for seed in 0..seeds {
-        let mut scenario = BullyScenario::new(mode.bully());
+        let mut scenario = scenario.clone();
         if let Some(longest) = longest {
-            scenario = scenario.contested_for(longest);
+            scenario = limited(scenario, longest);
         }
         let report = chaos(seed, size(seed), &options(mode, faults), &mut scenario);
         if let Some(violation) = report
@@ -72,8 +97,8 @@ pub(crate) fn available_within_the_delay_bound() {
     two_for_at_most_two_delays(Mode::Available, 300);
 }
 
-pub(crate) fn strict_within_the_delay_bound() {
-    two_for_at_most_two_delays(Mode::Strict, 900);
+pub(crate) fn astra_within_the_delay_bound() {
+    two_for_at_most_two_delays(Mode::Astra, 900);
 }
 
 pub(crate) fn quorum_within_the_delay_bound() {
@@ -94,15 +119,15 @@ pub(crate) fn available_on_any_network() {
     }
 }
 
-pub(crate) fn strict_on_any_network() {
+pub(crate) fn astra_on_any_network() {
     let slow = [Fault::LongDelay, Fault::Campaign];
-    let two = contested(Mode::Strict, 300, &slow, None);
+    let two = contested(Mode::Astra, 300, &slow, None);
     assert!(two.times > 0, "the promise is too weak");
     for seed in 0..20 {
-        let mut world = Mode::Strict.led(seed, 3);
+        let mut world = Mode::Astra.led(seed, 3);
         world.pause("c");
         world.campaign("b");
-        world.run_for(Mode::Strict.timings().victory_wait() * 2);
+        world.run_for(Mode::Astra.timings().victory_wait() * 2);
         assert_eq!(world.believers(), names(3)[1..], "one hangs, one leads");
     }
 }
@@ -157,9 +182,9 @@ pub(crate) fn available_shares_a_term() {
     assert!(shared, "the promise is too weak");
 }
 
-pub(crate) fn strict_shares_a_term() {
+pub(crate) fn astra_shares_a_term() {
     let shared = (0..60).any(|seed| {
-        let (mut world, sides) = divided(Mode::Strict, seed);
+        let (mut world, sides) = divided(Mode::Astra, seed);
         ask(&mut world, &sides, seed);
         is_shared(&world)
     });
@@ -197,9 +222,9 @@ pub(crate) fn available_ends_with_its_steps() {
     }
 }
 
-pub(crate) fn strict_does_not_notice_that_it_hangs() {
+pub(crate) fn astra_does_not_notice_that_it_hangs() {
     let hour = Duration::from_secs(3_600);
-    assert_eq!(hangs(Mode::Strict, 1, hour), hour);
+    assert_eq!(hangs(Mode::Astra, 1, hour), hour);
 }
 
 pub(crate) fn quorum_ends_with_its_lease() {

@@ -15,7 +15,7 @@ mod kit;
 mod leaders;
 mod partition;
 
-const COLUMNS: [&str; 3] = ["available (default)", "strict (plain ASTRA)", "quorum"];
+const COLUMNS: [&str; 3] = ["available (default)", "ASTRA rules", "quorum"];
 
 /// What the README says in one cell, and what proves it.
 struct Promise {
@@ -38,7 +38,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             ),
             promise(
                 "the same, while deadline > 2 × delay and nobody pauses",
-                leaders::strict_within_the_delay_bound,
+                leaders::astra_within_the_delay_bound,
             ),
             promise("one", leaders::quorum_within_the_delay_bound),
         ],
@@ -52,7 +52,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             ),
             promise(
                 "one per connected side, and two while they have not met",
-                leaders::strict_on_any_network,
+                leaders::astra_on_any_network,
             ),
             promise(
                 "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
@@ -83,7 +83,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             ),
             promise(
                 "one leader once the highest holds an election",
-                partition::strict_heals_at_the_next_election,
+                partition::astra_heals_at_the_next_election,
             ),
             promise(
                 "one leader within the printed formula",
@@ -95,7 +95,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
         "two leaders in one term",
         [
             promise("possible", leaders::available_shares_a_term),
-            promise("possible", leaders::strict_shares_a_term),
+            promise("possible", leaders::astra_shares_a_term),
             promise("never", leaders::quorum_shares_no_term),
         ],
     ),
@@ -108,7 +108,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
             ),
             promise(
                 "says yes until it runs again: it hears nothing while all is well, so silence tells nothing",
-                leaders::strict_does_not_notice_that_it_hangs,
+                leaders::astra_does_not_notice_that_it_hangs,
             ),
             promise(
                 "says no when its lease ends (0.72 s)",

@@ -19,7 +19,7 @@ pub(crate) fn divided(mode: Mode, seed: u64) -> (World<AnyBully>, Vec<Vec<AgentI
     let long = match mode {
         Mode::Available => timings.worst_case_failover(silent).unwrap(),
         Mode::Quorum => timings.worst_case_quorum_failover(silent) * 2,
-        Mode::Strict => timings.deadline(),
+        Mode::Astra => timings.deadline(),
     };
     world.run_for(long);
     (world, sides)
@@ -51,13 +51,13 @@ pub(crate) fn ask(world: &mut World<AnyBully>, sides: &[Vec<AgentId>], seed: u64
         let asks = side.iter().cycle().nth(usize::try_from(seed % 7).unwrap());
         world.campaign(asks.unwrap());
     }
-    world.run_for(Mode::Strict.timings().victory_wait() * 4);
+    world.run_for(Mode::Astra.timings().victory_wait() * 4);
     assert_eq!(world.violation(), None, "seed {seed}");
 }
 
 pub(crate) fn each_side_that_asks_has_a_leader() {
     for seed in 0..200 {
-        let (mut world, sides) = divided(Mode::Strict, seed);
+        let (mut world, sides) = divided(Mode::Astra, seed);
         world.run_for(Duration::from_secs(30));
         if seed % 3 != 1 {
             // Where the cut is noticed, who loses the leader from sight asks by itself.
@@ -113,17 +113,17 @@ pub(crate) fn available_heals_within_the_formula() {
 
 /// Where the sides' terms differ some go back, and the world, which allows that to nobody, ends
 /// the run: those runs prove nothing, the others have to be enough.
-pub(crate) fn strict_heals_at_the_next_election() {
+pub(crate) fn astra_heals_at_the_next_election() {
     let mut agreed = 0;
     for seed in 0..200 {
-        let (mut world, sides) = divided(Mode::Strict, seed);
+        let (mut world, sides) = divided(Mode::Astra, seed);
         ask(&mut world, &sides, seed);
         world.heal();
         world.run_for(Duration::from_secs(60));
         assert_eq!(world.believers().len(), sides.len(), "nobody asked");
         let highest = world.highest().unwrap().id;
         world.campaign(&highest);
-        let settled = world.settle(Mode::Strict.timings().victory_wait() * 2);
+        let settled = world.settle(Mode::Astra.timings().victory_wait() * 2);
         if leaders::goes_back(world.violation()) {
             continue;
         }

@@ -73,9 +73,9 @@ fn an_election_that_is_under_way_goes_on() {
         Kit::asking_voters(),
         Kit::waiting(),
     ] {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.step(Input::Campaign).nothing_else_happened();
-        assert_eq!(me.bully.state, before);
+        assert_eq!(me.machine.state, before);
     }
 }
 

@@ -82,7 +82,7 @@ fn what_a_leader_asked_before_it_led_is_late() {
 #[test]
 fn a_later_life_of_the_leader_that_asks_does_not_lead() {
     Kit::following()
-        .hear_life(HIGH, 2, elect(9))
+        .hear_incarnation(HIGH, 2, elect(9))
         .has_no_leader(OLD)
         .sent(HIGH, yields_after(OLD))
         .set(Timer::Victory, VICTORY)
@@ -274,7 +274,7 @@ fn a_leader_gives_way_to_who_asks_from_above_once_its_belief_has_ended() {
 
 #[test]
 fn a_leader_that_is_left_alone_stays() {
-    Kit::leading_by(never())
+    Kit::leading_by(&never())
         .hear(HIGH, elect(9))
         .sent(HIGH, answers_mine(MINE))
         .nothing_else_happened();
@@ -282,7 +282,7 @@ fn a_leader_that_is_left_alone_stays() {
 
 #[test]
 fn a_patient_leader_lets_the_challenger_wait() {
-    let mut me = Kit::leading_by(after_a_second());
+    let mut me = Kit::leading_by(&after_a_second());
     me.hear(HIGH, elect(9))
         .set(Timer::Preempt, 1_000)
         .sent(HIGH, answers_mine(MINE))
@@ -295,15 +295,11 @@ fn a_patient_leader_lets_the_challenger_wait() {
 
 #[test]
 fn a_leader_stays_when_the_challenger_is_not_enough_better() {
-    let margin = |score: i32| BullyConfig {
-        margin: Some(score.into()),
-        ..lan()
-    };
-    Kit::leading_by(margin(5))
+    Kit::leading_by(&with(|config| config.margin = Some(5.into())))
         .hear(HIGH, elect(9))
         .sent(HIGH, answers_mine(MINE))
         .nothing_else_happened();
-    Kit::leading_by(margin(4))
+    Kit::leading_by(&with(|config| config.margin = Some(4.into())))
         .hear(HIGH, elect(9))
         .lost(LostReason::Outranked)
         .sent(HIGH, releases(1, MINE))

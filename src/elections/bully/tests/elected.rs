@@ -87,7 +87,7 @@ fn a_newer_leader_below_is_asked_to_yield() {
 
 #[test]
 fn a_newer_leader_below_is_followed_where_leaders_are_left_alone() {
-    Kit::voter(never())
+    Kit::voter(&never())
         .started()
         .after(HIGH, elected(OLD, 9))
         .hear(LOW, elected(OLD + 1, 1))
@@ -97,7 +97,7 @@ fn a_newer_leader_below_is_followed_where_leaders_are_left_alone() {
 
 #[test]
 fn a_newer_leader_below_is_followed_and_asked_where_leaders_are_patient() {
-    let mut me = Kit::voter(after_a_second())
+    let mut me = Kit::voter(&after_a_second())
         .started()
         .after(HIGH, elected(OLD, 9));
     let seen = me.hear(LOW, elected(OLD + 1, 1)).followed(LOW, OLD + 1);
@@ -127,11 +127,11 @@ fn a_later_life_of_the_leader_is_news_and_the_former_is_not() {
         incarnation: Incarnation(2),
         ..leader(HIGH, OLD)
     };
-    me.hear_life(HIGH, 2, elected(OLD, 9))
+    me.hear_incarnation(HIGH, 2, elected(OLD, 9))
         .set(Timer::Detect, L)
         .notified(Event::NewLeader(later))
         .nothing_else_happened();
-    me.hear_life(HIGH, 1, elected(OLD, 9))
+    me.hear_incarnation(HIGH, 1, elected(OLD, 9))
         .nothing_else_happened();
 }
 
@@ -242,7 +242,7 @@ fn another_leader_below_is_asked_in_place_of_the_first() {
 
 #[test]
 fn a_candidate_follows_one_below_where_leaders_are_left_alone() {
-    let mut me = Kit::voter(never()).started();
+    let mut me = Kit::voter(&never()).started();
     me.later(S).fire(Timer::Campaign).whatever();
     me.hear(LOW, elected(OLD, 1))
         .followed(LOW, OLD)
@@ -297,7 +297,7 @@ fn a_leader_renews_above_a_newer_one_below() {
 
 #[test]
 fn a_newer_leader_below_supersedes_where_leaders_are_left_alone() {
-    Kit::leading_by(never())
+    Kit::leading_by(&never())
         .hear(LOW, elected(MINE + 1, 1))
         .lost(LostReason::Superseded)
         .followed(LOW, MINE + 1)
@@ -306,7 +306,7 @@ fn a_newer_leader_below_supersedes_where_leaders_are_left_alone() {
 
 #[test]
 fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_are_patient() {
-    let seen = Kit::leading_by(after_a_second())
+    let seen = Kit::leading_by(&after_a_second())
         .hear(LOW, elected(MINE + 1, 1))
         .lost(LostReason::Superseded)
         .followed(LOW, MINE + 1);

@@ -84,7 +84,7 @@ fn the_end_of_another_than_the_leader_changes_nothing() {
 #[test]
 fn a_change_that_is_none_of_its_business_changes_nothing() {
     for (role, mut me) in Kit::roles() {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.told(|_| ()).nothing_else_happened();
         me.told(|m| leave(m, EYE)).nothing_else_happened();
         me.told(|m| {
@@ -92,7 +92,7 @@ fn a_change_that_is_none_of_its_business_changes_nothing() {
             m.join([newcomer]);
         })
         .nothing_else_happened();
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 
@@ -170,7 +170,7 @@ fn who_rests_takes_the_last_turn_whoever_else_is_there() {
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     assert!(
-        !me.bully.cooldown.has_begun(),
+        !me.machine.cooldown.has_begun(),
         "it has let all others go first"
     );
 }
@@ -185,7 +185,7 @@ fn who_rests_lets_others_go_first_when_its_successor_is_gone() {
     me.hear(HIGH, elected(MINE + 2, 9))
         .followed(HIGH, MINE + 2)
         .nothing_else_happened();
-    assert!(me.bully.cooldown.has_begun(), "and rests on");
+    assert!(me.machine.cooldown.has_begun(), "and rests on");
 }
 
 // ---- candidates and those who wait ----
@@ -265,7 +265,7 @@ fn a_leader_takes_no_notice() {
 
 /// Leads, and HIGH has waited for the seat for 400 ms.
 fn challenged() -> Kit {
-    let mut me = Kit::leading_by(after_a_second()).after(HIGH, elect(9));
+    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(400);
     me
 }

@@ -5,7 +5,6 @@
 //! `nothing_else_happened()`. Whatever a test is about, [`Contract`] checks every step of it.
 
 mod campaign;
-mod contract;
 mod elect;
 mod elected;
 mod liveness;
@@ -18,85 +17,78 @@ mod stall;
 mod start;
 mod step_down;
 mod strangers;
-mod strict;
-mod strict_leaving;
 mod terms;
 mod timer;
 mod together;
-mod words;
-mod world;
 mod yields;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
-
-use contract::Contract;
-use words::*;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Bully, BullyConfig, BullyMessage, Elect, Elected, Heartbeat, Ok, Preemption, Resign, Timer,
-    Yield,
+    Bully, BullyConfig, BullyMessage, Elect, Elected, Ok, Preemption, Timer, Yield,
+    state::{Asked, Seat, State},
 };
-use crate::protocol::fixture::{EYE, HIGH, LOW, ME, admits, among, id};
+use crate::elections::{fixture::*, shared::Participant};
+use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
 use crate::protocol::{
-    AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
-    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
-    Timings, To, View,
+    Event, Incarnation, Input, InputOf, Leader, LostReason, Member, MemberKind, Members, Role,
+    Round, Term, Timings,
 };
 
-/// Not a member.
-const STRANGER: &str = "stranger";
+type Kit = crate::elections::fixture::Kit<Bully>;
+type Seen = crate::elections::fixture::Seen<Bully>;
 
-/// The term of the leader in [`Kit::following`].
-const OLD: u64 = 3;
-/// The term in which [`Kit::leading`] leads.
-const MINE: u64 = 7;
-
-/// The preset `lan`, by its letters.
-const D: u64 = 9;
-const T: u64 = 200;
-const H: u64 = 60;
-const L: u64 = 250;
-const S: u64 = 18;
-const J: u64 = 10;
 const VICTORY: u64 = 500;
 const DRAIN: u64 = 5_000;
 const REST: u64 = 60_000;
 
-/// One machine, its clock, and its group as it was last told.
-#[derive(Clone)]
-struct Kit {
-    bully: Bully,
-    now: Time,
-    members: Members,
-    contract: Contract,
+impl Machine for Bully {
+    const MAY_GO_BACK: bool = false;
+
+    fn participant(&self) -> &Participant {
+        &self.me
+    }
+
+    fn highest_term(&self) -> Term {
+        self.seen
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    fn needed_timers(&self) -> BTreeSet<Timer> {
+        assert!(self.floor <= self.seen.next().unwrap_or(self.seen));
+        let watches = self.config.timings.detector().is_some();
+        let mut timers = BTreeSet::new();
+        match &self.state {
+            State::Follower(Seat::Taken(_)) => timers.extend(watches.then_some(Timer::Detect)),
+            State::Follower(Seat::Vacant(Some(_))) => timers.extend([Timer::Campaign]),
+            State::Follower(Seat::Vacant(None)) => {
+                let stands = self.has_begun() && self.may_stand(); // who rests has the last turn
+                assert!(!stands, "it stands, and nothing will move it");
+            }
+            State::Candidate(candidacy) => timers.extend([match candidacy.asked {
+                Asked::Leader { .. } => Timer::Widen,
+                Asked::Voters => Timer::Deadline,
+            }]),
+            State::Waiting(_) => timers.extend([Timer::Victory]),
+            State::Leader(reign) => {
+                timers.extend(watches.then_some(Timer::Heartbeat));
+                timers.extend(reign.handover.as_ref().map(|_| Timer::Drain));
+                let awaited = reign.challengers.values().any(|c| c.due.is_some());
+                timers.extend(awaited.then_some(Timer::Preempt));
+            }
+        }
+        timers.extend(self.cooldown.has_begun().then_some(Timer::Rest));
+        timers
+    }
 }
 
 impl Kit {
-    /// Not yet started: in an open group of LOW, ME, HIGH and the observer EYE, all up.
-    fn unborn(config: BullyConfig, kind: MemberKind, score: Option<i32>) -> Self {
-        let (identity, members) = among(kind, score.map(Score::from));
-        let contract = Contract::new(&config);
-        Self {
-            bully: Bully::new(identity, &Arc::new(config), None),
-            now: Time::from_millis(1_000),
-            members,
-            contract,
-        }
-    }
-
-    fn voter(config: BullyConfig) -> Self {
-        Self::unborn(config, MemberKind::Voter, Some(5))
-    }
-
-    fn started(mut self) -> Self {
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Start(members)).whatever();
-        self
-    }
-
     /// A follower without a leader, second in line: its turn is due after one step.
     fn with_turn() -> Self {
-        let kit = Self::voter(lan()).started();
+        let kit = Self::voter(&lan()).started();
         assert_eq!(kit.role(), Role::Follower);
         kit
     }
@@ -108,15 +100,15 @@ impl Kit {
 
     /// A follower of LOW in the term [`OLD`], where leaders are left alone.
     fn following_low() -> Self {
-        Self::voter(never()).started().after(LOW, elected(OLD, 1))
+        Self::voter(&never()).started().after(LOW, elected(OLD, 1))
     }
 
     fn observer() -> Self {
-        Self::unborn(lan(), MemberKind::Observer, Some(5)).started()
+        Self::new(&lan(), MemberKind::Observer, Some(5)).started()
     }
 
     fn witness() -> Self {
-        Self::unborn(lan(), MemberKind::Voter, None).started()
+        Self::new(&lan(), MemberKind::Voter, None).started()
     }
 
     /// Has led in the term [`MINE`], stepped down for LOW, and rests.
@@ -137,7 +129,7 @@ impl Kit {
 
     /// A candidate that has asked the leader in the snapshot (LOW), following nobody.
     fn asking_found() -> Self {
-        let mut kit = Self::voter(lan());
+        let mut kit = Self::voter(&lan());
         kit.members.note_leader(leader(LOW, OLD));
         let kit = kit.started();
         assert_eq!(kit.role(), Role::Candidate);
@@ -161,10 +153,10 @@ impl Kit {
 
     /// Leads in the term [`MINE`]: in its first round both others gave way.
     fn leading() -> Self {
-        Self::leading_by(lan())
+        Self::leading_by(&lan())
     }
 
-    fn leading_by(config: BullyConfig) -> Self {
+    fn leading_by(config: &Arc<BullyConfig>) -> Self {
         let mut kit = Self::voter(config).started();
         kit.later(S).fire(Timer::Campaign).whatever();
         let kit = kit.after(LOW, yields(1)).after(
@@ -202,120 +194,9 @@ impl Kit {
             ("draining", Self::draining()),
         ]
     }
-
-    /// One input; every step is held against the contract.
-    fn step(&mut self, input: InputOf<Bully>) -> Seen {
-        if !admits(&self.bully.me.members, &self.bully.me.id, &input) {
-            return Seen(VecDeque::new());
-        }
-        self.contract.before(&input);
-        let mut out = Effects::new();
-        self.bully.handle(self.now, input, &mut out);
-        let effects: VecDeque<_> = out.drain().collect();
-        self.contract.after(&self.bully, self.now, &effects);
-        let told = |effect: &EffectOf<Bully>| !matches!(effect, Effect::CancelTimer(_));
-        Seen(effects.into_iter().filter(told).collect())
-    }
-
-    /// A message from that peer's first life.
-    fn hear(&mut self, from: &str, message: impl Into<BullyMessage>) -> Seen {
-        self.hear_life(from, 1, message)
-    }
-
-    fn hear_life(&mut self, from: &str, life: u64, message: impl Into<BullyMessage>) -> Seen {
-        self.step(Input::Received {
-            from: id(from),
-            incarnation: Incarnation(life),
-            message: message.into(),
-        })
-    }
-
-    /// The same machine after it has heard that.
-    fn after(mut self, from: &str, message: impl Into<BullyMessage>) -> Self {
-        self.hear(from, message).whatever();
-        self
-    }
-
-    fn fire(&mut self, timer: Timer) -> Seen {
-        self.step(Input::TimedOut(timer))
-    }
-
-    /// The group changes, and the machine is told.
-    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Seen {
-        change(&mut self.members);
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Members(members))
-    }
-
-    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Seen {
-        self.step(Input::SetScore(score.into().map(Score::from)))
-    }
-
-    /// So many milliseconds pass.
-    fn later(&mut self, millis: u64) -> &mut Self {
-        self.now = self.now.after(Duration::from_millis(millis));
-        self
-    }
-
-    fn role(&self) -> Role {
-        self.view().role
-    }
-
-    fn view(&self) -> View {
-        self.bully.view(self.now)
-    }
 }
 
-/// What came out of one step and was not yet asserted. Which timers are stopped is not shown: the
-/// contract knows exactly which ones may run.
-#[must_use = "end with nothing_else_happened()"]
-#[derive(Debug)]
-struct Seen(VecDeque<EffectOf<Bully>>);
-
 impl Seen {
-    #[track_caller]
-    fn next(mut self, expected: &EffectOf<Bully>) -> Self {
-        assert_eq!(self.0.pop_front().as_ref(), Some(expected), "then {self:?}");
-        self
-    }
-
-    #[track_caller]
-    fn sent(self, to: &str, message: impl Into<BullyMessage>) -> Self {
-        let (to, message) = (To::One(id(to)), message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
-    #[track_caller]
-    fn sent_all(self, message: impl Into<BullyMessage>) -> Self {
-        let (to, message) = (To::All, message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
-    /// Asked these voters, which are not all members.
-    #[track_caller]
-    fn asked(self, voters: &[&str], elect: Elect) -> Self {
-        let to = To::Set(voters.iter().map(|name| id(name)).collect());
-        let message = elect.into();
-        self.next(&Effect::Send { to, message })
-    }
-
-    /// Set a timer; the milliseconds are the earliest.
-    #[track_caller]
-    fn set(mut self, timer: Timer, millis: u64) -> Self {
-        match self.0.pop_front() {
-            Some(Effect::SetTimer { timer: set, after }) => {
-                assert_eq!((set, after.min), (timer, Duration::from_millis(millis)));
-            }
-            other => panic!("expected {timer:?} after {millis}, not {other:?}, then {self:?}"),
-        }
-        self
-    }
-
-    #[track_caller]
-    fn notified(self, event: Event) -> Self {
-        self.next(&Effect::Notify(event))
-    }
-
     /// Announced itself: the heartbeat begins, then the application is told.
     #[track_caller]
     fn led(self, term: u64) -> Self {
@@ -330,48 +211,28 @@ impl Seen {
         self.set(Timer::Detect, L)
             .notified(Event::NewLeader(leader(name, term)))
     }
-
-    #[track_caller]
-    fn lost(self, reason: LostReason) -> Self {
-        let term = Term(MINE);
-        self.notified(Event::Lost { term, reason })
-    }
-
-    #[track_caller]
-    fn has_no_leader(self, term: u64) -> Self {
-        self.notified(Event::NoLeader { term: Term(term) })
-    }
-
-    #[track_caller]
-    fn nothing_else_happened(self) {
-        assert!(self.0.is_empty(), "{:?}", self.0);
-    }
-
-    /// For the steps on the way to what a test is about.
-    fn whatever(self) {
-        drop(self);
-    }
 }
 
-fn lan() -> BullyConfig {
-    BullyConfig {
+fn lan() -> Arc<BullyConfig> {
+    Arc::new(BullyConfig {
         timings: Timings::lan(),
         ..BullyConfig::default()
-    }
+    })
 }
 
 /// Leaders are left alone.
-fn never() -> BullyConfig {
-    BullyConfig {
-        preemption: Preemption::Never,
-        ..lan()
-    }
+fn never() -> Arc<BullyConfig> {
+    with(|config| config.preemption = Preemption::Never)
 }
 
 /// Leaders give way to who was steady for a second.
-fn after_a_second() -> BullyConfig {
-    BullyConfig {
-        preemption: Preemption::After(Duration::from_secs(1)),
-        ..lan()
-    }
+fn after_a_second() -> Arc<BullyConfig> {
+    with(|config| config.preemption = Preemption::After(Duration::from_secs(1)))
+}
+
+/// The same with another setting.
+fn with(change: impl FnOnce(&mut BullyConfig)) -> Arc<BullyConfig> {
+    let mut config = lan();
+    change(Arc::make_mut(&mut config));
+    config
 }

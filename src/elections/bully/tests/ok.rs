@@ -48,12 +48,12 @@ fn who_holds_no_election_takes_no_notice() {
         if me.role() == Role::Candidate {
             continue;
         }
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         for counter in 0..3 {
             me.hear(HIGH, ok(counter)).nothing_else_happened();
             me.hear(LOW, ok(counter)).nothing_else_happened();
         }
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 

@@ -104,11 +104,11 @@ fn who_has_no_leader_goes_on_as_before_when_another_is_named() {
         Kit::asking_voters(),
         Kit::waiting(),
     ] {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.hear(LOW, resign(OLD, Some(HIGH)))
             .nothing_else_happened();
         me.hear(LOW, resign(OLD, None)).nothing_else_happened();
-        assert_eq!(me.bully.state, before);
+        assert_eq!(me.machine.state, before);
     }
 }
 

@@ -16,9 +16,9 @@ fn the_same_score_changes_nothing() {
         if role == "resting" || role == "witness" {
             continue;
         }
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.set_score(5).nothing_else_happened();
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
     Kit::witness().set_score(None).nothing_else_happened();
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn nothing_happens_before_life_begins() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.hear(LOW, elect(1)).nothing_else_happened();
     me.hear(HIGH, elected(3, 9)).nothing_else_happened();
     me.hear(HIGH, resign(3, Some(ME))).nothing_else_happened();
@@ -18,7 +18,7 @@ fn nothing_happens_before_life_begins() {
 
 #[test]
 fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
-    let mut me = Kit::unborn(lan(), MemberKind::Voter, None);
+    let mut me = Kit::new(&lan(), MemberKind::Voter, None);
     me.set_score(10).nothing_else_happened();
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -30,16 +30,16 @@ fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
 #[test]
 fn a_second_start_is_a_snapshot_like_any_other() {
     for (role, mut me) in Kit::roles() {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         let members = Arc::new(me.members.clone());
         me.step(Input::Start(members)).nothing_else_happened();
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 
 #[test]
 fn who_is_not_first_in_an_open_group_waits_for_its_turn() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
         .set(Timer::Campaign, S)
@@ -49,7 +49,7 @@ fn who_is_not_first_in_an_open_group_waits_for_its_turn() {
 
 #[test]
 fn who_is_first_in_an_open_group_asks() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.suspect(&id(HIGH), Incarnation(1));
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -60,7 +60,7 @@ fn who_is_first_in_an_open_group_asks() {
 
 #[test]
 fn who_is_first_in_a_closed_group_announces_itself() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.set_closed(true);
     me.members.leave(&id(HIGH));
     let members = Arc::new(me.members.clone());
@@ -71,7 +71,7 @@ fn who_is_first_in_a_closed_group_announces_itself() {
 
 #[test]
 fn who_is_second_in_a_closed_group_waits_and_then_announces_itself() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.set_closed(true);
     let mut me = me.started();
     me.later(S)
@@ -82,7 +82,7 @@ fn who_is_second_in_a_closed_group_waits_and_then_announces_itself() {
 
 #[test]
 fn the_only_agent_leads_at_once() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members = Members::new(false);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -92,7 +92,7 @@ fn the_only_agent_leads_at_once() {
 
 #[test]
 fn the_leader_in_the_snapshot_is_asked_and_nobody_else() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(LOW, OLD));
     let members = Arc::new(me.members.clone());
     let seen = Term(OLD);
@@ -105,7 +105,7 @@ fn the_leader_in_the_snapshot_is_asked_and_nobody_else() {
 
 #[test]
 fn the_leader_in_the_snapshot_that_is_gone_is_not_asked() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(LOW, OLD));
     me.members.down(&id(LOW), Incarnation(1));
     let members = Arc::new(me.members.clone());
@@ -117,7 +117,7 @@ fn the_leader_in_the_snapshot_that_is_gone_is_not_asked() {
 
 #[test]
 fn a_former_life_of_its_own_is_not_asked() {
-    let mut me = Kit::voter(lan());
+    let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(ME, OLD));
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -128,8 +128,8 @@ fn a_former_life_of_its_own_is_not_asked() {
 #[test]
 fn who_cannot_be_elected_takes_the_snapshots_word() {
     for mut me in [
-        Kit::unborn(lan(), MemberKind::Observer, Some(5)),
-        Kit::unborn(lan(), MemberKind::Voter, None),
+        Kit::new(&lan(), MemberKind::Observer, Some(5)),
+        Kit::new(&lan(), MemberKind::Voter, None),
     ] {
         me.members.note_leader(leader(LOW, OLD));
         let members = Arc::new(me.members.clone());
@@ -142,8 +142,8 @@ fn who_cannot_be_elected_takes_the_snapshots_word() {
 #[test]
 fn who_cannot_be_elected_and_knows_no_leader_waits() {
     for mut me in [
-        Kit::unborn(lan(), MemberKind::Observer, Some(5)),
-        Kit::unborn(lan(), MemberKind::Voter, None),
+        Kit::new(&lan(), MemberKind::Observer, Some(5)),
+        Kit::new(&lan(), MemberKind::Voter, None),
     ] {
         let members = Arc::new(me.members.clone());
         me.step(Input::Start(members)).nothing_else_happened();

@@ -24,11 +24,11 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
         if me.role() == Role::Leader {
             continue;
         }
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.step(step_down(None)).nothing_else_happened();
         me.step(step_down(Some(LOW))).nothing_else_happened();
         me.step(Input::Drained).nothing_else_happened();
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 

@@ -6,10 +6,10 @@ use super::*;
 #[test]
 fn an_observer_is_neither_asked_nor_followed() {
     for (role, mut me) in Kit::roles() {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         me.hear(EYE, elect(99)).nothing_else_happened();
         me.hear(EYE, elected(20, 99)).nothing_else_happened();
         me.hear(EYE, heartbeat(20, 99)).nothing_else_happened();
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }

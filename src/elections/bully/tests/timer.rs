@@ -2,18 +2,6 @@
 
 use super::*;
 
-pub(super) const TIMERS: [Timer; 9] = [
-    Timer::Campaign,
-    Timer::Widen,
-    Timer::Deadline,
-    Timer::Victory,
-    Timer::Heartbeat,
-    Timer::Detect,
-    Timer::Drain,
-    Timer::Preempt,
-    Timer::Rest,
-];
-
 fn ask(counter: u64, term: u64) -> Elect {
     Elect {
         round: round(counter),
@@ -25,7 +13,7 @@ fn ask(counter: u64, term: u64) -> Elect {
 #[test]
 fn a_foreign_timer_is_ignored() {
     for (role, mut me) in Kit::roles() {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         let own: Vec<Timer> = me.contract.armed().into_iter().map(|(t, _)| t).collect();
         for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
             me.fire(timer).nothing_else_happened();
@@ -34,7 +22,7 @@ fn a_foreign_timer_is_ignored() {
         for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
             me.fire(timer).nothing_else_happened();
         }
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 
@@ -43,13 +31,13 @@ fn an_early_timer_is_set_again_for_what_is_left() {
     for (role, me) in Kit::roles() {
         for (timer, due) in me.contract.armed() {
             let mut me = me.clone();
-            let before = me.bully.state.clone();
+            let before = me.machine.state.clone();
             me.later(1);
             let left = due.since(me.now).as_millis();
             me.fire(timer)
                 .set(timer, u64::try_from(left).unwrap())
                 .nothing_else_happened();
-            assert_eq!(me.bully.state, before, "{role}");
+            assert_eq!(me.machine.state, before, "{role}");
         }
     }
 }
@@ -208,7 +196,7 @@ fn rest_is_over_and_the_seat_is_asked_for() {
 
 /// Leads, and HIGH has waited long enough for the seat.
 fn challenged() -> Kit {
-    let mut me = Kit::leading_by(after_a_second()).after(HIGH, elect(9));
+    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(1_000);
     me
 }
@@ -250,7 +238,7 @@ fn preempt_a_challenger_that_is_no_better_now_is_forgotten() {
 
 #[test]
 fn preempt_another_challenger_is_not_forgotten() {
-    let mut me = Kit::leading_by(after_a_second());
+    let mut me = Kit::leading_by(&after_a_second());
     let third = Member::up(
         id("third"),
         MemberKind::Voter,

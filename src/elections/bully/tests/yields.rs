@@ -18,7 +18,7 @@ fn a_yield_of_another_round_counts_for_nothing() {
         Kit::asking_leader(),
         Kit::waiting(),
     ] {
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         for counter in [0, 2] {
             for name in [LOW, HIGH] {
                 me.hear(name, yields(counter)).nothing_else_happened();
@@ -26,7 +26,7 @@ fn a_yield_of_another_round_counts_for_nothing() {
                     .nothing_else_happened();
             }
         }
-        assert_eq!(me.bully.state, before);
+        assert_eq!(me.machine.state, before);
     }
 }
 
@@ -102,10 +102,10 @@ fn a_release_counts_once() {
 #[test]
 fn who_waits_takes_no_notice_of_a_yield() {
     let mut me = Kit::waiting();
-    let before = me.bully.state.clone();
+    let before = me.machine.state.clone();
     me.hear(LOW, yields(1)).nothing_else_happened();
     me.hear(HIGH, yields(1)).nothing_else_happened();
-    assert_eq!(me.bully.state, before);
+    assert_eq!(me.machine.state, before);
 }
 
 #[test]
@@ -114,12 +114,12 @@ fn who_asked_nothing_takes_no_notice() {
         if matches!(me.role(), Role::Candidate | Role::Waiting) {
             continue;
         }
-        let before = me.bully.state.clone();
+        let before = me.machine.state.clone();
         for counter in 0..3 {
             me.hear(HIGH, yields(counter)).nothing_else_happened();
             me.hear(LOW, releases(counter, OLD)).nothing_else_happened();
         }
-        assert_eq!(me.bully.state, before, "{role}");
+        assert_eq!(me.machine.state, before, "{role}");
     }
 }
 
@@ -128,11 +128,11 @@ fn who_asked_nothing_takes_no_notice() {
 fn a_yield_that_comes_late_leaves_the_leader_in_place() {
     for counter in [0, 1, 2] {
         let mut me = Kit::asking_leader().after(HIGH, elected(OLD, 9));
-        let before = (me.bully.state.clone(), me.view().leader);
+        let before = (me.machine.state.clone(), me.view().leader);
         assert!(before.1.is_some());
         me.hear(HIGH, yields(counter)).nothing_else_happened();
         me.hear(LOW, yields(counter)).nothing_else_happened();
-        assert_eq!((me.bully.state.clone(), me.view().leader), before);
+        assert_eq!((me.machine.state.clone(), me.view().leader), before);
     }
 }
 

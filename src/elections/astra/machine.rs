@@ -1,0 +1,315 @@
+//! The one match over role and input, and the only place that changes the role.
+//!
+//! A role answers what follows ([`Next`]); entering and leaving roles is done here, so that no timer of
+//! a former role runs on.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    Astra, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Timer,
+    deferring::Deferring,
+    follower::{Following, Idle},
+    holding::HoldingElection,
+    leader::Tenure,
+    step::{Change, Next, Step},
+};
+use crate::elections::{message::Announcement, shared::Due};
+use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
+
+/// One of five roles, each with its data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    Idle(Idle),
+    Following(Following),
+    HoldingElection(HoldingElection),
+    Deferring(Deferring),
+    Leading(Tenure),
+}
+
+/// Before its start an agent has no state: it learns its score, and nothing else happens.
+pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mut Step<'_>) {
+    let next = match (state.as_mut(), input) {
+        (Some(state), input) => state.on_input(input, step),
+        (None, Input::Start(members)) => on_start(members, step),
+        (None, Input::SetScore(score)) => {
+            step.core.me.score = score;
+            Next::Stay
+        }
+        (None, _) => step.ignore("it has not started"),
+    };
+    if let Next::Become(change) = next {
+        if let Some(former) = state {
+            former.leave(step);
+        }
+        *state = Some(enter(change, step));
+    }
+}
+
+/// Somebody has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts itself:
+/// it may be the highest in rank, and no other agent would ask.
+fn on_start(members: Arc<Members>, step: &mut Step<'_>) -> Next {
+    step.core.note_members(members);
+    match step.core.me.birth {
+        Birth::Restarted => Next::hold_election(),
+        Birth::Started => Next::Become(Change::Idle { slot: None }),
+    }
+}
+
+/// The role that is entered in the end: an agent that is alone leads instead of asking, and so on.
+fn enter(mut change: Change, step: &mut Step<'_>) -> State {
+    loop {
+        let entered = match change {
+            Change::Vacant { gone } => Err(match step.slot(gone.as_ref()) {
+                Some(0) => Change::HoldElection {
+                    failed_election: BTreeSet::new(),
+                },
+                slot => Change::Idle { slot },
+            }),
+            Change::Idle { slot } => Ok(State::Idle(Idle::enter(slot, step))),
+            Change::HoldElection { failed_election } => {
+                HoldingElection::enter(failed_election, step).map(State::HoldingElection)
+            }
+            Change::Defer {
+                to,
+                failed_election,
+            } => Ok(State::Deferring(Deferring::enter(
+                to,
+                failed_election,
+                step,
+            ))),
+            Change::Follow(leader, score) => {
+                Ok(State::Following(Following::enter(leader, score, step)))
+            }
+            Change::Lead => Tenure::enter(step).map(State::Leading),
+        };
+        match entered {
+            Ok(state) => return state,
+            Err(other) => change = other,
+        }
+    }
+}
+
+impl State {
+    pub(super) const fn role(&self) -> Role {
+        match self {
+            Self::Idle(_) | Self::Following(_) => Role::Follower,
+            Self::HoldingElection(_) => Role::Candidate,
+            Self::Deferring(_) => Role::Waiting,
+            Self::Leading(_) => Role::Leader,
+        }
+    }
+
+    fn leave(&self, step: &mut Step<'_>) {
+        match self {
+            Self::Idle(idle) => idle.leave(step),
+            Self::Following(_) => {}
+            Self::HoldingElection(_) => HoldingElection::leave(step),
+            Self::Deferring(_) => Deferring::leave(step),
+            Self::Leading(tenure) => tenure.leave(step),
+        }
+    }
+
+    const fn tenure(&mut self) -> Option<&mut Tenure> {
+        match self {
+            Self::Leading(tenure) => Some(tenure),
+            Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {
+                None
+            }
+        }
+    }
+
+    fn on_input(&mut self, input: InputOf<Astra>, step: &mut Step<'_>) -> Next {
+        match input {
+            Input::Received {
+                from,
+                incarnation,
+                message,
+            } => self.on_message(&from, incarnation, message, step),
+            Input::TimedOut(timer) => self.on_timer(timer, step),
+            Input::Members(members) | Input::Start(members) => {
+                step.core.note_members(members);
+                self.on_members(step)
+            }
+            Input::Campaign => self.on_campaign(step),
+            Input::SetScore(score) => self.on_set_score(score, step),
+            Input::StepDown { to } => match self.tenure() {
+                Some(tenure) => tenure.drain(to, step),
+                None => step.ignore("it does not lead"),
+            },
+            Input::Drained => match self.tenure() {
+                Some(tenure) => tenure.on_drained(step),
+                None => step.ignore("it does not lead"),
+            },
+        }
+    }
+
+    fn on_message(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        message: BullyMessage,
+        step: &mut Step<'_>,
+    ) -> Next {
+        let announcement = |term, score| Announcement {
+            from,
+            incarnation,
+            term,
+            score,
+        };
+        match message {
+            BullyMessage::Elect(elect) => self.on_elect(from, &elect, step),
+            BullyMessage::Ok(ok) => self.on_ok(from, &ok, step),
+            BullyMessage::Elected(Elected { term, score, .. }) => {
+                self.on_elected(&announcement(term, score), step)
+            }
+            // Agents with the default rules may be in the group, and send these.
+            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
+                self.on_elected(&announcement(term, score), step)
+            }
+            BullyMessage::Resign(resign) => self.on_resign(from, &resign, step),
+            BullyMessage::Yield(yielded) => {
+                step.core.see(yielded.seen);
+                step.ignore("no agent yields by these rules")
+            }
+            BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => step.ignore("a message of the quorum mode"),
+        }
+    }
+
+    fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+        if !step.core.me.is_voter() || !step.core.me.is_voter_named(from) {
+            return step.ignore("only voters ask voters");
+        }
+        step.core.see(elect.seen);
+        match self {
+            Self::Idle(idle) => idle.on_elect(from, elect, step),
+            Self::Following(following) => following.on_elect(from, elect, step),
+            Self::HoldingElection(holding) => holding.on_elect(from, elect, step),
+            Self::Deferring(deferring) => deferring.on_elect(from, elect, step),
+            Self::Leading(tenure) => tenure.on_elect(from, elect, step),
+        }
+    }
+
+    fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &mut Step<'_>) -> Next {
+        step.core.see(ok.seen);
+        match self {
+            Self::HoldingElection(holding) => holding.on_ok(from, ok, step),
+            Self::Idle(_) | Self::Following(_) | Self::Deferring(_) | Self::Leading(_) => {
+                step.ignore("it holds no election")
+            }
+        }
+    }
+
+    fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+        if !step.core.me.is_voter_named(said.from) {
+            return step.ignore("an observer leads nobody");
+        }
+        step.core.see(said.term);
+        match self {
+            Self::Idle(idle) => idle.on_elected(said, step),
+            Self::Following(following) => following.on_elected(said, step),
+            Self::HoldingElection(holding) => holding.on_elected(said, step),
+            Self::Deferring(deferring) => deferring.on_elected(said, step),
+            Self::Leading(tenure) => tenure.on_elected(said, step),
+        }
+    }
+
+    fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
+        step.core.see(resign.term);
+        match self {
+            Self::Leading(_) => return step.ignore("a leader is nobody's successor"),
+            Self::Following(following) if !following.is_resigned(from, resign) => {
+                return step.ignore("not the leader that is followed");
+            }
+            Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {}
+        }
+        let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
+        let is_called = is_named && resign.term >= step.core.floor && step.competes();
+        step.core.note_resigned(resign.term);
+        if let Self::Following(following) = self {
+            following.on_resign(from, resign, is_called, step)
+        } else if is_called {
+            Next::Become(Change::Lead)
+        } else {
+            Next::Stay
+        }
+    }
+
+    fn on_members(&self, step: &mut Step<'_>) -> Next {
+        match self {
+            Self::Following(following) => following.on_members(step),
+            Self::Deferring(deferring) => deferring.on_members(step),
+            Self::Idle(_) | Self::HoldingElection(_) | Self::Leading(_) => Next::Stay,
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) -> Next {
+        match (self, timer) {
+            (Self::Idle(idle), Timer::Campaign) => idle.on_slot_due(step),
+            (Self::HoldingElection(holding), Timer::Deadline) => holding.on_deadline(step),
+            (Self::Deferring(deferring), Timer::Victory) => deferring.on_victory_due(step),
+            (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
+            (state, Timer::Rest) => match step.core.cooldown.on_due(step.now) {
+                Some(Due::In(left)) => {
+                    step.out.set_timer(Timer::Rest, left);
+                    Next::Stay
+                }
+                Some(Due::Now) => state.on_cooldown_over(step),
+                None => step.ignore("it does not cool down"),
+            },
+            (_, _) => step.ignore("a timer of another role, or of other rules"),
+        }
+    }
+
+    fn on_campaign(&self, step: &mut Step<'_>) -> Next {
+        if step.core.me.eligible().is_none() {
+            return step.ignore("it cannot be elected");
+        }
+        step.end_cooldown();
+        match self {
+            Self::Leading(tenure) => tenure.on_campaign(step),
+            Self::HoldingElection(_) | Self::Deferring(_) => {
+                step.ignore("an election is under way")
+            }
+            Self::Idle(_) | Self::Following(_) if !step.competes() => {
+                step.ignore("the terms have come to their end")
+            }
+            Self::Idle(_) => Next::hold_election(),
+            Self::Following(following) => following.on_end(step),
+        }
+    }
+
+    fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
+        let before = std::mem::replace(&mut step.core.me.score, score);
+        let has_cooled_down = score.is_some() && step.end_cooldown();
+        if before == score && has_cooled_down {
+            return self.on_cooldown_over(step);
+        }
+        if before == score || !step.core.me.is_voter() {
+            return Next::Stay;
+        }
+        match self {
+            Self::Idle(_) => Next::Stay,
+            Self::Following(following) => following.challenge(step),
+            // An election is held with one score: those that rank below another one are not known.
+            Self::HoldingElection(_) | Self::Deferring(_) if score.is_some() => {
+                Next::hold_election()
+            }
+            Self::HoldingElection(_) | Self::Deferring(_) => {
+                Next::Become(Change::Idle { slot: None })
+            }
+            Self::Leading(tenure) => tenure.on_score(score, step),
+        }
+    }
+
+    fn on_cooldown_over(&self, step: &mut Step<'_>) -> Next {
+        match self {
+            Self::Idle(_) => Next::Become(Change::Vacant { gone: None }),
+            Self::Following(following) => following.challenge(step),
+            Self::HoldingElection(_) | Self::Deferring(_) | Self::Leading(_) => Next::Stay,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The bully election as the ASTRA agent `BullyElection` has it, repaired.
+//!
+//! ASTRA is a language for agents that act on beliefs; its published bully election is twelve rules
+//! long and has twelve faults (`tests/traces/` shows each of them beside its repair). This machine keeps
+//! its rules and its words: an agent is *holding an election*, it sleeps until the *2-second deadline*,
+//! and it believes `failed_election(X)` of agents that rank below it. There are no heartbeats and no
+//! terms to compare: ranks alone decide, and an agent has to start.
+//!
+//! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at
+//! most one agent leads at a time; and once nothing is on its way any more, every agent follows the
+//! highest in rank, if some agent was told to campaign. Nothing limits for how long a leader that hangs
+//! considers itself leader: no agent waits for its heartbeats. The default rules
+//! ([`bully`](super::bully)) notice such a leader, and need no agent that starts.
+//!
+//! # One election, and one failover
+//! ```text
+//!      a (score 1)        b (score 2)        c (score 3)
+//!      │ campaign         │                  │
+//!      ├─ Elect ─────────▶├                  │          a is holding an election, and asks all
+//!      ├─ Elect ──────────┼─────────────────▶│
+//!      │◀───────────── Ok ┤                  │          b and c rank above a, and hold elections
+//!      │                  ├─ Elect ─────────▶│          b believes failed_election(a): a is not asked
+//!      │◀─────────────────┼────────────── Ok ┤          a and b defer
+//!      │                  │◀───────────── Ok ┤
+//!      │                  │◀────────── Elect ┤          c asks b; b ranks below, and is silent
+//!      │                  │                  │          ... 2 seconds: no agent has told c to stop
+//!      │◀─────────────────┼───────── Elected ┤          c leads
+//!      │                  │◀──────── Elected ┤
+//!      │                  │                  ✗          c crashes, and its end is known
+//!      ├─ Elect ─────────▶│                             both hold an election
+//!      │◀─────────── Elect ┤
+//!      │◀───────────── Ok ┤                             a defers; b sits the deadline out
+//!      │◀──────── Elected ┤                             b leads
+//! ```
+//! The end of a leader is known where it crashed beside others in a process, or where a bridge was told
+//! of it. Otherwise nobody notices, until an agent campaigns.
+//!
+//! # ASTRA's rules, and what became of them
+//! | rule | as the ASTRA agent has it | here | decided in |
+//! |---|---|---|---|
+//! | `hold-election` | `+!bully_election() : score(S) & participants(L)`: `+holding("election")`, drop one `leader(X)`, send `elect(me, S)` to all with `receiver ~= me \| failed_election(receiver)` | asks every other voter that may be there and is *not* believed `failed_election`; has no leader meanwhile | `holding.rs` |
+//! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old one that wakes late wins nothing; the winner holds no election any more, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
+//! | `answer-from-above` | `elect(name, S)`, if `S < my_score`: `+failed_election(name)`, send `result("ok")`; `!!bully_election()` if not holding | equal scores are decided by the name; an agent that holds an election or defers does not begin another; a leader announces itself to the asker | `follower.rs`, `holding.rs`, `deferring.rs`, `leader.rs` |
+//! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it leads or holds an election, it stops and defers | `leader.rs`, `holding.rs` |
+//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers, and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
+//! | `follow-elected` | `elected(N)` from `N`: `+leader(N)` | replaces the leader; but an agent that ranks below this one, or below its leader, is asked again and not believed | `follower.rs`, `leader.rs` |
+//! | `replace-ended` | – | the leader's end holds an election, and so does the end of the agent that is deferred to | `follower.rs`, `deferring.rs` |
+//! | `follow-score` | – | an agent whose score rises above its leader's, and a leader whose score falls, hold an election; one that is being held begins anew | `machine.rs`, `leader.rs` |
+//! | `hand-over` | – | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the agent that left cools down: it ranks lowest meanwhile | `leader.rs`, `follower.rs` |
+//!
+//! # Role × input
+//! − is a traced no-op. "Above" and "below" compare the sender's rank with that of this agent; an agent
+//! that cannot be elected, or cools down, ranks below all others.
+//!
+//! | input | idle | following | holding an election | deferring | leading |
+//! |---|---|---|---|---|---|
+//! | `Elect` from below | `Ok`, hold an election | `Ok`, hold an election | `Ok`, `failed_election` | `Ok`, `failed_election` | `Ok` and `Elected` to it |
+//! | `Elect` from above | − | − | defer | − | stop leading, defer |
+//! | `Ok` to this election | − | − | defer | − | − |
+//! | `Yield` | − | − | − | − | − |
+//! | `Elected`, `Heartbeat` from below | hold an election | hold an election | − | − | `Elected` to it |
+//! | … from above | follow | follow, or hold an election if it is weaker than the leader | follow | follow | stop leading, follow |
+//! | `Resign` | lead if named | lead if named, else await the slot | lead if named | lead if named | − |
+//! | an end in `Members` | − | the leader's: hold an election | − | the awaited agent's: hold an election | − |
+//! | `TimedOut` | `Campaign`: hold an election | − | `Deadline`: lead | `Victory`: hold an election | `Drain`: resign |
+//! | `Campaign` | hold an election | hold an election | − | − | `Elected` to all |
+//! | `SetScore` | − | above the leader: hold an election | hold another one; `None`: idle | as holding | lower: hold an election; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
+//!
+//! An agent that cannot ask (it is not eligible, or cools down) goes by the term instead where two leaders
+//! announce themselves. Before `Start` nothing happens; a message of an agent that is no member, or of an
+//! incarnation that is over, is dropped by the driver.
+
+mod config;
+mod deferring;
+mod follower;
+mod holding;
+mod leader;
+mod machine;
+mod step;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use config::AstraConfig;
+
+use machine::State;
+use step::{Core, Step};
+
+use crate::elections::{
+    message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign},
+    timer::Timer,
+    vote::Vote,
+};
+use crate::protocol::{
+    AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
+    NotifyOrder, Requirements, Role, Rules, Time, View,
+};
+
+type Out = EffectsOf<Astra>;
+
+/// The same name as that of the default rules, which speak the same messages: hosts that have one and the
+/// other understood each other always.
+const RULES: Rules = Rules::new("available");
+
+/// One agent's side of an ASTRA election; see the [module's page](self).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Astra {
+    core: Core,
+    /// `None` before the start.
+    state: Option<State>,
+}
+
+impl Election for Astra {
+    type Message = BullyMessage;
+    type Timer = Timer;
+    type Durable = Vote;
+    type Config = Arc<AstraConfig>;
+
+    fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
+        Self {
+            core: Core::new(identity, config),
+            state: None,
+        }
+    }
+
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+        let mut step = Step {
+            now,
+            role: role(self.state.as_ref()),
+            core: &mut self.core,
+            out,
+        };
+        machine::handle(&mut self.state, input, &mut step);
+    }
+
+    fn requirements(
+        _: &Self::Config,
+        _: &AgentId,
+        _: MemberKind,
+    ) -> Result<Requirements, MembershipError> {
+        Ok(Requirements {
+            // An agent leads that no higher one told to stop: no side of a partition hears the other.
+            leaders: Leaders::PerSide,
+            notify: NotifyOrder::HighestRankFirst,
+            ..Requirements::new(RULES)
+        })
+    }
+
+    fn view(&self, _now: Time) -> View {
+        let view = View::new(role(self.state.as_ref()), self.core.highest_term);
+        match &self.state {
+            // No heartbeats are awaited, so nothing limits for how long it considers itself leader.
+            Some(State::Leading(tenure)) => {
+                view.leads(self.core.me.as_leader(tenure.term), Time::MAX)
+            }
+            Some(State::Following(following)) => view.follows(following.leader.clone()),
+            Some(State::Idle(_) | State::HoldingElection(_) | State::Deferring(_)) | None => view,
+        }
+    }
+}
+
+fn role(state: Option<&State>) -> Role {
+    state.map_or(Role::Follower, State::role)
+}

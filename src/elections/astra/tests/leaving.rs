@@ -1,0 +1,45 @@
+//! Stepping down, which ASTRA's agent does not know.
+
+use super::*;
+
+#[test]
+fn an_agent_that_cools_down_ranks_lowest_and_follows_its_successor() {
+    let mut me = Kit::cooling_down();
+    me.hear(LOW, elect(1)).nothing_else_happened();
+    me.hear(LOW, elected(MINE + 1, 1))
+        .notified(Event::NewLeader(leader(LOW, MINE + 1)))
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_that_cooled_down_holds_an_election() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
+    me.later(COOLDOWN)
+        .fire(Timer::Rest)
+        .has_no_leader(MINE + 1)
+        .asked(&[HIGH, LOW], ask(2, 5, MINE + 1))
+        .set(Timer::Deadline, DEADLINE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_named_successor_leads_and_the_others_ask_if_it_does_not() {
+    Kit::following()
+        .hear(HIGH, resign(OLD, Some(ME)))
+        .has_no_leader(OLD)
+        .sent_all(elected(OLD + 1, 5))
+        .notified(Event::Acquired {
+            term: Term(OLD + 1),
+        })
+        .nothing_else_happened();
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD, Some(LOW)))
+        .has_no_leader(OLD)
+        .set(Timer::Campaign, STEP)
+        .nothing_else_happened();
+    me.later(STEP)
+        .fire(Timer::Campaign)
+        .asked(&[HIGH, LOW], ask(1, 5, OLD))
+        .set(Timer::Deadline, DEADLINE)
+        .nothing_else_happened();
+}
