@@ -12,10 +12,10 @@
 //! agent-4 leads in term 1  (Elected)
 //! ```
 //!
-//! The agents are `strict`: each asks every agent that outranks it, as the textbook does. With their
+//! The agents follow the ASTRA rules: each asks every agent that outranks it, as the textbook does. With their
 //! usual rules they save most of these messages.
 //!
-//! Try next: without `strict`; then read
+//! Try next: without `astra`; then read
 //! `examples/supervised.rs`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -95,7 +95,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let start = |name, score| {
         BullyAgent::builder(name)
             .score(score)
-            .strict()
+            .astra()
             .join(&group)
             .start()
     };

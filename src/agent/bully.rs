@@ -95,7 +95,9 @@ impl AgentBuilder<AnyBully> {
         let mut made = QuorumConfig::builder(ids);
         match &self.config {
             AnyConfig::Available(config) => {
-                made = made.timings(config.timings.clone()).cooldown(config.rest);
+                made = made
+                    .timings(config.timings.clone())
+                    .cooldown(config.cooldown);
                 if let Some(margin) = config.margin {
                     made = made.margin(margin);
                 }
@@ -164,12 +166,12 @@ impl AgentBuilder<AnyBully> {
         )
     }
 
-    /// For how long an agent that stepped down does not stand for election. Default: 60 s.
-    pub fn rest(self, rest: Duration) -> Self {
+    /// For how long an agent that stepped down lets the others go first. Default: 60 s.
+    pub fn cooldown(self, cooldown: Duration) -> Self {
         self.configure(
-            |config| config.rest = rest,
-            |config| config.cooldown = rest,
-            |made| made.cooldown(rest),
+            |config| config.cooldown = cooldown,
+            |config| config.cooldown = cooldown,
+            |made| made.cooldown(cooldown),
         )
     }
 

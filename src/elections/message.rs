@@ -132,6 +132,34 @@ pub(in crate::elections) struct Announcement<'a> {
     pub score: Score,
 }
 
+impl Elect {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(round: Round, score: Score, seen: Term) -> Self {
+        Self {
+            round,
+            score,
+            seen,
+            takeover: None,
+        }
+    }
+}
+
+impl Elected {
+    /// Without what only the quorum mode needs.
+    pub(in crate::elections) const fn plain(
+        term: Term,
+        score: Score,
+        answer: Option<Round>,
+    ) -> Self {
+        Self {
+            term,
+            score,
+            answer,
+            sent_at: None,
+        }
+    }
+}
+
 impl Announcement<'_> {
     /// The leader that is announced.
     pub(in crate::elections) fn leader(&self) -> Leader {

@@ -46,5 +46,6 @@ pub mod quorum;
 pub mod reorganization;
 pub mod ring;
 mod shared;
+mod step;
 pub mod timer;
 pub mod vote;

@@ -20,10 +20,6 @@ use crate::protocol::{
 
 /// One agent's side of a bully election, by the rules that its configuration chose.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "large groups are of the small variant"
-)]
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Elect, Timer,
-    step::{Change, Next, Step},
+    Elect, Step, Timer,
+    change::{Change, Next},
 };
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Time};
@@ -44,16 +44,16 @@ impl Deferring {
     /// 2^k of them. This one answers, and waits on.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
-            return step.ignore("it defers already");
+            return Next::ignore(step, "it defers already");
         }
         step.answer_ok(from, elect);
         self.failed_election.insert(from.clone());
         Next::Stay
     }
 
-    pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &Step<'_>) -> Next {
+    pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
-            return step.ignore("it ranks below, and an election is under way");
+            return Next::ignore(step, "it ranks below, and an election is under way");
         }
         Next::follow(said)
     }

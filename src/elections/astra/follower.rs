@@ -4,8 +4,8 @@
 //! again rather than believe one that ranks below itself or below its leader.
 
 use super::{
-    Elect, Resign, Timer,
-    step::{Change, Next, Step},
+    Elect, Resign, Step, Timer,
+    change::{Change, Next},
 };
 use crate::elections::{message::Announcement, shared::slot};
 use crate::protocol::{After, AgentId, Event, Leader, Score, Time};
@@ -40,15 +40,15 @@ impl Idle {
         }
     }
 
-    pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_elect(from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
-            return step.ignore("only an agent that ranks above the asker answers");
+            return Next::ignore(step, "only an agent that ranks above the asker answers");
         }
         step.answer_ok(from, elect);
         Next::hold_election_above(from)
     }
 
-    pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &Step<'_>) -> Next {
+    pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
             Next::hold_election()
         } else {
@@ -58,7 +58,7 @@ impl Idle {
 
     pub(super) fn on_slot_due(&self, step: &mut Step<'_>) -> Next {
         let Some(due) = self.slot else {
-            return step.ignore("it has no slot");
+            return Next::ignore(step, "it has no slot");
         };
         if step.now < due {
             step.out.set_timer(Timer::Campaign, due.since(step.now));
@@ -85,10 +85,10 @@ impl Following {
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
-            return step.ignore("only an agent that ranks above the asker answers");
+            return Next::ignore(step, "only an agent that ranks above the asker answers");
         }
         step.answer_ok(from, elect);
-        step.no_leader(&self.leader);
+        step.notify_no_leader(self.leader.term);
         Next::hold_election_above(from)
     }
 
@@ -102,7 +102,7 @@ impl Following {
             }
         } else if is_weaker || step.outranks(said.score, said.from) {
             // A weaker agent may have won because messages were late: it is asked, not believed.
-            step.no_leader(&self.leader);
+            step.notify_no_leader(self.leader.term);
             return Next::hold_election();
         } else {
             self.switch(said, step);
@@ -137,7 +137,7 @@ impl Following {
 
     /// There is no leader any more, as far as this agent is concerned.
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
-        step.no_leader(&self.leader);
+        step.notify_no_leader(self.leader.term);
         Next::hold_election()
     }
 
@@ -148,7 +148,7 @@ impl Following {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        step.no_leader(&self.leader);
+        step.notify_no_leader(self.leader.term);
         if is_called {
             return Next::Become(Change::Lead);
         }

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Elect, Ok, Timer,
-    step::{Change, Next, Step},
+    Elect, Ok, Step, Timer,
+    change::{Change, Next},
 };
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
@@ -80,7 +80,7 @@ impl HoldingElection {
             self.defer(from)
         } else {
             // As written, ASTRA's late `ok` ends the next election.
-            step.ignore("an answer to another round")
+            Next::ignore(step, "an answer to another round")
         }
     }
 
@@ -88,9 +88,9 @@ impl HoldingElection {
         Next::defer(to, std::mem::take(&mut self.failed_election))
     }
 
-    pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &Step<'_>) -> Next {
+    pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
-            return step.ignore("it ranks below, and an election is under way");
+            return Next::ignore(step, "it ranks below, and an election is under way");
         }
         Next::follow(said)
     }

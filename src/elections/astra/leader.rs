@@ -4,8 +4,8 @@
 //! two agents do not lead at one time as long as the deadline exceeds twice the delay.
 
 use super::{
-    Elect, Resign, Timer,
-    step::{Change, Next, Step, elected},
+    Elect, Elected, Resign, Step, Timer,
+    change::{Change, Next},
 };
 use crate::elections::{
     message::Announcement,
@@ -31,7 +31,7 @@ impl Tenure {
         };
         step.end_cooldown();
         step.core.highest_term = term;
-        step.out.send_all(elected(term, score, None));
+        step.out.send_all(Elected::plain(term, score, None));
         step.out.notify(Event::Acquired { term });
         Ok(Self {
             term,
@@ -64,7 +64,7 @@ impl Tenure {
         }
         // As written, ASTRA's leader answers `ok` and is silent then: the asker never learns of it.
         step.answer_ok(from, elect);
-        let answer = elected(self.term, self.score, Some(elect.round));
+        let answer = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, answer);
         Next::Stay
     }
@@ -73,7 +73,7 @@ impl Tenure {
         if step.outranks(said.score, said.from) {
             // One late message of a weaker agent is no reason to stop: that one shall.
             step.out
-                .send(said.from, elected(self.term, self.score, None));
+                .send(said.from, Elected::plain(self.term, self.score, None));
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);
@@ -81,7 +81,8 @@ impl Tenure {
     }
 
     pub(super) fn on_campaign(&self, step: &mut Step<'_>) -> Next {
-        step.out.send_all(elected(self.term, self.score, None));
+        step.out
+            .send_all(Elected::plain(self.term, self.score, None));
         Next::Stay
     }
 
@@ -100,7 +101,7 @@ impl Tenure {
 
     pub(super) fn drain(&mut self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         if self.handover.is_some() {
-            return step.ignore("it steps down already");
+            return Next::ignore(step, "it steps down already");
         }
         let to = step.core.me.successor(to);
         let limit = step.core.config.drain;
@@ -112,7 +113,7 @@ impl Tenure {
     pub(super) fn on_drained(&self, step: &mut Step<'_>) -> Next {
         match &self.handover {
             Some(handover) => self.resign(handover.to.clone(), step),
-            None => step.ignore("it does not step down"),
+            None => Next::ignore(step, "it does not step down"),
         }
     }
 
@@ -124,7 +125,7 @@ impl Tenure {
         {
             Some(Due::In(left)) => step.out.set_timer(Timer::Drain, left),
             Some(Due::Now) => return self.on_drained(step),
-            None => return step.ignore("it does not step down"),
+            None => return Next::ignore(step, "it does not step down"),
         }
         Next::Stay
     }

@@ -6,14 +6,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Astra, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Timer,
+    Astra, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Step, Timer,
+    change::{Change, Next},
     deferring::Deferring,
     follower::{Following, Idle},
     holding::HoldingElection,
     leader::Tenure,
-    step::{Change, Next, Step},
 };
-use crate::elections::{message::Announcement, shared::Due};
+use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
 
 /// One of five roles, each with its data.
@@ -30,12 +30,12 @@ pub(super) enum State {
 pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mut Step<'_>) {
     let next = match (state.as_mut(), input) {
         (Some(state), input) => state.on_input(input, step),
-        (None, Input::Start(members)) => on_start(members, step),
+        (None, Input::Start(members)) => on_start(&members, step),
         (None, Input::SetScore(score)) => {
             step.core.me.score = score;
             Next::Stay
         }
-        (None, _) => step.ignore("it has not started"),
+        (None, _) => Next::ignore(step, "it has not started"),
     };
     if let Next::Become(change) = next {
         if let Some(former) = state {
@@ -47,7 +47,7 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
 
 /// Somebody has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts itself:
 /// it may be the highest in rank, and no other agent would ask.
-fn on_start(members: Arc<Members>, step: &mut Step<'_>) -> Next {
+fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     step.core.note_members(members);
     match step.core.me.birth {
         Birth::Restarted => Next::hold_election(),
@@ -127,18 +127,18 @@ impl State {
             } => self.on_message(&from, incarnation, message, step),
             Input::TimedOut(timer) => self.on_timer(timer, step),
             Input::Members(members) | Input::Start(members) => {
-                step.core.note_members(members);
+                step.core.note_members(&members);
                 self.on_members(step)
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(score, step),
             Input::StepDown { to } => match self.tenure() {
                 Some(tenure) => tenure.drain(to, step),
-                None => step.ignore("it does not lead"),
+                None => Next::ignore(step, "it does not lead"),
             },
             Input::Drained => match self.tenure() {
                 Some(tenure) => tenure.on_drained(step),
-                None => step.ignore("it does not lead"),
+                None => Next::ignore(step, "it does not lead"),
             },
         }
     }
@@ -159,33 +159,31 @@ impl State {
         match message {
             BullyMessage::Elect(elect) => self.on_elect(from, &elect, step),
             BullyMessage::Ok(ok) => self.on_ok(from, &ok, step),
-            BullyMessage::Elected(Elected { term, score, .. }) => {
-                self.on_elected(&announcement(term, score), step)
-            }
-            // Agents with the default rules may be in the group, and send these.
-            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
+            // Agents with the default rules may be in the group, and send heartbeats.
+            BullyMessage::Elected(Elected { term, score, .. })
+            | BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
                 self.on_elected(&announcement(term, score), step)
             }
             BullyMessage::Resign(resign) => self.on_resign(from, &resign, step),
             BullyMessage::Yield(yielded) => {
                 step.core.see(yielded.seen);
-                step.ignore("no agent yields by these rules")
+                Next::ignore(step, "no agent yields by these rules")
             }
             BullyMessage::Claim(_)
             | BullyMessage::ClaimReply(_)
             | BullyMessage::Ack(_)
             | BullyMessage::Nack(_)
-            | BullyMessage::Takeover(_) => step.ignore("a message of the quorum mode"),
+            | BullyMessage::Takeover(_) => Next::ignore(step, "a message of the quorum mode"),
         }
     }
 
     fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.core.me.is_voter() || !step.core.me.is_voter_named(from) {
-            return step.ignore("only voters ask voters");
+            return Next::ignore(step, "only voters ask voters");
         }
         step.core.see(elect.seen);
         match self {
-            Self::Idle(idle) => idle.on_elect(from, elect, step),
+            Self::Idle(_) => Idle::on_elect(from, elect, step),
             Self::Following(following) => following.on_elect(from, elect, step),
             Self::HoldingElection(holding) => holding.on_elect(from, elect, step),
             Self::Deferring(deferring) => deferring.on_elect(from, elect, step),
@@ -198,21 +196,21 @@ impl State {
         match self {
             Self::HoldingElection(holding) => holding.on_ok(from, ok, step),
             Self::Idle(_) | Self::Following(_) | Self::Deferring(_) | Self::Leading(_) => {
-                step.ignore("it holds no election")
+                Next::ignore(step, "it holds no election")
             }
         }
     }
 
     fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         if !step.core.me.is_voter_named(said.from) {
-            return step.ignore("an observer leads nobody");
+            return Next::ignore(step, "an observer leads nobody");
         }
         step.core.see(said.term);
         match self {
-            Self::Idle(idle) => idle.on_elected(said, step),
+            Self::Idle(_) => Idle::on_elected(said, step),
             Self::Following(following) => following.on_elected(said, step),
-            Self::HoldingElection(holding) => holding.on_elected(said, step),
-            Self::Deferring(deferring) => deferring.on_elected(said, step),
+            Self::HoldingElection(_) => HoldingElection::on_elected(said, step),
+            Self::Deferring(_) => Deferring::on_elected(said, step),
             Self::Leading(tenure) => tenure.on_elected(said, step),
         }
     }
@@ -220,9 +218,9 @@ impl State {
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
         step.core.see(resign.term);
         match self {
-            Self::Leading(_) => return step.ignore("a leader is nobody's successor"),
+            Self::Leading(_) => return Next::ignore(step, "a leader is nobody's successor"),
             Self::Following(following) if !following.is_resigned(from, resign) => {
-                return step.ignore("not the leader that is followed");
+                return Next::ignore(step, "not the leader that is followed");
             }
             Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {}
         }
@@ -252,30 +250,28 @@ impl State {
             (Self::HoldingElection(holding), Timer::Deadline) => holding.on_deadline(step),
             (Self::Deferring(deferring), Timer::Victory) => deferring.on_victory_due(step),
             (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
-            (state, Timer::Rest) => match step.core.cooldown.on_due(step.now) {
-                Some(Due::In(left)) => {
-                    step.out.set_timer(Timer::Rest, left);
-                    Next::Stay
+            (state, Timer::Rest) => {
+                if step.is_cooldown_over() {
+                    return state.on_cooldown_over(step);
                 }
-                Some(Due::Now) => state.on_cooldown_over(step),
-                None => step.ignore("it does not cool down"),
-            },
-            (_, _) => step.ignore("a timer of another role, or of other rules"),
+                Next::Stay
+            }
+            (_, _) => Next::ignore(step, "a timer of another role, or of other rules"),
         }
     }
 
     fn on_campaign(&self, step: &mut Step<'_>) -> Next {
         if step.core.me.eligible().is_none() {
-            return step.ignore("it cannot be elected");
+            return Next::ignore(step, "it cannot be elected");
         }
         step.end_cooldown();
         match self {
             Self::Leading(tenure) => tenure.on_campaign(step),
             Self::HoldingElection(_) | Self::Deferring(_) => {
-                step.ignore("an election is under way")
+                Next::ignore(step, "an election is under way")
             }
             Self::Idle(_) | Self::Following(_) if !step.competes() => {
-                step.ignore("the terms have come to their end")
+                Next::ignore(step, "the terms have come to their end")
             }
             Self::Idle(_) => Next::hold_election(),
             Self::Following(following) => following.on_end(step),

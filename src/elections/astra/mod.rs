@@ -71,13 +71,13 @@
 //! announce themselves. Before `Start` nothing happens; a message of an agent that is no member, or of an
 //! incarnation that is over, is dropped by the driver.
 
+mod change;
 mod config;
 mod deferring;
 mod follower;
 mod holding;
 mod leader;
 mod machine;
-mod step;
 
 #[cfg(test)]
 mod tests;
@@ -87,10 +87,10 @@ use std::sync::Arc;
 pub use config::AstraConfig;
 
 use machine::State;
-use step::{Core, Step};
 
 use crate::elections::{
     message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign},
+    step,
     timer::Timer,
     vote::Vote,
 };
@@ -99,7 +99,7 @@ use crate::protocol::{
     NotifyOrder, Requirements, Role, Rules, Time, View,
 };
 
-type Out = EffectsOf<Astra>;
+type Step<'a> = step::Step<'a, AstraConfig>;
 
 /// The same name as that of the default rules, which speak the same messages: hosts that have one and the
 /// other understood each other always.
@@ -108,7 +108,7 @@ const RULES: Rules = Rules::new("available");
 /// One agent's side of an ASTRA election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Astra {
-    core: Core,
+    core: step::Core<AstraConfig>,
     /// `None` before the start.
     state: Option<State>,
 }
@@ -121,12 +121,12 @@ impl Election for Astra {
 
     fn new(identity: Identity, config: &Self::Config, _durable: Option<Vote>) -> Self {
         Self {
-            core: Core::new(identity, config),
+            core: step::Core::new(identity, config),
             state: None,
         }
     }
 
-    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
+    fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         let mut step = Step {
             now,
             role: role(self.state.as_ref()),

@@ -20,11 +20,11 @@ pub struct BullyConfig {
     /// For how long an agent that stepped down lets others go first, unless its score is set or it
     /// is told to campaign. Default: 60 s.
     ///
-    /// Who rests has a turn all the same, eight places further back in line, and asks first: nobody
-    /// else may be there, or all who are may rest. So a rest delays the next leader by at most
-    /// 8 S + T + 2 d, whoever is left; see
+    /// An agent that cools down has a slot all the same, eight places further back, and asks first: no
+    /// other agent may be there, or all that are may cool down. So a cool-down delays the next leader by
+    /// at most 8 S + T + 2 d, whichever agents are left; see
     /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.
-    pub rest: Duration,
+    pub cooldown: Duration,
     /// A rule that is broken on purpose.
     #[cfg(any(test, feature = "planted"))]
     #[doc(hidden)]
@@ -38,7 +38,7 @@ impl Default for BullyConfig {
             preemption: Preemption::Immediately,
             margin: None,
             drain: Duration::from_secs(5),
-            rest: Duration::from_secs(60),
+            cooldown: Duration::from_secs(60),
             #[cfg(any(test, feature = "planted"))]
             defect: None,
         }

@@ -55,13 +55,13 @@ impl BullyScenario {
         Fault::StepDown,
     ];
 
-    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
     /// history need not wait for them.
     pub fn new(config: BullyConfig) -> Self {
         let short = Duration::from_millis(500);
         let config = BullyConfig {
             drain: config.drain.min(short),
-            rest: config.rest.min(short),
+            cooldown: config.cooldown.min(short),
             ..config
         };
         Self {
@@ -133,7 +133,7 @@ impl Scenario for BullyScenario {
     /// Waiting for a superior that is gone, an election, a second one by somebody more important;
     /// before that a silence that has to be noticed, and a rest.
     fn settles_within(&self, skew: u32) -> Duration {
-        let idle = self.config.drain + self.config.rest;
+        let idle = self.config.drain + self.config.cooldown;
         settles_within(&self.config.timings, idle, skew)
     }
 

@@ -39,7 +39,7 @@ fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>
     if mode == Mode::Astra {
         let limited = AstraScenario::contested_for;
         contested_in(
-            AstraScenario::default(),
+            &AstraScenario::default(),
             limited,
             mode,
             seeds,
@@ -49,12 +49,12 @@ fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>
     } else {
         let limited = BullyScenario::contested_for;
         let scenario = BullyScenario::new(available());
-        contested_in(scenario, limited, mode, seeds, faults, longest)
+        contested_in(&scenario, limited, mode, seeds, faults, longest)
     }
 }
 
 fn contested_in<S: Scenario + Clone>(
-    scenario: S,
+    scenario: &S,
     limited: fn(S, Duration) -> S,
     mode: Mode,
     seeds: u64,

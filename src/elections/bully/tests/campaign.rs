@@ -11,7 +11,7 @@ fn ask(counter: u64, term: u64) -> Elect {
 }
 
 #[test]
-fn who_follows_a_leader_asks_it_and_nobody_else() {
+fn a_follower_asks_its_leader_and_no_other_agent() {
     let mut me = Kit::following();
     me.step(Input::Campaign)
         .sent(HIGH, ask(1, OLD))
@@ -26,8 +26,8 @@ fn who_follows_a_leader_asks_it_and_nobody_else() {
 }
 
 #[test]
-fn who_has_no_leader_asks_every_voter() {
-    Kit::with_turn()
+fn an_agent_without_a_leader_asks_every_voter() {
+    Kit::with_slot()
         .step(Input::Campaign)
         .asked(&[HIGH, LOW], ask(1, 0))
         .set(Timer::Deadline, T)
@@ -36,7 +36,7 @@ fn who_has_no_leader_asks_every_voter() {
 
 #[test]
 fn every_member_is_asked_when_all_are_voters() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::with_slot();
     me.told(|m| m.leave(&id(EYE))).nothing_else_happened();
     me.step(Input::Campaign)
         .sent_all(ask(1, 0))
@@ -45,20 +45,20 @@ fn every_member_is_asked_when_all_are_voters() {
 }
 
 #[test]
-fn who_cannot_be_elected_holds_no_election() {
+fn an_ineligible_agent_holds_no_election() {
     for mut me in [Kit::observer(), Kit::witness()] {
         me.step(Input::Campaign).nothing_else_happened();
     }
 }
 
 #[test]
-fn who_rests_stands_again_when_it_is_told_to() {
-    let mut me = Kit::resting();
+fn an_agent_that_cools_down_competes_again_when_it_is_told_to() {
+    let mut me = Kit::cooling_down();
     me.step(Input::Campaign)
         .asked(&[HIGH, LOW], ask(2, MINE))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
-    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.step(Input::Campaign)
         .sent(LOW, ask(2, MINE + 1))
         .set(Timer::Widen, 2 * D)

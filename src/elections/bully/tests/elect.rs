@@ -27,7 +27,7 @@ fn yields_after(term: u64) -> Yield {
 // ---- followers ----
 
 #[test]
-fn who_follows_a_live_leader_answers_ok_and_starts_nothing() {
+fn a_follower_of_a_live_leader_answers_ok_and_begins_nothing() {
     Kit::following()
         .hear(LOW, elect(1))
         .sent(LOW, ok_after(OLD))
@@ -49,7 +49,7 @@ fn a_leader_that_asks_leads_no_longer() {
 }
 
 #[test]
-fn a_leader_below_that_asks_is_told_so_and_the_turn_is_taken() {
+fn a_leader_below_that_asks_is_told_so_and_the_slot_is_taken() {
     Kit::following_low()
         .hear(LOW, elect_after(OLD, 1))
         .has_no_leader(OLD)
@@ -59,7 +59,7 @@ fn a_leader_below_that_asks_is_told_so_and_the_turn_is_taken() {
 }
 
 #[test]
-fn who_is_first_in_line_asks_those_above_when_a_leader_below_asks() {
+fn the_first_asks_those_above_when_a_leader_below_asks() {
     let mut me = Kit::following_low();
     me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
         .nothing_else_happened();
@@ -80,7 +80,7 @@ fn what_a_leader_asked_before_it_led_is_late() {
 }
 
 #[test]
-fn a_later_life_of_the_leader_that_asks_does_not_lead() {
+fn a_later_incarnation_of_the_leader_that_asks_does_not_lead() {
     Kit::following()
         .hear_incarnation(HIGH, 2, elect(9))
         .has_no_leader(OLD)
@@ -90,8 +90,8 @@ fn a_later_life_of_the_leader_that_asks_does_not_lead() {
 }
 
 #[test]
-fn a_follower_without_a_leader_answers_ok_below_and_keeps_its_turn() {
-    Kit::with_turn()
+fn a_follower_without_a_leader_answers_ok_below_and_keeps_its_slot() {
+    Kit::with_slot()
         .hear(LOW, elect(1))
         .sent(LOW, ok(1))
         .nothing_else_happened();
@@ -99,7 +99,7 @@ fn a_follower_without_a_leader_answers_ok_below_and_keeps_its_turn() {
 
 #[test]
 fn a_follower_without_a_leader_yields_above_and_waits() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::with_slot();
     me.hear(HIGH, elect(9))
         .sent(HIGH, yields(1))
         .set(Timer::Victory, VICTORY)
@@ -115,7 +115,7 @@ fn an_observer_answers_nothing() {
 }
 
 #[test]
-fn a_witness_yields_to_everybody_and_waits_for_nobody() {
+fn a_witness_yields_to_every_asker_and_waits_for_none() {
     let mut me = Kit::witness();
     me.hear(LOW, elect(1))
         .sent(LOW, yields(1))
@@ -135,9 +135,9 @@ fn a_witness_that_follows_a_leader_answers_ok() {
 }
 
 #[test]
-fn who_rests_yields_to_everybody_and_waits() {
+fn an_agent_that_cools_down_yields_to_every_asker_and_waits() {
     for (name, score) in [(LOW, 1), (HIGH, 9)] {
-        let mut me = Kit::resting();
+        let mut me = Kit::cooling_down();
         me.hear(name, elect(score))
             .sent(name, yields_after(MINE))
             .set(Timer::Victory, VICTORY)
@@ -155,7 +155,7 @@ fn who_rests_yields_to_everybody_and_waits() {
 // ---- candidates and those who wait ----
 
 #[test]
-fn who_asks_the_leader_answers_ok_below_and_goes_on() {
+fn a_candidate_that_asks_the_leader_answers_ok_below_and_goes_on() {
     Kit::asking_leader()
         .hear(LOW, elect(1))
         .sent(LOW, ok_after(OLD))
@@ -167,7 +167,7 @@ fn who_asks_the_leader_answers_ok_below_and_goes_on() {
 }
 
 #[test]
-fn who_asks_the_leader_yields_above_and_waits() {
+fn a_candidate_that_asks_the_leader_yields_above_and_waits() {
     Kit::asking_leader()
         .hear(HIGH, elect(9))
         .sent(HIGH, yields_after(OLD))
@@ -211,7 +211,7 @@ fn a_candidate_yields_above_and_waits() {
 }
 
 #[test]
-fn who_waits_answers_and_goes_on_waiting() {
+fn a_waiting_agent_answers_and_goes_on_waiting() {
     let mut me = Kit::waiting();
     me.hear(LOW, elect(1))
         .sent(LOW, ok(1))
@@ -223,7 +223,7 @@ fn who_waits_answers_and_goes_on_waiting() {
 }
 
 #[test]
-fn nobody_waits_for_who_asks_from_below() {
+fn no_agent_waits_for_an_asker_from_below() {
     // LOW knew a leader, and said Ok; now it has none.
     Kit::asking_voters()
         .after(LOW, ok(1))
@@ -236,7 +236,7 @@ fn nobody_waits_for_who_asks_from_below() {
 // ---- leaders ----
 
 #[test]
-fn a_leader_announces_itself_to_who_asks_from_below() {
+fn a_leader_announces_itself_to_an_asker_from_below() {
     for mut me in [Kit::leading(), Kit::draining()] {
         me.hear(LOW, elect(1))
             .sent(LOW, answers_mine(MINE))
@@ -261,7 +261,7 @@ fn a_leader_renews_above_the_term_that_the_asker_has_seen() {
 }
 
 #[test]
-fn a_leader_gives_way_to_who_asks_from_above_once_its_belief_has_ended() {
+fn a_leader_gives_way_to_an_asker_from_above_once_its_leadership_has_ended() {
     for mut me in [Kit::leading(), Kit::draining()] {
         me.hear(HIGH, elect(9))
             .lost(LostReason::Outranked)

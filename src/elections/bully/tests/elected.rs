@@ -121,7 +121,7 @@ fn another_score_of_the_leader_is_no_event() {
 }
 
 #[test]
-fn a_later_life_of_the_leader_is_news_and_the_former_is_not() {
+fn a_later_incarnation_of_the_leader_is_a_change_and_the_former_is_not() {
     let mut me = Kit::following();
     let later = Leader {
         incarnation: Incarnation(2),
@@ -136,9 +136,9 @@ fn a_later_life_of_the_leader_is_news_and_the_former_is_not() {
 }
 
 #[test]
-fn who_has_no_leader_follows_one_above() {
+fn an_agent_without_a_leader_follows_one_above() {
     for message in both(OLD, 9) {
-        Kit::with_turn()
+        Kit::with_slot()
             .hear(HIGH, message.clone())
             .followed(HIGH, OLD)
             .nothing_else_happened();
@@ -150,18 +150,18 @@ fn who_has_no_leader_follows_one_above() {
 }
 
 #[test]
-fn who_has_no_leader_asks_one_below_to_yield() {
+fn an_agent_without_a_leader_asks_one_below_to_yield() {
     for message in both(OLD, 1) {
-        asks(Kit::with_turn().hear(LOW, message.clone()), LOW, 1, OLD);
+        asks(Kit::with_slot().hear(LOW, message.clone()), LOW, 1, OLD);
         asks(Kit::waiting().hear(LOW, message), LOW, 2, OLD);
     }
 }
 
 #[test]
-fn who_does_not_stand_follows_anybody() {
+fn an_agent_that_does_not_compete_follows_any_leader() {
     for (name, score) in [(LOW, 1), (HIGH, 9)] {
         for message in both(MINE + 1, score) {
-            for mut me in [Kit::observer(), Kit::witness(), Kit::resting()] {
+            for mut me in [Kit::observer(), Kit::witness(), Kit::cooling_down()] {
                 me.hear(name, message.clone())
                     .followed(name, MINE + 1)
                     .nothing_else_happened();
@@ -171,9 +171,9 @@ fn who_does_not_stand_follows_anybody() {
 }
 
 #[test]
-fn who_leads_below_the_terms_that_have_ended_is_told_which_to_exceed() {
+fn a_leader_below_the_terms_that_have_ended_is_told_which_to_exceed() {
     for message in both(MINE, 9) {
-        Kit::resting()
+        Kit::cooling_down()
             .hear(HIGH, message)
             .sent(HIGH, void(MINE + 1)) // MINE itself has been resigned
             .nothing_else_happened();
@@ -219,7 +219,7 @@ fn the_asked_leader_below_decides_by_its_answer() {
 }
 
 #[test]
-fn a_candidate_follows_who_announces_itself_from_above() {
+fn a_candidate_follows_an_announcement_from_above() {
     for message in both(OLD + 1, 9) {
         for mut me in [Kit::asking_voters(), Kit::asking_found()] {
             me.hear(HIGH, message.clone())
@@ -314,7 +314,7 @@ fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_are_patient() {
 }
 
 #[test]
-fn who_has_led_follows_nobody_below_its_term() {
+fn a_former_leader_follows_no_leader_of_a_lower_term() {
     let mut me = Kit::leading();
     me.hear(HIGH, elect(9)).whatever();
     for message in both(MINE - 1, 1) {

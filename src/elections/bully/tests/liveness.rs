@@ -7,13 +7,13 @@ use super::*;
 #[test]
 fn no_cell_panics_and_none_loses_its_timer() {
     let roles = Kit::roles().map(|(_, me)| me);
-    let late = [0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * REST];
+    let late = [0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
     all_keep_the_contract(roles, &late);
 }
 
 /// Whatever one input has done, an agent that may stand and hears nobody leads in the end.
 #[test]
-fn who_hears_nobody_leads_in_the_end() {
+fn an_agent_that_hears_no_other_leads_in_the_end() {
     for (role, me) in Kit::roles() {
         if role == "observer" {
             continue;

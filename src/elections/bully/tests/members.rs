@@ -63,7 +63,7 @@ fn the_second_in_line_waits_a_step_and_announces_itself() {
 }
 
 #[test]
-fn a_turn_moves_up_when_those_ahead_are_gone_too() {
+fn a_slot_moves_up_when_those_ahead_are_gone_too() {
     let mut me = Kit::following_low();
     me.told(|m| down(m, LOW)).whatever();
     me.told(|m| down(m, HIGH))
@@ -98,30 +98,30 @@ fn a_change_that_is_none_of_its_business_changes_nothing() {
 
 #[test]
 fn the_highest_term_that_was_noted_is_known() {
-    let mut me = Kit::with_turn();
+    let mut me = Kit::with_slot();
     me.told(|m| m.note_leader(leader(HIGH, 20)))
         .nothing_else_happened();
     assert_eq!(me.view().term, Term(20));
 }
 
 #[test]
-fn who_has_no_leader_asks_at_once_when_it_becomes_the_first_in_line() {
-    let mut me = Kit::with_turn();
+fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
+    let mut me = Kit::with_slot();
     me.told(|m| m.set_score(&id(HIGH), None))
         .asked(&[HIGH, LOW], elect(5))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     for end in ABSENCES {
-        let mut me = Kit::with_turn();
+        let mut me = Kit::with_slot();
         me.told(|m| end(m, HIGH)).whatever();
         assert_eq!(me.role(), Role::Candidate);
     }
-    Kit::with_turn()
+    Kit::with_slot()
         .told(|m| suspect(m, HIGH))
         .asked(&[HIGH, LOW], elect(5)) // it may be there
         .set(Timer::Deadline, T)
         .nothing_else_happened();
-    Kit::with_turn()
+    Kit::with_slot()
         .told(|m| down(m, HIGH))
         .asked(&[LOW], elect(5))
         .set(Timer::Deadline, T)
@@ -129,16 +129,16 @@ fn who_has_no_leader_asks_at_once_when_it_becomes_the_first_in_line() {
 }
 
 #[test]
-fn a_turn_does_not_move_up_for_who_is_behind() {
+fn a_slot_does_not_move_up_for_those_behind() {
     for end in ENDS {
-        Kit::with_turn()
+        Kit::with_slot()
             .told(|m| end(m, LOW))
             .nothing_else_happened();
     }
 }
 
 #[test]
-fn who_cannot_be_elected_only_sees_the_leader_go() {
+fn an_ineligible_agent_only_sees_the_leader_go() {
     for end in ENDS {
         for me in [Kit::observer(), Kit::witness()] {
             let mut me = me.after(HIGH, elected(OLD, 9));
@@ -151,8 +151,8 @@ fn who_cannot_be_elected_only_sees_the_leader_go() {
 }
 
 #[test]
-fn who_rests_takes_the_last_turn_whoever_else_is_there() {
-    let mut me = Kit::resting(); // its turn is set
+fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
+    let mut me = Kit::cooling_down(); // its turn is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
     me.told(|m| suspect(m, LOW)).nothing_else_happened();
     me.later(L + J + 9 * S - 1)
@@ -170,14 +170,14 @@ fn who_rests_takes_the_last_turn_whoever_else_is_there() {
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     assert!(
-        !me.machine.cooldown.has_begun(),
+        !me.machine.core.cooldown.has_begun(),
         "it has let all others go first"
     );
 }
 
 #[test]
-fn who_rests_lets_others_go_first_when_its_successor_is_gone() {
-    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+fn an_agent_that_cools_down_lets_others_go_first_when_its_successor_is_gone() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.told(|m| down(m, LOW))
         .has_no_leader(MINE + 1)
         .set(Timer::Campaign, 9 * S)
@@ -185,7 +185,7 @@ fn who_rests_lets_others_go_first_when_its_successor_is_gone() {
     me.hear(HIGH, elected(MINE + 2, 9))
         .followed(HIGH, MINE + 2)
         .nothing_else_happened();
-    assert!(me.machine.cooldown.has_begun(), "and rests on");
+    assert!(me.machine.core.cooldown.has_begun(), "and rests on");
 }
 
 // ---- candidates and those who wait ----
@@ -204,7 +204,7 @@ fn the_found_leader_that_is_gone_is_not_waited_for() {
 }
 
 #[test]
-fn who_is_certainly_gone_counts_as_having_answered() {
+fn an_agent_that_is_certainly_gone_counts_as_having_answered() {
     for end in SILENCES {
         let mut me = Kit::asking_voters();
         me.told(|m| end(m, HIGH)).nothing_else_happened();
@@ -218,7 +218,7 @@ fn who_is_certainly_gone_counts_as_having_answered() {
 }
 
 #[test]
-fn who_is_suspected_or_restarted_may_still_answer() {
+fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
     for end in DOUBTS {
         let mut me = Kit::asking_voters().after(LOW, yields(1));
         me.told(|m| end(m, HIGH)).nothing_else_happened();
@@ -243,7 +243,7 @@ fn the_awaited_one_that_is_gone_is_not_waited_for() {
 }
 
 #[test]
-fn the_heir_that_is_gone_leaves_the_seat_to_the_former_leader() {
+fn a_successor_that_is_gone_leaves_the_leadership_to_the_former_leader() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.told(|m| down(m, HIGH))
         .led(MINE + 1)

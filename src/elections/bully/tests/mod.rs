@@ -25,8 +25,7 @@ mod yields;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Bully, BullyConfig, BullyMessage, Elect, Elected, Ok, Preemption, Timer, Yield,
-    state::{Asked, Seat, State},
+    Bully, BullyConfig, BullyMessage, Elect, Elected, Ok, Preemption, Timer, Yield, machine::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
@@ -40,54 +39,53 @@ type Seen = crate::elections::fixture::Seen<Bully>;
 
 const VICTORY: u64 = 500;
 const DRAIN: u64 = 5_000;
-const REST: u64 = 60_000;
+const COOLDOWN: u64 = 60_000;
 
 impl Machine for Bully {
     const MAY_GO_BACK: bool = false;
 
     fn participant(&self) -> &Participant {
-        &self.me
+        &self.core.me
     }
 
     fn highest_term(&self) -> Term {
-        self.seen
+        self.core.highest_term
     }
 
     fn rounds(&self) -> u64 {
-        self.rounds
+        self.core.rounds
     }
 
     fn needed_timers(&self) -> BTreeSet<Timer> {
-        assert!(self.floor <= self.seen.next().unwrap_or(self.seen));
-        let watches = self.config.timings.detector().is_some();
+        let core = &self.core;
+        assert!(core.floor <= core.highest_term.next().unwrap_or(core.highest_term));
+        let watches = core.config.timings.detector().is_some();
         let mut timers = BTreeSet::new();
         match &self.state {
-            State::Follower(Seat::Taken(_)) => timers.extend(watches.then_some(Timer::Detect)),
-            State::Follower(Seat::Vacant(Some(_))) => timers.extend([Timer::Campaign]),
-            State::Follower(Seat::Vacant(None)) => {
-                let stands = self.has_begun() && self.may_stand(); // who rests has the last turn
-                assert!(!stands, "it stands, and nothing will move it");
+            None => {}
+            Some(State::Following(_)) => timers.extend(watches.then_some(Timer::Detect)),
+            Some(State::Vacant(vacant)) => {
+                let slot = vacant.slot.map(|_| Timer::Campaign);
+                let is_stuck = slot.is_none() && core.is_eligible(); // cooling down or not
+                assert!(!is_stuck, "it is eligible, and nothing will move it");
+                timers.extend(slot);
             }
-            State::Candidate(candidacy) => timers.extend([match candidacy.asked {
-                Asked::Leader { .. } => Timer::Widen,
-                Asked::Voters => Timer::Deadline,
-            }]),
-            State::Waiting(_) => timers.extend([Timer::Victory]),
-            State::Leader(reign) => {
+            Some(State::Candidate(candidate)) => timers.extend([candidate.asked.timer()]),
+            Some(State::Waiting(_)) => timers.extend([Timer::Victory]),
+            Some(State::Leading(tenure)) => {
                 timers.extend(watches.then_some(Timer::Heartbeat));
-                timers.extend(reign.handover.as_ref().map(|_| Timer::Drain));
-                let awaited = reign.challengers.values().any(|c| c.due.is_some());
-                timers.extend(awaited.then_some(Timer::Preempt));
+                timers.extend(tenure.handover.as_ref().map(|_| Timer::Drain));
+                timers.extend(tenure.challengers.is_awaited().then_some(Timer::Preempt));
             }
         }
-        timers.extend(self.cooldown.has_begun().then_some(Timer::Rest));
+        timers.extend(core.cooldown.has_begun().then_some(Timer::Rest));
         timers
     }
 }
 
 impl Kit {
     /// A follower without a leader, second in line: its turn is due after one step.
-    fn with_turn() -> Self {
+    fn with_slot() -> Self {
         let kit = Self::voter(&lan()).started();
         assert_eq!(kit.role(), Role::Follower);
         kit
@@ -95,7 +93,7 @@ impl Kit {
 
     /// A follower of HIGH, which leads in the term [`OLD`].
     fn following() -> Self {
-        Self::with_turn().after(HIGH, elected(OLD, 9))
+        Self::with_slot().after(HIGH, elected(OLD, 9))
     }
 
     /// A follower of LOW in the term [`OLD`], where leaders are left alone.
@@ -112,7 +110,7 @@ impl Kit {
     }
 
     /// Has led in the term [`MINE`], stepped down for LOW, and rests.
-    fn resting() -> Self {
+    fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
         assert_eq!(kit.role(), Role::Follower);
@@ -138,7 +136,7 @@ impl Kit {
 
     /// A candidate that has asked LOW and HIGH.
     fn asking_voters() -> Self {
-        let mut kit = Self::with_turn();
+        let mut kit = Self::with_slot();
         kit.later(S).fire(Timer::Campaign).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
@@ -182,10 +180,10 @@ impl Kit {
         [
             ("following", Self::following()),
             ("following one below", Self::following_low()),
-            ("with a turn", Self::with_turn()),
+            ("with a slot", Self::with_slot()),
             ("observer", Self::observer()),
             ("witness", Self::witness()),
-            ("resting", Self::resting()),
+            ("cooling_down", Self::cooling_down()),
             ("asking the leader it follows", Self::asking_leader()),
             ("asking the leader it found", Self::asking_found()),
             ("asking the voters", Self::asking_voters()),

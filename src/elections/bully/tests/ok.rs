@@ -43,7 +43,7 @@ fn an_answer_to_another_round_counts_for_nothing() {
 }
 
 #[test]
-fn who_holds_no_election_takes_no_notice() {
+fn an_agent_that_holds_no_election_takes_no_notice() {
     for (role, mut me) in Kit::roles() {
         if me.role() == Role::Candidate {
             continue;

@@ -19,7 +19,7 @@ fn the_named_successor_leads_at_once() {
 #[test]
 fn the_named_successor_leads_even_if_it_did_not_know_the_leader() {
     for mut me in [
-        Kit::with_turn(),
+        Kit::with_slot(),
         Kit::asking_found(),
         Kit::asking_voters(),
         Kit::waiting(),
@@ -59,7 +59,7 @@ fn the_others_wait_for_the_successor_that_is_named() {
 }
 
 #[test]
-fn the_first_in_line_leads_when_nobody_is_named_or_there() {
+fn the_first_leads_when_no_successor_is_named_or_there() {
     for successor in [None, Some(STRANGER)] {
         Kit::following()
             .hear(HIGH, resign(OLD, successor))
@@ -97,9 +97,9 @@ fn the_resignation_of_another_than_the_leader_is_ignored() {
 }
 
 #[test]
-fn who_has_no_leader_goes_on_as_before_when_another_is_named() {
+fn an_agent_without_a_leader_goes_on_as_before_when_another_is_named() {
     for mut me in [
-        Kit::with_turn(),
+        Kit::with_slot(),
         Kit::asking_found(),
         Kit::asking_voters(),
         Kit::waiting(),
@@ -139,7 +139,7 @@ fn announcements_of_the_term_that_was_resigned_are_void() {
 }
 
 #[test]
-fn who_cannot_be_elected_waits_for_the_next() {
+fn an_ineligible_agent_waits_for_the_next_leader() {
     for me in [Kit::observer(), Kit::witness()] {
         for successor in [None, Some(ME), Some(LOW)] {
             let mut me = me.clone().after(HIGH, elected(OLD, 9));
@@ -151,9 +151,9 @@ fn who_cannot_be_elected_waits_for_the_next() {
 }
 
 #[test]
-fn who_rests_does_not_succeed_but_in_the_last_turn() {
+fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
     for successor in [None, Some(ME), Some(HIGH)] {
-        let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+        let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.hear(LOW, resign(MINE + 1, successor))
             .has_no_leader(MINE + 1)
             .set(Timer::Campaign, 9 * S) // behind all who do not rest, and HIGH if it does

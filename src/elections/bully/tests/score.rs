@@ -13,7 +13,7 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
 #[test]
 fn the_same_score_changes_nothing() {
     for (role, mut me) in Kit::roles() {
-        if role == "resting" || role == "witness" {
+        if role == "cooling_down" || role == "witness" {
             continue;
         }
         let before = me.machine.state.clone();
@@ -33,7 +33,7 @@ fn an_observers_score_counts_for_nothing() {
 // ---- followers ----
 
 #[test]
-fn who_rises_above_its_leader_asks_it() {
+fn an_agent_that_rises_above_its_leader_asks_it() {
     let mut me = Kit::following();
     me.set_score(8).nothing_else_happened();
     me.set_score(10)
@@ -44,12 +44,12 @@ fn who_rises_above_its_leader_asks_it() {
 }
 
 #[test]
-fn who_rises_leaves_its_leader_alone_where_that_is_the_policy() {
+fn an_agent_that_rises_leaves_its_leader_alone_where_that_is_the_policy() {
     Kit::following_low().set_score(10).nothing_else_happened();
 }
 
 #[test]
-fn who_falls_or_becomes_ineligible_follows_on() {
+fn an_agent_that_falls_or_becomes_ineligible_follows_on() {
     for score in [Some(0), None] {
         let mut me = Kit::following();
         me.set_score(score).nothing_else_happened();
@@ -58,27 +58,27 @@ fn who_falls_or_becomes_ineligible_follows_on() {
 }
 
 #[test]
-fn who_becomes_ineligible_without_a_leader_has_no_turn() {
-    let mut me = Kit::with_turn();
+fn an_agent_that_becomes_ineligible_without_a_leader_has_no_slot() {
+    let mut me = Kit::with_slot();
     me.set_score(None).nothing_else_happened();
     me.later(S).fire(Timer::Campaign).nothing_else_happened();
 }
 
 #[test]
-fn another_score_without_a_leader_is_another_turn() {
-    Kit::with_turn()
+fn another_score_without_a_leader_is_another_slot() {
+    Kit::with_slot()
         .set_score(10)
         .asked(&[HIGH, LOW], ask(1, 10, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
-    Kit::with_turn()
+    Kit::with_slot()
         .set_score(0)
         .set(Timer::Campaign, 2 * S)
         .nothing_else_happened();
 }
 
 #[test]
-fn a_witness_that_gets_a_score_stands() {
+fn a_witness_that_gets_a_score_competes() {
     Kit::witness()
         .set_score(5)
         .set(Timer::Campaign, S)
@@ -91,13 +91,13 @@ fn a_witness_that_gets_a_score_stands() {
 }
 
 #[test]
-fn any_score_ends_the_rest() {
+fn any_score_ends_the_cooldown() {
     for score in [4, 5] {
-        let mut me = Kit::resting();
+        let mut me = Kit::cooling_down();
         me.set_score(score)
             .set(Timer::Campaign, S)
             .nothing_else_happened();
-        let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
+        let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.set_score(score)
             .sent(LOW, ask(2, score, MINE + 1))
             .set(Timer::Widen, 2 * D)
@@ -106,10 +106,10 @@ fn any_score_ends_the_rest() {
 }
 
 #[test]
-fn to_become_ineligible_does_not_end_the_rest() {
-    let mut me = Kit::resting();
+fn to_become_ineligible_does_not_end_the_cooldown() {
+    let mut me = Kit::cooling_down();
     me.set_score(None).nothing_else_happened();
-    me.later(REST).fire(Timer::Rest).nothing_else_happened();
+    me.later(COOLDOWN).fire(Timer::Rest).nothing_else_happened();
 }
 
 // ---- candidates and those who wait ----
@@ -143,7 +143,7 @@ fn a_round_belongs_to_one_score() {
 }
 
 #[test]
-fn a_candidate_that_becomes_ineligible_stands_no_more() {
+fn a_candidate_that_becomes_ineligible_competes_no_more() {
     for mut me in [Kit::asking_found(), Kit::asking_voters(), Kit::waiting()] {
         me.set_score(None).nothing_else_happened();
         assert_eq!(me.role(), Role::Follower);

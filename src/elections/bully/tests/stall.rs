@@ -40,7 +40,7 @@ fn a_leader_that_was_heard_in_between_may_be_suspected_anew() {
 }
 
 #[test]
-fn who_slept_through_its_turn_asks_before_it_announces() {
+fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
     let mut me = Kit::following_low();
     me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
     me.later(S + LATE)
@@ -51,7 +51,7 @@ fn who_slept_through_its_turn_asks_before_it_announces() {
 }
 
 #[test]
-fn a_candidate_that_slept_asks_everybody_once_more() {
+fn a_candidate_that_slept_asks_every_voter_once_more() {
     let mut me = Kit::asking_voters().after(LOW, yields(1));
     me.later(T + LATE)
         .fire(Timer::Deadline)
@@ -74,7 +74,7 @@ fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
 }
 
 #[test]
-fn a_candidate_that_slept_while_it_asked_the_leader_asks_everybody() {
+fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
     Kit::asking_leader()
         .later(L)
         .fire(Timer::Widen)
@@ -85,7 +85,7 @@ fn a_candidate_that_slept_while_it_asked_the_leader_asks_everybody() {
 }
 
 #[test]
-fn who_slept_while_it_waited_waits_once_more() {
+fn an_agent_that_slept_while_it_waited_waits_once_more() {
     let mut me = Kit::waiting();
     me.later(VICTORY + LATE)
         .fire(Timer::Victory)
@@ -123,7 +123,7 @@ fn a_leader_that_was_a_little_late_leads_on() {
 }
 
 #[test]
-fn a_leader_that_slept_for_longer_than_others_wait_believes_no_more() {
+fn a_leader_that_slept_for_longer_than_others_wait_leads_no_more() {
     let mut me = Kit::leading();
     me.later(H + L + 1)
         .fire(Timer::Heartbeat)
@@ -139,14 +139,14 @@ fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
     me.later(H + L + 1)
         .fire(Timer::Heartbeat)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 
 #[test]
-fn the_belief_is_valid_for_as_long_as_others_wait() {
+fn the_leadership_is_valid_for_as_long_as_others_wait() {
     let me = Kit::leading();
     let valid = me.now.after(Duration::from_millis(L));
     assert_eq!(me.view().valid_until, valid);

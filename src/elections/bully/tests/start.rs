@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn nothing_happens_before_life_begins() {
+fn nothing_happens_before_the_start() {
     let mut me = Kit::voter(&lan());
     me.hear(LOW, elect(1)).nothing_else_happened();
     me.hear(HIGH, elected(3, 9)).nothing_else_happened();
@@ -17,7 +17,7 @@ fn nothing_happens_before_life_begins() {
 }
 
 #[test]
-fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
+fn a_score_set_before_the_start_counts_from_the_start_on() {
     let mut me = Kit::new(&lan(), MemberKind::Voter, None);
     me.set_score(10).nothing_else_happened();
     let members = Arc::new(me.members.clone());
@@ -38,7 +38,7 @@ fn a_second_start_is_a_snapshot_like_any_other() {
 }
 
 #[test]
-fn who_is_not_first_in_an_open_group_waits_for_its_turn() {
+fn an_agent_that_is_not_first_in_an_open_group_waits_for_its_slot() {
     let mut me = Kit::voter(&lan());
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -48,7 +48,7 @@ fn who_is_not_first_in_an_open_group_waits_for_its_turn() {
 }
 
 #[test]
-fn who_is_first_in_an_open_group_asks() {
+fn the_first_in_an_open_group_asks() {
     let mut me = Kit::voter(&lan());
     me.members.suspect(&id(HIGH), Incarnation(1));
     let members = Arc::new(me.members.clone());
@@ -59,7 +59,7 @@ fn who_is_first_in_an_open_group_asks() {
 }
 
 #[test]
-fn who_is_first_in_a_closed_group_announces_itself() {
+fn the_first_in_a_closed_group_announces_itself() {
     let mut me = Kit::voter(&lan());
     me.members.set_closed(true);
     me.members.leave(&id(HIGH));
@@ -70,7 +70,7 @@ fn who_is_first_in_a_closed_group_announces_itself() {
 }
 
 #[test]
-fn who_is_second_in_a_closed_group_waits_and_then_announces_itself() {
+fn the_second_in_a_closed_group_waits_and_then_announces_itself() {
     let mut me = Kit::voter(&lan());
     me.members.set_closed(true);
     let mut me = me.started();
@@ -91,7 +91,7 @@ fn the_only_agent_leads_at_once() {
 }
 
 #[test]
-fn the_leader_in_the_snapshot_is_asked_and_nobody_else() {
+fn the_leader_in_the_snapshot_is_asked_and_no_other_agent() {
     let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(LOW, OLD));
     let members = Arc::new(me.members.clone());
@@ -116,7 +116,7 @@ fn the_leader_in_the_snapshot_that_is_gone_is_not_asked() {
 }
 
 #[test]
-fn a_former_life_of_its_own_is_not_asked() {
+fn a_former_incarnation_of_its_own_is_not_asked() {
     let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(ME, OLD));
     let members = Arc::new(me.members.clone());
@@ -126,7 +126,7 @@ fn a_former_life_of_its_own_is_not_asked() {
 }
 
 #[test]
-fn who_cannot_be_elected_takes_the_snapshots_word() {
+fn an_ineligible_agent_follows_the_leader_in_the_snapshot() {
     for mut me in [
         Kit::new(&lan(), MemberKind::Observer, Some(5)),
         Kit::new(&lan(), MemberKind::Voter, None),
@@ -140,7 +140,7 @@ fn who_cannot_be_elected_takes_the_snapshots_word() {
 }
 
 #[test]
-fn who_cannot_be_elected_and_knows_no_leader_waits() {
+fn an_ineligible_agent_without_a_leader_waits() {
     for mut me in [
         Kit::new(&lan(), MemberKind::Observer, Some(5)),
         Kit::new(&lan(), MemberKind::Voter, None),

@@ -19,7 +19,7 @@ fn step_down(to: Option<&str>) -> InputOf<Bully> {
 }
 
 #[test]
-fn who_does_not_lead_has_nothing_to_hand_over() {
+fn an_agent_that_does_not_lead_has_nothing_to_hand_over() {
     for (role, mut me) in Kit::roles() {
         if me.role() == Role::Leader {
             continue;
@@ -41,7 +41,7 @@ fn the_successor_wished_for_is_named_if_it_may_lead() {
 }
 
 #[test]
-fn otherwise_the_most_important_one_that_is_up_is_named() {
+fn otherwise_the_highest_in_rank_that_is_up_is_named() {
     drains(Kit::leading().step(step_down(None)), Some(HIGH));
     let mut me = Kit::leading();
     me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
@@ -64,11 +64,11 @@ fn a_leader_that_does_not_step_down_is_not_drained() {
 }
 
 #[test]
-fn the_belief_ends_before_the_resignation_is_said() {
+fn the_leadership_ends_before_the_resignation_is_sent() {
     let mut me = Kit::draining();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
@@ -81,7 +81,7 @@ fn the_work_that_takes_too_long_is_not_waited_for() {
     me.later(DRAIN)
         .fire(Timer::Drain)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
@@ -94,14 +94,14 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }
 
 #[test]
-fn who_steps_down_alone_comes_back_last_in_line() {
+fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
     let mut me = Kit::draining();
     for name in [LOW, HIGH] {
         me.told(|m| m.down(&id(name), Incarnation(1)))
@@ -109,7 +109,7 @@ fn who_steps_down_alone_comes_back_last_in_line() {
     }
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, None))
         .set(Timer::Campaign, 8 * S)
         .nothing_else_happened();
@@ -120,8 +120,8 @@ fn who_steps_down_alone_comes_back_last_in_line() {
 }
 
 #[test]
-fn the_successor_is_not_asked_for_the_seat_again() {
-    let mut me = Kit::resting();
+fn the_successor_is_not_asked_for_the_leadership_again() {
+    let mut me = Kit::cooling_down();
     me.hear(LOW, elected(MINE + 1, 1))
         .followed(LOW, MINE + 1)
         .nothing_else_happened();
@@ -140,7 +140,7 @@ fn the_term_that_was_handed_over_is_the_renewed_one() {
             term: Term(MINE + 2),
             reason: LostReason::Resigned,
         })
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE + 2, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();

@@ -22,8 +22,8 @@ fn the_last_term_can_be_led() {
 }
 
 #[test]
-fn nobody_stands_after_the_last_term() {
-    let mut me = having_seen(Kit::with_turn(), LAST);
+fn no_agent_competes_after_the_last_term() {
+    let mut me = having_seen(Kit::with_slot(), LAST);
     me.step(Input::Campaign).nothing_else_happened();
     me.later(S).fire(Timer::Campaign).nothing_else_happened();
     let mut me = having_seen(Kit::following(), LAST);
@@ -49,8 +49,8 @@ fn a_candidate_that_cannot_lead_gives_up() {
 }
 
 #[test]
-fn who_cannot_stand_yields() {
-    let mut me = having_seen(Kit::with_turn(), LAST);
+fn an_agent_that_cannot_compete_yields() {
+    let mut me = having_seen(Kit::with_slot(), LAST);
     me.hear(LOW, elect(1))
         .sent(
             LOW,
@@ -74,7 +74,7 @@ fn a_leader_cannot_renew_above_the_last_term() {
 
 #[test]
 fn the_last_term_can_be_resigned() {
-    let mut me = Kit::with_turn().after(HIGH, elected(LAST, 9));
+    let mut me = Kit::with_slot().after(HIGH, elected(LAST, 9));
     me.hear(HIGH, resign(LAST, Some(ME)))
         .has_no_leader(LAST)
         .nothing_else_happened();

@@ -18,7 +18,7 @@ fn a_foreign_timer_is_ignored() {
         for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
             me.fire(timer).nothing_else_happened();
         }
-        me.later(10 * REST);
+        me.later(10 * COOLDOWN);
         for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
             me.fire(timer).nothing_else_happened();
         }
@@ -43,7 +43,7 @@ fn an_early_timer_is_set_again_for_what_is_left() {
 }
 
 #[test]
-fn campaign_a_turn_after_a_leaders_end_announces() {
+fn campaign_a_slot_after_a_leaders_end_announces() {
     let mut me = Kit::following_low();
     me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
     me.later(S + J)
@@ -53,8 +53,8 @@ fn campaign_a_turn_after_a_leaders_end_announces() {
 }
 
 #[test]
-fn campaign_any_other_turn_asks() {
-    Kit::with_turn()
+fn campaign_any_other_slot_asks() {
+    Kit::with_slot()
         .later(S)
         .fire(Timer::Campaign)
         .asked(&[HIGH, LOW], ask(1, 0))
@@ -63,7 +63,7 @@ fn campaign_any_other_turn_asks() {
 }
 
 #[test]
-fn widen_a_silent_leader_is_taken_for_gone_and_everybody_is_asked() {
+fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
     Kit::asking_leader()
         .later(2 * D)
         .fire(Timer::Widen)
@@ -80,7 +80,7 @@ fn widen_a_silent_leader_is_taken_for_gone_and_everybody_is_asked() {
 }
 
 #[test]
-fn deadline_who_is_silent_is_not_there() {
+fn deadline_a_silent_voter_is_not_there() {
     Kit::asking_voters()
         .later(T)
         .fire(Timer::Deadline)
@@ -108,7 +108,7 @@ fn victory_the_next_in_line_goes_first() {
 }
 
 #[test]
-fn victory_an_heir_that_does_not_come_leaves_the_seat_to_the_former_leader() {
+fn victory_a_successor_that_does_not_come_leaves_the_leadership_to_the_former_leader() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.later(2 * D + S)
         .fire(Timer::Victory)
@@ -117,7 +117,7 @@ fn victory_an_heir_that_does_not_come_leaves_the_seat_to_the_former_leader() {
 }
 
 #[test]
-fn heartbeat_a_leader_is_heard_by_everybody() {
+fn heartbeat_a_leader_is_heard_by_all() {
     for mut me in [Kit::leading(), Kit::draining()] {
         for _ in 0..3 {
             me.later(H)
@@ -146,7 +146,7 @@ fn detect_a_silent_leader_is_gone_and_the_first_in_line_announces() {
 }
 
 #[test]
-fn detect_who_cannot_be_elected_only_sees_the_leader_go() {
+fn detect_an_ineligible_agent_only_sees_the_leader_go() {
     for me in [Kit::observer(), Kit::witness()] {
         let mut me = me.after(HIGH, elected(OLD, 9));
         me.later(L)
@@ -157,8 +157,8 @@ fn detect_who_cannot_be_elected_only_sees_the_leader_go() {
 }
 
 #[test]
-fn detect_the_only_other_is_silent_and_the_rest_is_over() {
-    let mut me = Kit::resting();
+fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
+    let mut me = Kit::cooling_down();
     me.told(|m| m.leave(&id(HIGH))).nothing_else_happened();
     let mut me = me.after(LOW, elected(MINE + 1, 1));
     me.later(L)
@@ -174,24 +174,24 @@ fn detect_the_only_other_is_silent_and_the_rest_is_over() {
 }
 
 #[test]
-fn rest_is_over_and_the_turn_is_taken() {
-    Kit::resting()
-        .later(REST)
+fn cooldown_is_over_and_the_slot_is_taken() {
+    Kit::cooling_down()
+        .later(COOLDOWN)
         .fire(Timer::Rest)
         .set(Timer::Campaign, S)
         .nothing_else_happened();
 }
 
 #[test]
-fn rest_is_over_and_the_seat_is_asked_for() {
-    let mut me = Kit::resting().after(LOW, elected(MINE + 1, 1));
-    me.later(REST)
+fn cooldown_is_over_and_the_leadership_is_asked_for() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
+    me.later(COOLDOWN)
         .fire(Timer::Rest)
         .sent(LOW, ask(2, MINE + 1))
         .set(Timer::Widen, 2 * D)
         .nothing_else_happened();
-    let mut me = Kit::resting().after(HIGH, elected(MINE + 1, 9));
-    me.later(REST).fire(Timer::Rest).nothing_else_happened();
+    let mut me = Kit::cooling_down().after(HIGH, elected(MINE + 1, 9));
+    me.later(COOLDOWN).fire(Timer::Rest).nothing_else_happened();
 }
 
 /// Leads, and HIGH has waited long enough for the seat.
@@ -202,7 +202,7 @@ fn challenged() -> Kit {
 }
 
 #[test]
-fn preempt_a_steady_challenger_gets_the_seat_by_a_clean_hand_over() {
+fn preempt_a_steady_challenger_gets_the_leadership_by_a_clean_hand_over() {
     let mut me = challenged();
     me.fire(Timer::Preempt)
         .notified(Event::Draining {
@@ -213,7 +213,7 @@ fn preempt_a_steady_challenger_gets_the_seat_by_a_clean_hand_over() {
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, REST)
+        .set(Timer::Rest, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();

@@ -25,18 +25,18 @@ fn weathered(seed: u64, size: usize, config: Arc<BullyConfig>) -> World {
 }
 
 /// A short rest, so that it is over when the calm ends.
-fn restless(mut config: Arc<BullyConfig>) -> Arc<BullyConfig> {
+fn with_a_short_cooldown(mut config: Arc<BullyConfig>) -> Arc<BullyConfig> {
     let settings = Arc::make_mut(&mut config);
-    settings.rest = Duration::from_secs(2);
+    settings.cooldown = Duration::from_secs(2);
     settings.drain = Duration::from_millis(200);
     config
 }
 
 #[test]
-fn after_any_storm_the_most_important_leads() {
+fn after_any_storm_the_highest_in_rank_leads() {
     for seed in 0..150 {
         for size in 2..=4 {
-            let world = weathered(seed, size, restless(lan()));
+            let world = weathered(seed, size, with_a_short_cooldown(lan()));
             let rightful = world.rightful();
             for (leader, changed) in world.leaders() {
                 assert_eq!(leader, rightful, "seed {seed} of {size}");
@@ -51,7 +51,7 @@ fn after_any_storm_the_most_important_leads() {
 fn after_any_storm_one_leads_where_leaders_are_left_alone() {
     for seed in 0..80 {
         for size in 2..=4 {
-            let world = weathered(seed, size, restless(never()));
+            let world = weathered(seed, size, with_a_short_cooldown(never()));
             let leaders = world.leaders();
             let first = leaders.first().and_then(|(leader, _)| leader.clone());
             assert_eq!(first.is_some(), world.rightful().is_some(), "seed {seed}");
@@ -65,10 +65,10 @@ fn after_any_storm_one_leads_where_leaders_are_left_alone() {
 }
 
 #[test]
-fn after_any_storm_the_most_important_leads_in_the_end_where_leaders_are_patient() {
+fn after_any_storm_the_highest_in_rank_leads_in_the_end_where_leaders_are_patient() {
     for seed in 0..80 {
         for size in 2..=4 {
-            let world = weathered(seed, size, restless(after_a_second()));
+            let world = weathered(seed, size, with_a_short_cooldown(after_a_second()));
             let rightful = world.rightful();
             for (leader, _) in world.leaders() {
                 assert_eq!(leader, rightful, "seed {seed} of {size}");

@@ -51,7 +51,7 @@ fn the_asked_leader_that_does_not_lead_is_not_asked_again() {
 }
 
 #[test]
-fn the_yield_of_who_was_not_asked_changes_nothing() {
+fn the_yield_of_an_agent_that_was_not_asked_changes_nothing() {
     Kit::asking_leader()
         .hear(LOW, yields(1))
         .nothing_else_happened();
@@ -83,7 +83,7 @@ fn a_release_wins_even_when_a_follower_has_said_ok_before() {
 }
 
 #[test]
-fn a_release_is_no_use_to_who_follows_another_by_now() {
+fn a_release_is_no_use_to_an_agent_that_follows_another_by_now() {
     Kit::asking_voters()
         .after(HIGH, elected(OLD + 1, 9))
         .hear(LOW, releases(1, OLD))
@@ -100,7 +100,7 @@ fn a_release_counts_once() {
 }
 
 #[test]
-fn who_waits_takes_no_notice_of_a_yield() {
+fn a_waiting_agent_takes_no_notice_of_a_yield() {
     let mut me = Kit::waiting();
     let before = me.machine.state.clone();
     me.hear(LOW, yields(1)).nothing_else_happened();
@@ -109,7 +109,7 @@ fn who_waits_takes_no_notice_of_a_yield() {
 }
 
 #[test]
-fn who_asked_nothing_takes_no_notice() {
+fn an_agent_that_asked_nothing_takes_no_notice() {
     for (role, mut me) in Kit::roles() {
         if matches!(me.role(), Role::Candidate | Role::Waiting) {
             continue;

@@ -1,0 +1,415 @@
+//! The one match over role and input, and the only place that changes the role.
+//!
+//! A role answers what follows ([`Next`]); entering and leaving roles is done here, so that no timer of
+//! a former role runs on, and the application is told of each leader and of each end once.
+
+use std::sync::Arc;
+
+use super::{
+    Bully, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Step, Timer, Yield,
+    candidate::Candidate,
+    change::{Change, Next},
+    follower::{Following, Vacant},
+    leader::Tenure,
+    rules::{Attempt, Followed},
+    waiting::Waiting,
+};
+use crate::elections::message::Announcement;
+use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Role, Round, Score};
+
+/// One of four roles, each with its data; a follower has a leader, or the leadership is vacant.
+///
+/// ```text
+///            slot came: ask                    all answered, or T passed
+/// Follower ────────────────▶ Candidate ─────────────────────────────────▶ Leader
+///  ▲   │ ▲                     │   ▲                                        │
+///  │   │ └── Elected, ─────────┤   │ Elected did not come                   │
+///  │   │     Heartbeat         ▼   │                                        │
+///  │   │                     Waiting ◀──────────────────────────────────────┤
+///  │   └─ the leader's end is known, and this agent has the first slot ────▶│
+///  └──────────────────── superseded, resigned, stalled ─────────────────────┘
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    Vacant(Vacant),
+    Following(Following),
+    Candidate(Candidate),
+    Waiting(Waiting),
+    Leading(Tenure),
+}
+
+/// Before its start an agent has no state: it learns its score, and nothing else happens.
+pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mut Step<'_>) {
+    if let Some(state) = slot {
+        state.handle(input, step);
+    } else if let Input::Start(members) = input {
+        let change = on_start(members, step);
+        *slot = Some(enter(change, None, step));
+    } else if let Input::SetScore(score) = input {
+        step.core.me.score = *score;
+    } else {
+        step.ignore("it has not started");
+    }
+}
+
+/// At boot and after a crash alike: the leader in the snapshot is asked, or followed by an agent that
+/// cannot lead itself. Without one, only a closed group knows that no member is missing.
+fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
+    step.core.note_members(members);
+    let me = &step.core.me;
+    let Some(leader) = members.leader().filter(|leader| leader.id != me.id) else {
+        let attempt = if members.is_closed() {
+            Attempt::Announce
+        } else {
+            Attempt::Ask
+        };
+        return Change::TakeSlot {
+            attempt,
+            gone: None,
+        };
+    };
+    if step.competes() {
+        return Change::AskLeader {
+            id: leader.id.clone(),
+            following: None,
+        };
+    }
+    match members.get(&leader.id).and_then(|member| member.score) {
+        Some(score) => Change::Follow(leader.clone(), score),
+        None => Change::Vacant(None),
+    }
+}
+
+/// The role that is entered in the end: an agent whose slot is the first acts at once, and so on. `known` is
+/// the leader of which the application was told last.
+fn enter(mut change: Change, mut known: Option<Leader>, step: &mut Step<'_>) -> State {
+    loop {
+        if change.ends_following()
+            && let Some(leader) = known.take()
+        {
+            step.notify_no_leader(leader.term);
+        }
+        let entered = match change {
+            Change::TakeSlot { attempt, gone } => Err(attempt.in_slot(step.slot(gone.as_ref()))),
+            Change::Vacant(plan) => Ok(State::Vacant(Vacant::enter(plan, step))),
+            Change::AskLeader { id, following } => {
+                let candidate = Candidate::ask_leader(id, following, step);
+                Ok(State::Candidate(candidate))
+            }
+            Change::AskVoters { outranked, grace } => {
+                Candidate::ask_voters(outranked, grace, step).map(State::Candidate)
+            }
+            Change::WaitFor(deference) => Ok(State::Waiting(Waiting::enter(deference, step))),
+            Change::Follow(leader, score) => {
+                let following = Following::enter(leader, score, known.as_ref(), step);
+                Ok(State::Following(following))
+            }
+            Change::FollowAndAsk(leader, score) => {
+                let following = Following::enter(leader, score, known.as_ref(), step);
+                Following::leave(step);
+                Err(following.ask())
+            }
+            Change::Lead => Tenure::enter(step).map(State::Leading),
+        };
+        match entered {
+            Ok(state) => return state,
+            Err(other) => change = other,
+        }
+    }
+}
+
+impl State {
+    pub(super) const fn role(&self) -> Role {
+        match self {
+            Self::Vacant(_) | Self::Following(_) => Role::Follower,
+            Self::Candidate(_) => Role::Candidate,
+            Self::Waiting(_) => Role::Waiting,
+            Self::Leading(_) => Role::Leader,
+        }
+    }
+
+    pub(super) const fn followed(&self) -> Option<&Followed> {
+        match self {
+            Self::Following(following) => Some(&following.0),
+            Self::Candidate(candidate) => candidate.following(),
+            Self::Vacant(_) | Self::Waiting(_) | Self::Leading(_) => None,
+        }
+    }
+
+    fn handle(&mut self, input: &InputOf<Bully>, step: &mut Step<'_>) {
+        loop {
+            match self.on_input(input, step) {
+                Next::Stay => return,
+                Next::Become(change) => return self.change(change, step),
+                Next::Again(change) => self.change(change, step),
+            }
+        }
+    }
+
+    fn change(&mut self, change: Change, step: &mut Step<'_>) {
+        let known = self.followed().map(|followed| followed.leader.clone());
+        match self {
+            Self::Vacant(vacant) => vacant.leave(step),
+            Self::Following(_) => Following::leave(step),
+            Self::Candidate(candidate) => candidate.leave(step),
+            Self::Waiting(_) => Waiting::leave(step),
+            Self::Leading(tenure) => tenure.leave(step),
+        }
+        *self = enter(change, known, step);
+        step.role = self.role();
+    }
+
+    fn on_input(&mut self, input: &InputOf<Bully>, step: &mut Step<'_>) -> Next {
+        match input {
+            Input::Received {
+                from,
+                incarnation,
+                message,
+            } => self.on_message(from, *incarnation, message, step),
+            Input::TimedOut(timer) => self.on_timer(*timer, step),
+            Input::Members(members) | Input::Start(members) => {
+                step.core.note_members(members);
+                self.on_members(step)
+            }
+            Input::Campaign => self.on_campaign(step),
+            Input::SetScore(score) => self.on_set_score(*score, step),
+            Input::StepDown { to } => self.on_step_down(to.clone(), step),
+            Input::Drained => self.on_drained(step),
+        }
+    }
+
+    // ---- messages ----
+
+    fn on_message(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        message: &BullyMessage,
+        step: &mut Step<'_>,
+    ) -> Next {
+        let (term, score, answer) = match message {
+            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => (*term, *score, None),
+            BullyMessage::Elected(Elected {
+                term,
+                score,
+                answer,
+                ..
+            }) => (*term, *score, *answer),
+            BullyMessage::Elect(elect) => return self.on_elect(from, incarnation, elect, step),
+            BullyMessage::Ok(ok) => return self.on_ok(from, ok, step),
+            BullyMessage::Yield(yielded) => return self.on_yield(from, yielded, step),
+            BullyMessage::Resign(resign) => return self.on_resign(from, resign, step),
+            BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => {
+                return Next::ignore(step, "a message of the quorum mode");
+            }
+        };
+        let said = Announcement {
+            from,
+            incarnation,
+            term,
+            score,
+        };
+        self.on_announcement(&said, answer, step)
+    }
+
+    fn on_announcement(
+        &mut self,
+        said: &Announcement<'_>,
+        answer: Option<Round>,
+        step: &mut Step<'_>,
+    ) -> Next {
+        // First, because nearly every message is a heartbeat of the leader that is followed.
+        if let Self::Following(following) = self
+            && following.refresh(said, step)
+        {
+            return Next::Stay;
+        }
+        if !step.core.me.is_voter_named(said.from) {
+            return Next::ignore(step, "an observer leads nobody");
+        }
+        step.core.see(said.term);
+        match self {
+            Self::Vacant(_) => Vacant::on_announcement(said, step),
+            Self::Following(following) => following.on_announcement(said, step),
+            Self::Candidate(candidate) => candidate.on_announcement(said, answer, step),
+            Self::Waiting(_) => Waiting::on_announcement(said, step),
+            Self::Leading(tenure) => tenure.on_announcement(said, step),
+        }
+    }
+
+    fn on_elect(
+        &mut self,
+        from: &AgentId,
+        incarnation: Incarnation,
+        elect: &Elect,
+        step: &mut Step<'_>,
+    ) -> Next {
+        if !step.core.me.is_voter() || !step.core.me.is_voter_named(from) {
+            return Next::ignore(step, "only voters ask voters");
+        }
+        step.core.see(elect.seen);
+        match self {
+            Self::Vacant(vacant) => vacant.on_elect(from, elect, step),
+            Self::Following(following) => following.on_elect(from, incarnation, elect, step),
+            Self::Candidate(candidate) => candidate.on_elect(from, elect, step),
+            Self::Waiting(waiting) => waiting.on_elect(from, elect, step),
+            Self::Leading(tenure) => tenure.on_elect(from, incarnation, elect, step),
+        }
+    }
+
+    fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &mut Step<'_>) -> Next {
+        step.core.see(ok.seen);
+        match self {
+            Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
+            Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
+            Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
+                step.ignore("an answer to another round");
+            }
+        }
+        Next::Stay
+    }
+
+    fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &mut Step<'_>) -> Next {
+        step.core.see(yielded.seen);
+        match self {
+            Self::Candidate(candidate) => return candidate.on_yield(from, yielded, step),
+            Self::Waiting(waiting) => return waiting.on_yield(yielded, step),
+            Self::Leading(tenure) => tenure.renew_above(yielded.seen, step),
+            Self::Vacant(_) | Self::Following(_) => step.ignore("an answer to another round"),
+        }
+        Next::Stay
+    }
+
+    fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
+        step.core.see(resign.term);
+        let is_other =
+            |followed: &Followed| followed.leader.id != *from || followed.leader.term > resign.term;
+        if self.role() == Role::Leader || self.followed().is_some_and(is_other) {
+            return Next::ignore(step, "not the leader that is followed");
+        }
+        let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
+        let is_called = is_named && resign.term >= step.core.floor && step.competes();
+        match self {
+            Self::Following(_) => Following::on_resign(from, resign, is_called, step),
+            Self::Candidate(candidate) => candidate.on_resign(from, resign, is_called, step),
+            Self::Vacant(_) | Self::Waiting(_) | Self::Leading(_) => {
+                step.core.note_resigned(resign.term);
+                if is_called {
+                    Next::Become(Change::Lead)
+                } else {
+                    Next::Stay
+                }
+            }
+        }
+    }
+
+    // ---- members and time ----
+
+    fn on_members(&mut self, step: &mut Step<'_>) -> Next {
+        match self {
+            Self::Vacant(vacant) => vacant.on_members(step),
+            Self::Following(following) => following.on_members(step),
+            Self::Candidate(candidate) => candidate.on_members(step),
+            Self::Waiting(waiting) => waiting.on_members(step),
+            Self::Leading(tenure) => {
+                tenure.on_members(step);
+                Next::Stay
+            }
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) -> Next {
+        match (self, timer) {
+            (Self::Vacant(vacant), Timer::Campaign) => vacant.on_slot_due(step),
+            (Self::Following(following), Timer::Detect) => following.on_detect_due(step),
+            (Self::Candidate(candidate), Timer::Widen | Timer::Deadline) => {
+                candidate.on_due(timer, step)
+            }
+            (Self::Waiting(waiting), Timer::Victory) => waiting.on_victory_due(step),
+            (Self::Leading(tenure), Timer::Heartbeat) => tenure.on_heartbeat_due(step),
+            (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
+            (Self::Leading(tenure), Timer::Preempt) => {
+                tenure.on_preempt_due(step);
+                Next::Stay
+            }
+            (state, Timer::Rest) => {
+                if step.is_cooldown_over() {
+                    return state.on_cooldown_over(step);
+                }
+                Next::Stay
+            }
+            (_, _) => Next::ignore(step, "a timer of another role, or of other rules"),
+        }
+    }
+
+    /// It competes again.
+    fn on_cooldown_over(&self, step: &Step<'_>) -> Next {
+        match self {
+            Self::Vacant(_) => Vacant::take_slot(),
+            Self::Following(following) => following.challenge(step),
+            Self::Candidate(_) | Self::Waiting(_) | Self::Leading(_) => Next::Stay,
+        }
+    }
+
+    // ---- what the application asks for ----
+
+    fn on_campaign(&self, step: &mut Step<'_>) -> Next {
+        if step.core.me.eligible().is_none() {
+            return Next::ignore(step, "it cannot be elected");
+        }
+        step.end_cooldown();
+        match self {
+            Self::Leading(tenure) => tenure.announce(step),
+            Self::Candidate(_) | Self::Waiting(_) => step.ignore("an election is under way"),
+            Self::Vacant(_) | Self::Following(_) if !step.competes() => {
+                step.ignore("the terms have come to their end");
+            }
+            Self::Vacant(_) => return Next::Become(Change::ask_voters()),
+            Self::Following(following) => return Next::Become(following.clone().ask()),
+        }
+        Next::Stay
+    }
+
+    fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
+        let before = std::mem::replace(&mut step.core.me.score, score);
+        let has_cooled_down = score.is_some() && step.end_cooldown();
+        if before == score && has_cooled_down {
+            return self.on_cooldown_over(step);
+        }
+        if before == score || !step.core.me.is_voter() {
+            return Next::Stay;
+        }
+        match self {
+            Self::Vacant(_) => Vacant::take_slot(),
+            Self::Following(following) => following.challenge(step),
+            Self::Candidate(candidate) if score.is_some() => candidate.on_score(),
+            Self::Candidate(candidate) => candidate.withdraw(),
+            Self::Waiting(_) if score.is_some() => Next::Become(Change::ask_voters()),
+            Self::Waiting(_) => Next::Become(Change::Vacant(None)),
+            Self::Leading(tenure) => {
+                tenure.on_score(score, step);
+                Next::Stay
+            }
+        }
+    }
+
+    fn on_step_down(&mut self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
+        if let Self::Leading(tenure) = self {
+            tenure.drain(to, step);
+        } else {
+            step.ignore("it does not lead");
+        }
+        Next::Stay
+    }
+
+    fn on_drained(&self, step: &mut Step<'_>) -> Next {
+        if let Self::Leading(tenure) = self {
+            return tenure.hand_over(step);
+        }
+        Next::ignore(step, "it does not lead")
+    }
+}
