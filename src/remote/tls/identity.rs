@@ -20,6 +20,7 @@ use crate::remote::NodeId;
 
 use super::{
     ALPN, TlsDetail, TlsError, TlsPart, TlsUsage,
+    certificate::CertificateFacts,
     name::node_of,
     pem::{SecretKey, Source},
 };
@@ -66,7 +67,7 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     for (index, certificate) in certificates.iter().enumerate() {
         let position = index.saturating_add(1);
         // A node's certificate taken for an authority's would let that node make any other.
-        if !is_authority(certificate).map_err(|error| unfit(TlsPart::Authorities, error))? {
+        if !facts(certificate, TlsPart::Authorities)?.is_authority {
             return Err(TlsError::NotAnAuthority { position });
         }
         store
@@ -74,12 +75,6 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
             .map_err(|error| unfit(TlsPart::Authorities, error))?;
     }
     Ok(Arc::new(store))
-}
-
-/// The library does not say so either, but refuses an authority where a node should be.
-fn is_authority(certificate: &CertificateDer<'_>) -> Result<bool, webpki::Error> {
-    let refusal = refusal_at(certificate, last_moment(certificate)?)?;
-    Ok(refusal == webpki::Error::CaUsedAsEndEntity)
 }
 
 /// Judges the own certificate as every peer will, from both ends; says which node it names.
@@ -152,33 +147,13 @@ fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
 fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
     let mut first = UnixTime::since_unix_epoch(Duration::MAX);
     for certificate in chain {
-        let last = last_moment(certificate).map_err(|error| unfit(TlsPart::Certificate, error))?;
-        first = first.min(last);
+        first = first.min(facts(certificate, TlsPart::Certificate)?.last_moment);
     }
     Ok(first)
 }
 
-/// The library shows no dates, but whoever asks at the end of time is told when it expired.
-fn last_moment(certificate: &CertificateDer<'_>) -> Result<UnixTime, webpki::Error> {
-    let end_of_time = UnixTime::since_unix_epoch(Duration::MAX);
-    let refusal = refusal_at(certificate, end_of_time)?;
-    if let webpki::Error::CertExpired { not_after, .. } = refusal {
-        return Ok(not_after);
-    }
-    Err(refusal)
-}
-
-/// Why a certificate is refused at a moment by somebody who trusts nobody.
-fn refusal_at(
-    certificate: &CertificateDer<'_>,
-    moment: UnixTime,
-) -> Result<webpki::Error, webpki::Error> {
-    let parsed = EndEntityCert::try_from(certificate)?;
-    let usage = KeyUsage::server_auth();
-    let refusal = parsed
-        .verify_for_usage(&[], &[], &[], moment, usage, None, None)
-        .err();
-    Ok(refusal.unwrap_or(webpki::Error::UnknownIssuer))
+fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateFacts, TlsError> {
+    CertificateFacts::read(certificate).map_err(|_| unfit(part, webpki::Error::BadDer))
 }
 
 /// The key is copied into the library's own form here; the copy lives as long as the identity.

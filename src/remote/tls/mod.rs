@@ -76,6 +76,7 @@
 //! [`TlsConfig::expires_within`] in time. To change the authority, list the old and the new one
 //! everywhere, then change the certificates, then drop the old one.
 
+mod certificate;
 mod config;
 mod error;
 mod handshake;

@@ -4,12 +4,11 @@
 //! name is a node's, and nothing else stands beside it. Not here: whether the certificate can be
 //! trusted, which the handshake has decided before, and which nodes may connect.
 
-use std::net::Ipv6Addr;
-
-use rustls::pki_types::{CertificateDer, DnsName, IpAddr, ServerName};
-use webpki::EndEntityCert;
+use rustls::pki_types::CertificateDer;
 
 use crate::remote::NodeId;
+
+use super::certificate::{CertificateFacts, SubjectName};
 
 /// How many names of a refused certificate are told to whoever keeps the security log.
 const TOLD: usize = 4;
@@ -43,42 +42,25 @@ pub enum NameFault {
 
 /// The node that a certificate names.
 pub(super) fn node_of(certificate: &CertificateDer<'_>) -> Result<NodeId, NameFault> {
-    let parsed = EndEntityCert::try_from(certificate).map_err(|_| NameFault::Malformed)?;
-    only_one(&parsed)?;
-    let name = parsed.valid_dns_names().next().ok_or(NameFault::NotDns)?;
-    let Ok(reference) = DnsName::try_from(name) else {
-        return Err(NameFault::Wildcard);
-    };
-    let node = NodeId::new(name).map_err(|_| NameFault::NotANode)?;
-    // What the list says is read once more by the rules of TLS.
-    parsed
-        .verify_is_valid_for_subject_name(&ServerName::DnsName(reference))
-        .map_err(|_| NameFault::Malformed)?;
-    Ok(node)
-}
-
-/// Asks for an address that no certificate of ours has: the refusal lists all names there are, of
-/// whatever kind.
-fn only_one(certificate: &EndEntityCert<'_>) -> Result<(), NameFault> {
-    let nowhere = ServerName::IpAddress(IpAddr::from(std::net::IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
-    match certificate.verify_is_valid_for_subject_name(&nowhere) {
-        Err(webpki::Error::CertNotValidForName(found)) => match found.presented.len() {
-            0 => Err(NameFault::Missing),
-            1 => Ok(()),
-            count => Err(NameFault::Several { count }),
-        },
-        Ok(()) => Err(NameFault::NotDns),
-        Err(_) => Err(NameFault::Malformed),
+    let facts = CertificateFacts::read(certificate).map_err(|_| NameFault::Malformed)?;
+    match facts.names.as_slice() {
+        [] => Err(NameFault::Missing),
+        [SubjectName::Dns(name)] => NodeId::new(name).map_err(|_| NameFault::NotANode),
+        [SubjectName::Wildcard(_)] => Err(NameFault::Wildcard),
+        [SubjectName::Other] => Err(NameFault::NotDns),
+        several => Err(NameFault::Several {
+            count: several.len(),
+        }),
     }
 }
 
 /// The first DNS names of a certificate, wildcards among them, for a security log.
 pub(super) fn names_of(certificate: &CertificateDer<'_>) -> Vec<String> {
-    EndEntityCert::try_from(certificate).map_or_else(
-        |_| Vec::new(),
-        |parsed| {
-            let names = parsed.valid_dns_names().take(TOLD);
-            names.map(str::to_owned).collect()
-        },
-    )
+    let names =
+        CertificateFacts::read(certificate).map_or_else(|_| Vec::new(), |facts| facts.names);
+    let dns_names = names.into_iter().filter_map(|name| match name {
+        SubjectName::Dns(name) | SubjectName::Wildcard(name) => Some(name),
+        SubjectName::Other => None,
+    });
+    dns_names.take(TOLD).collect()
 }
