@@ -2,9 +2,11 @@
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
+    Group,
+    agent::BullyAgent,
     elections::bully::{BullyMessage, Resign},
     protocol::{AgentId, Incarnation, Term, To},
-    remote::{Limits, transport::Pipes},
+    remote::{Dropped, Limits, transport::Pipes},
 };
 
 use super::kit::{Host, MS, builder, id, play, until};
@@ -17,7 +19,7 @@ fn resign() -> BullyMessage {
 }
 
 /// The bytes of such a message on the wire, about.
-const LETTER: usize = 280;
+const MESSAGE: usize = 280;
 
 /// Two linked hosts with an agent each; a1 leads.
 async fn linked(pipes: &Pipes, limits: [&Limits; 2]) -> [Host; 2] {
@@ -61,7 +63,7 @@ async fn flood_from(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let (links, shut) = (a.bridge.traffic().links, closed(&hosts));
     let mut said = 0;
     while began.elapsed() < MS(millis) {
-        let messages = each / LETTER;
+        let messages = each / MESSAGE;
         said += messages;
         say(a, messages);
         sleep(MS(1)).await;
@@ -74,7 +76,7 @@ async fn flood_from(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let (rate, burst) = (limits.rate(), limits.burst());
     let seconds = usize::try_from(millis).unwrap();
     let allowed = burst + rate * seconds / 1_000;
-    assert!(said * LETTER > allowed * 5 / 4, "a flood indeed");
+    assert!(said * MESSAGE > allowed * 5 / 4, "a flood indeed");
     assert!(crossed > (burst / 2 + rate * seconds / 1_000) * 3 / 4);
     let lost = a.bridge.peers()[0].lost;
     assert!(lost > 0);
@@ -160,5 +162,69 @@ fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
         pipes.heal("a", "b");
         until("b1 is gone", || a.group.members().get(&id("b1")).is_none()).await;
         assert!(a.is_linked("b"));
+    });
+}
+
+/// The agent there has no turn between the messages of one frame.
+#[test]
+fn a_message_for_which_a_mailbox_has_no_room_is_counted() {
+    play(async {
+        let pipes = Pipes::new();
+        let small = Limits::builder().mailbox(16 << 10).build().unwrap();
+        let hosts = linked(&pipes, [&Limits::default(), &small]).await;
+        let [a, b] = &hosts;
+        let sent = || b.group.counters().sent;
+        let (before, came) = (sent(), b.bridge.traffic().messages_in);
+        say(a, 1_000);
+        until("all have come", || {
+            b.bridge.traffic().messages_in >= came + 1_000
+        })
+        .await;
+        let full = b.bridge.counters().dropped(Dropped::MailboxFull);
+        assert!((500..1_000).contains(&full), "{full} of 1,000");
+        let handed = sent() - before;
+        assert!(handed + full >= 1_000, "{handed} handed over, {full} not");
+        assert!(b.follows("a1") && a.is_linked("b"));
+    });
+}
+
+/// Each message names its group: what is looked up for one serves no other.
+#[test]
+fn messages_of_one_frame_go_to_the_groups_that_they_name() {
+    play(async {
+        let pipes = Pipes::new();
+        let host = |name: &str, peer: &str| {
+            let groups = ["red", "blue"].map(|name| Group::<BullyMessage>::new(name).unwrap());
+            let bridge = builder(&pipes, name, &[peer]);
+            let bridge = bridge.carry(&groups[0]).carry(&groups[1]).start();
+            (groups, bridge.unwrap())
+        };
+        let [(from, bridge), (to, other)] = [host("a", "b"), host("b", "a")];
+        let member = |group: &Group, name: &str| {
+            let agent = BullyAgent::builder(name).observer();
+            agent.join(group).start().unwrap()
+        };
+        let _agents = [
+            member(&from[0], "a1"),
+            member(&from[1], "a1"),
+            member(&to[0], "b1"),
+            member(&to[1], "b1"),
+        ];
+        let knows = |groups: &[Group; 2]| groups.iter().all(|group| group.members().len() == 2);
+        until("they know one another", || knows(&from) && knows(&to)).await;
+        sleep(MS(500)).await;
+        let sent = || to.each_ref().map(|group| group.counters().sent);
+        let (before, frames) = (sent(), other.traffic().frames_in);
+        for group in [0, 1, 1, 0, 1] {
+            let snapshot = from[group].snapshot(&id("nobody"));
+            let incarnation = snapshot.members().get(&id("a1")).unwrap().incarnation;
+            let to = To::One(id("b1"));
+            snapshot.deliver(&id("a1"), incarnation.unwrap(), &to, resign());
+        }
+        sleep(MS(1)).await;
+        assert_eq!(other.traffic().frames_in, frames + 1, "in one frame");
+        let now = sent();
+        assert_eq!([now[0] - before[0], now[1] - before[1]], [2, 3]);
+        drop(bridge);
     });
 }

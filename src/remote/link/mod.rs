@@ -129,7 +129,7 @@ impl Connection {
         let admitted = self.bridge.send(opened).await;
         let (why, stream) = match admitted.unwrap_or(Err(Closed::Leaving)) {
             Ok(()) => self.link(greeted, close_request).await,
-            Err(why) => (why, Some(greeted.stream)),
+            Err(why) => (why, greeted.stream),
         };
         debug!(peer = %peer, reason = %why, "link closed");
         self.shared.ended(Some(&peer), &from, why);
@@ -137,7 +137,7 @@ impl Connection {
         if why != Closed::Leaving {
             report.outcome(outcome); // a redial does not wait for politeness
         }
-        if let (Some(stream), Some(farewell)) = (stream, why.farewell()) {
+        if let Some(farewell) = why.farewell() {
             part(stream, &goodbye(farewell)).await;
         }
         report.outcome(outcome);

@@ -61,12 +61,15 @@ pub(super) struct GroupSide {
 }
 
 impl Connection {
-    /// Runs a link until it ends. The stream comes back if a last word can be said over it.
+    /// Runs a link until it ends; gives the stream back, for a goodbye.
+    ///
+    /// A goodbye never comes in the middle of a frame: only an end that the bridge asked for has one
+    /// ([`Closed::farewell`]), and the writer heeds that between two turns.
     pub(super) async fn link(
         &self,
         greeted: Greeted,
         close_request: oneshot::Receiver<Closed>,
-    ) -> (Closed, Option<Box<dyn Stream>>) {
+    ) -> (Closed, Box<dyn Stream>) {
         let Greeted {
             stream,
             frames,
@@ -101,9 +104,8 @@ impl Connection {
         };
         common.outbox.unlink(common.link.link);
         drop(pass);
-        let is_whole = writer.is_at_boundary();
         let stream = reader.into_inner().unsplit(writer.into_inner());
-        (why, is_whole.then_some(stream))
+        (why, stream)
     }
 
     fn sides(&self, outbox: &Arc<Outbox>) -> Vec<GroupSide> {

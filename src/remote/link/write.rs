@@ -22,7 +22,7 @@ use crate::protocol::Requirements;
 use crate::remote::{
     Closed,
     bridge::status::Meter,
-    carry::{Announcement, Line, Queued},
+    carry::{Announcement, Batch, Queued},
     link::pace::WritePace,
     transport::Stream,
     wire::{MessagesWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
@@ -41,11 +41,10 @@ pub(super) struct LinkWriter {
     /// Frames and messages in `out`.
     frames: usize,
     messages: usize,
-    is_writing: bool,
     tokens: u64,
     numbers: Vec<u32>,
-    /// An empty line for the messages that come while others are written.
-    spare: Line,
+    /// An empty batch for the messages that come while others are written.
+    spare: Batch,
 }
 
 impl LinkWriter {
@@ -65,20 +64,14 @@ impl LinkWriter {
             pace,
             frames: 0,
             messages: 0,
-            is_writing: false,
             tokens: 0,
             numbers: Vec::new(),
-            spare: Line::default(),
+            spare: Batch::default(),
         }
     }
 
     pub(super) fn into_inner(self) -> WriteHalf<Box<dyn Stream>> {
         self.stream
-    }
-
-    /// Whether the other side has been sent whole frames only.
-    pub(super) fn is_at_boundary(&self) -> bool {
-        !self.is_writing
     }
 
     /// Writes until the link ends; says why.
@@ -143,7 +136,7 @@ impl LinkWriter {
         }
     }
 
-    /// When to ask for a sign of incarnation, unless one comes before.
+    /// When to ask for a sign of life, unless one comes before.
     fn quiet_at(&self) -> crate::protocol::Time {
         let common = &self.common;
         let heard = common.heard.get();
@@ -322,7 +315,6 @@ impl LinkWriter {
         if !wait.is_zero() {
             sleep(wait).await;
         }
-        self.is_writing = true;
         let limit = shared.limits.write_time();
         let writing = async {
             self.stream.write_all(&self.out).await?;
@@ -342,7 +334,7 @@ impl LinkWriter {
             }
         };
         match written {
-            Ok(Ok(())) => self.is_writing = false,
+            Ok(Ok(())) => {}
             Ok(Err(_)) => return Err(Closed::Lost),
             Err(_) => return Err(Closed::SlowPeer),
         }

@@ -4,6 +4,7 @@
     reason = "a test that overflows fails"
 )]
 
+mod actor;
 mod handshake;
 mod inbound;
 mod limits;

@@ -53,7 +53,7 @@ fn linked() -> PeerMachine {
 }
 
 #[test]
-fn a_lost_link_is_redialled_at_once_and_the_same_incarnation_is_no_news() {
+fn a_lost_link_is_redialled_at_once_and_the_same_incarnation_changes_nothing() {
     let mut peer = linked();
     assert_eq!(
         peer.handle(closed(1, LinkLoss::Broken, LONG)),
@@ -245,6 +245,21 @@ fn who_breaks_a_rule_waits_for_a_second_and_more() {
         assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
         peer.handle(PeerInput::Rested);
         peer.handle(PeerInput::Ready(link(u64::from(step) + 2, 5, 2)));
+    }
+}
+
+#[test]
+fn a_peer_that_wants_no_link_is_dialled_no_sooner_than_after_the_penalty() {
+    let mut peer = with_address();
+    peer.handle(PeerInput::Start);
+    for step in 0..9u32 {
+        let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
+        let [PeerEffect::Rest { min, max }] = effects.as_slice() else {
+            panic!("{effects:?}");
+        };
+        assert_eq!(*min, PENALTY);
+        assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
+        assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
     }
 }
 

@@ -1,0 +1,197 @@
+//! What the actor does with what its connections tell it, without any connection.
+
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use actix::{Actor, Addr, System, clock::sleep};
+use tokio::{sync::oneshot, task::yield_now};
+
+use super::{introduction, node};
+use crate::{
+    elections::message::{BullyMessage, Resign},
+    group::{Group, Incoming, Link},
+    protocol::{AgentId, Incarnation, Term},
+    remote::{
+        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, RemoteBridge, Rights,
+        bridge::{
+            message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
+            peers::{ConnId, Origin},
+            shared::{Parts, PeerState, Shared, lock},
+        },
+        carry::{Carried, Carrier, GroupSink},
+        transport::Pipes,
+        wire::{Allowance, Features},
+    },
+};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// A bridge that knows one peer, and nobody at that peer's address.
+struct Stage {
+    shared: Arc<Shared>,
+    bridge: Addr<RemoteBridge>,
+    peer: Arc<PeerState>,
+    /// Kept, so that no link is closed.
+    links: Vec<oneshot::Receiver<Closed>>,
+}
+
+impl Stage {
+    fn new(address: Option<&str>) -> Self {
+        let limits = Limits::default();
+        let group = Group::<BullyMessage>::new("g").unwrap();
+        let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, &limits));
+        let shared = Arc::new(Shared::new(Parts {
+            me: introduction("a"),
+            limits,
+            transport: Arc::new(Pipes::new().host("a")),
+            security: None,
+            credential: None,
+            carried: vec![carried],
+            listener: None,
+            seed: 7,
+            began: actix::clock::Instant::now(),
+        }));
+        assert!(shared.add(&node("b"), address.map(str::to_owned), Rights::all()));
+        let peer = shared.peer(&node("b")).unwrap();
+        Self {
+            bridge: RemoteBridge::new(Arc::clone(&shared)).start(),
+            shared,
+            peer,
+            links: Vec::new(),
+        }
+    }
+
+    /// A connection that the peer made, in that incarnation, is ready; whether it may stay.
+    async fn link(&mut self, conn: u64, incarnation: u64) -> Result<(), Closed> {
+        let (close, closes) = oneshot::channel();
+        self.links.push(closes);
+        let link = Established {
+            peer: node("b"),
+            incarnation: NodeIncarnation(incarnation),
+            link: LinkId([u8::try_from(conn % 256).unwrap(); 16]),
+            version: 2,
+            features: Features(0),
+            frame: 65_536,
+            allowance: Allowance::of(&self.shared.limits),
+            end: None,
+            rights: Rights::all(),
+        };
+        let (conn, origin) = (ConnId(conn), Origin::Accepted);
+        let ready = LinkReady {
+            conn,
+            origin,
+            link,
+            close,
+        };
+        self.bridge.send(ready).await.unwrap()
+    }
+
+    async fn end(&self, conn: u64, why: Closed) {
+        let ended = ConnectionEnded {
+            conn: ConnId(conn),
+            node: Some(node("b")),
+            origin: Origin::Accepted,
+            outcome: ConnectionOutcome::Closed {
+                why,
+                lasted: Duration::ZERO,
+            },
+        };
+        self.bridge.send(ended).await.unwrap();
+    }
+
+    fn dials(&self) -> u64 {
+        self.shared.meter.dials.load(Relaxed)
+    }
+
+    /// A message to an agent of the peer begins to wait.
+    fn say(&self) {
+        let outbox = Arc::clone(&self.peer.agents().outbox);
+        let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
+        let (term, successor) = (Term(1), None);
+        let message: BullyMessage = Resign { term, successor }.into();
+        let said = Incoming {
+            from: AgentId::new("a1").unwrap(),
+            incarnation: Incarnation(1),
+            message,
+        };
+        sink.carry(&[AgentId::new("b1").unwrap()], said);
+    }
+
+    fn lost(&self) -> u64 {
+        self.peer.agents().outbox.lost()
+    }
+}
+
+fn play(scene: impl Future<Output = ()>) {
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().start_paused(true).build().unwrap()
+    };
+    System::with_tokio_rt(runtime).block_on(scene);
+}
+
+#[test]
+fn a_bridge_that_drains_takes_no_link() {
+    play(async {
+        let mut stage = Stage::new(None);
+        assert_eq!(stage.link(100, 5).await, Ok(()));
+        stage.bridge.send(DrainLinks).await.unwrap();
+        assert_eq!(stage.link(101, 5).await, Err(Closed::Leaving));
+    });
+}
+
+#[test]
+fn a_peer_that_was_removed_is_looked_after_no_more() {
+    play(async {
+        let mut stage = Stage::new(None);
+        stage.bridge.send(RemovePeer(node("b"))).await.unwrap();
+        assert_eq!(stage.link(100, 5).await, Err(Closed::Auth));
+    });
+}
+
+#[test]
+fn a_link_of_a_former_incarnation_is_not_let_in() {
+    play(async {
+        let mut stage = Stage::new(None);
+        assert_eq!(stage.link(100, 5).await, Ok(()));
+        assert_eq!(stage.link(101, 4).await, Err(Closed::Stale));
+        stage.end(100, Closed::Lost).await;
+        assert_eq!(stage.link(102, 4).await, Err(Closed::Stale));
+        let status = *lock(&stage.peer.stage);
+        assert_eq!(status, LinkStatus::Waiting);
+    });
+}
+
+/// The wait after a dial that was refused is over soon; what replaced it lasts for a second at least.
+#[test]
+fn a_wait_that_was_replaced_counts_no_more_and_a_penalty_is_waited_for() {
+    play(async {
+        let mut stage = Stage::new(Some("b:1"));
+        while stage.dials() == 0 || *lock(&stage.peer.stage) == LinkStatus::Dialing {
+            yield_now().await;
+        }
+        assert_eq!(stage.link(100, 5).await, Ok(()));
+        stage.end(100, Closed::Rate).await;
+        assert_eq!(stage.dials(), 1, "the first wait has not ended");
+        sleep(MS(990)).await;
+        assert_eq!(stage.dials(), 1, "a peer that broke a rule waits");
+        sleep(MS(60_000)).await;
+        assert!(stage.dials() > 1);
+    });
+}
+
+#[test]
+fn what_waits_for_a_peer_is_lost_with_its_incarnation_and_no_sooner() {
+    play(async {
+        let mut stage = Stage::new(None);
+        assert_eq!(stage.link(100, 5).await, Ok(()));
+        stage.end(100, Closed::Lost).await;
+        stage.say();
+        assert_eq!(stage.link(101, 5).await, Ok(()));
+        assert_eq!(stage.lost(), 0, "the same one is there again");
+        assert_eq!(stage.link(102, 6).await, Ok(()));
+        assert_eq!(stage.lost(), 1, "the later one must not hear it");
+    });
+}
