@@ -22,7 +22,7 @@ use actix_bully::{
     agent::BullyAgent,
     remote::{
         Peer,
-        wire::{MessagesWriter, Targets, encode_payload},
+        internals::wire::{MessagesWriter, Targets, encode_payload},
     },
     testkit::Inject,
 };

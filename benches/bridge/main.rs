@@ -40,7 +40,7 @@ use std::{
 };
 
 use actix::clock::timeout;
-use actix_bully::remote::wire::encode_payload;
+use actix_bully::remote::internals::wire::encode_payload;
 use bytes::BytesMut;
 
 use by_hand::ByHand;

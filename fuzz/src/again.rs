@@ -1,6 +1,6 @@
 //! Says a frame again: what was decoded is encoded, and must be the same bytes.
 
-use actix_bully::remote::wire::{
+use actix_bully::remote::internals::wire::{
     Frame, Messages, MessagesWriter, RawReceivers, Roster, Targets, encode_goodbye, encode_ping,
     encode_pong, encode_proof,
 };

@@ -5,11 +5,7 @@
 use actix_bully::{
     elections::message::BullyMessage,
     protocol::Time,
-    remote::{
-        Closed, Established, Inbound, Limits, LinkId, MayBe, NodeId, NodeIncarnation,
-        Rights, GroupStanding, TermGuard, FrameVerdict,
-        wire::{Allowance, Features, Frame, Frames, decode_payload},
-    },
+    remote::{Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights, internals::{Established, Inbound, GroupStanding, TermGuard, FrameVerdict, wire::{Allowance, Features, Frame, Frames, decode_payload}}},
 };
 
 use crate::again;

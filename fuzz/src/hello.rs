@@ -7,11 +7,7 @@ use std::{io, sync::Arc};
 
 use actix_bully::{
     protocol::Time,
-    remote::{
-        Acquaintance, Challenge, ClusterId, Credential, Handshake, Introduction, Limits, LinkId,
-        NodeId, NodeIncarnation, Nonce, HandshakeProgress, Proof, Rights,
-        wire::{Frame, Frames, Hello},
-    },
+    remote::{Challenge, ClusterId, Credential, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights, internals::{Acquaintance, Handshake, Introduction, Nonce, HandshakeProgress, wire::{Frame, Frames, Hello}}},
 };
 use bytes::BytesMut;
 

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use actix_bully::{
     elections::message::BullyMessage,
-    remote::wire::{Bounds, Frame, decode_payload, encode_payload},
+    remote::internals::wire::{Bounds, Frame, decode_payload, encode_payload},
 };
 use bytes::BytesMut;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

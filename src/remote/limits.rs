@@ -123,7 +123,7 @@ limits! {
     messages: usize = 1_024, 1, 16_384;
     /// How long one write may take, and how long the kernel tries to deliver. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// After so much silence this side asks for a sign of incarnation.
+    /// After so much silence this side asks for a sign of life.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// After so much silence a peer counts as gone. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
@@ -159,6 +159,7 @@ impl Limits {
     }
 
     /// What a message may be made of.
+    #[doc(hidden)]
     #[must_use]
     pub const fn bounds(&self) -> Bounds {
         Bounds {

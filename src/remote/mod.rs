@@ -10,8 +10,8 @@
 //!                                   that, now?   which link   decodes them
 //! ```
 //!
-//! Decided without a runtime: what bytes mean ([`wire`]), who a peer is and whether it may
-//! connect ([`Handshake`]), what it may say ([`Inbound`], [`Rights`], [`TermGuard`]), how much of
+//! Decided without a runtime: what bytes mean (`wire`), who a peer is and whether it may
+//! connect (`Handshake`), what it may say (`Inbound`, [`Rights`], `TermGuard`), how much of
 //! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], [`Dropped`]), when to
 //! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
 //! its [`Guardian`](crate::supervisor::Guardian), plain tasks for each connection, over any
@@ -66,6 +66,16 @@
 //! That is right for a few dozen hosts. In available mode each side of a partition elects a leader;
 //! use the [quorum mode](crate::agent::AgentBuilder::quorum) where that must not be.
 #![warn(clippy::arithmetic_side_effects)]
+#![cfg_attr(
+    not(feature = "testkit"),
+    allow(
+        dead_code,
+        unnameable_types,
+        unreachable_pub,
+        unused_imports,
+        reason = "what only tests of the crate use is public with the feature `testkit`"
+    )
+)]
 
 #[cfg(feature = "secret")]
 #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
@@ -74,7 +84,6 @@ pub mod secret;
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
 pub mod transport;
-pub mod wire;
 
 mod bridge;
 mod carry;
@@ -82,21 +91,50 @@ mod limits;
 mod link;
 mod node;
 mod reason;
+mod wire;
+
 #[cfg(test)]
 mod tests;
 
 pub use bridge::{
-    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counters, Counts, DrainTimedOut,
-    LinkStatus, Peer, PeerStatus, RemoteBridge, Traffic,
+    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counts, DrainTimedOut, LinkStatus, Peer,
+    PeerStatus, RemoteBridge, Traffic,
 };
-pub use carry::{GroupRules, MayBe, Names, Rights, TermFault, TermGuard};
+pub use carry::{GroupRules, MayBe, Names, Rights, TermFault};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
-pub use link::{
-    Acquaintance, Challenge, Credential, EndDigest, Established, FrameVerdict, GroupStanding,
-    Handshake, HandshakeProgress, Inbound, Introduction, Proof, RosterChange, Sender,
-};
-pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation, Nonce};
+pub use link::{Challenge, Credential, Proof};
+pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
 pub use reason::{Closed, Dropped, Farewell, SecretFault};
+pub use wire::WireError;
+
+pub(crate) use bridge::Counters;
+pub(crate) use carry::TermGuard;
+pub(crate) use link::{
+    Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
+    HandshakeProgress, Inbound, Introduction, RosterChange, Sender,
+};
+pub(crate) use node::Nonce;
+
+/// What fuzz targets and tests use of a bridge: what bytes mean, who may say what. No API is
+/// promised.
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub mod internals {
+    pub use super::{
+        bridge::Counters,
+        carry::TermGuard,
+        link::{
+            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
+            HandshakeProgress, Inbound, Introduction, RosterChange, Sender,
+        },
+        node::Nonce,
+    };
+
+    /// What bytes mean.
+    pub mod wire {
+        pub use crate::remote::wire::*;
+    }
+}
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -104,7 +142,9 @@ use crate::protocol::PeerMessage;
 
 /// What one agent says to another across hosts: any [`PeerMessage`] with serde's two derives.
 ///
-/// [`wire::encode_payload`] says which types cross: flat ones, without maps.
+/// A type crosses if it is flat: numbers, texts, bytes, options, tuples, structs, arrays and enums.
+/// Maps, and types that describe themselves (untagged or internally tagged enums), have no single
+/// spelling and are refused by the receiver. Leave no field out: no `skip_serializing_if`.
 pub trait RemoteMessage: PeerMessage + Serialize + DeserializeOwned {}
 
 impl<M: PeerMessage + Serialize + DeserializeOwned> RemoteMessage for M {}

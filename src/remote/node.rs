@@ -173,6 +173,7 @@ pub struct Nonce(pub [u8; 8]);
 pub struct LinkId(pub [u8; 16]);
 
 impl LinkId {
+    #[doc(hidden)]
     /// The link between `a` and `b`, whose nonces these are; the order of the sides is no matter.
     #[must_use]
     pub fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {

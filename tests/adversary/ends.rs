@@ -9,7 +9,7 @@ use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
 use actix_bully::{
     Group,
     protocol::{Member, MemberKind, Presence},
-    remote::{Peer, wire::RosterContent},
+    remote::{Peer, internals::wire::RosterContent},
 };
 
 use super::kit::{LIFE, Raw, Scene, id, patient, play, roster, until};

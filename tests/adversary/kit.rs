@@ -14,13 +14,16 @@ use actix_bully::{
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
     remote::{
         BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Counts, Farewell, Limits,
-        LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Nonce, Peer, PeerStatus,
-        RemoteBridge, Traffic,
-        transport::Tcp,
-        wire::{
-            Allowance, Conditions, Features, Frame, Hello, MessagesWriter, Opening, Roster,
-            RosterContent, Targets, Versions, encode_payload, encode_ready,
+        LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Peer, PeerStatus, RemoteBridge,
+        Traffic,
+        internals::{
+            Nonce,
+            wire::{
+                Allowance, Conditions, Features, Frame, Hello, MessagesWriter, Opening, Roster,
+                RosterContent, Targets, Versions, encode_payload, encode_ready,
+            },
         },
+        transport::Tcp,
     },
 };
 use bytes::{BufMut, BytesMut};

@@ -11,7 +11,9 @@ use actix_bully::{
     },
     remote::{
         BridgeBuilder, Closed, MayBe, NodeIncarnation, Peer, RemoteBridge, Rights,
-        wire::{LeaderHint, Opening, Roster, RosterContent, Targets, encode_ping, encode_ready},
+        internals::wire::{
+            LeaderHint, Opening, Roster, RosterContent, Targets, encode_ping, encode_ready,
+        },
     },
     store::{FileStore, StoreIdentity},
 };

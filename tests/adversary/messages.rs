@@ -4,7 +4,9 @@ use actix_bully::{
     protocol::{Incarnation, Member, MemberKind},
     remote::{
         Limits, Peer,
-        wire::{Frame, Hello, RawReceivers, RosterContent, Targets, encode_payload, encode_ping},
+        internals::wire::{
+            Frame, Hello, RawReceivers, RosterContent, Targets, encode_payload, encode_ping,
+        },
     },
 };
 
@@ -122,7 +124,7 @@ fn no_frame_is_longer_than_the_peer_takes() {
 }
 
 #[test]
-fn who_asks_for_many_signs_of_incarnation_at_once_gets_the_newest() {
+fn who_asks_for_many_signs_of_life_at_once_gets_the_newest() {
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;

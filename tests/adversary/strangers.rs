@@ -5,7 +5,7 @@ use actix_bully::{
     protocol::{AgentId, Incarnation, Term},
     remote::{
         BridgeEvent, ClusterId, Farewell, LinkId, NodeIncarnation, Peer, Proof,
-        wire::{
+        internals::wire::{
             Features, Hello, LeaderHint, RosterContent, Targets, Versions, encode_goodbye,
             encode_ping, encode_proof, encode_ready,
         },

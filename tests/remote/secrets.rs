@@ -6,11 +6,11 @@ use actix_bully::{
     protocol::{Incarnation, Member, MemberKind, Presence},
     remote::{
         BridgeEvent, Closed, Farewell, Limits, LinkId, NodeIncarnation, Peer, SecretFault,
-        secret::Secret,
-        transport::Pipes,
-        wire::{
+        internals::wire::{
             Allowance, Conditions, Frame, Hello, Roster, RosterContent, Versions, encode_ready,
         },
+        secret::Secret,
+        transport::Pipes,
     },
 };
 use bytes::BytesMut;

@@ -8,8 +8,8 @@ use actix_bully::{
     remote::{
         BridgeBuilder, BridgeError, BridgeEvent, Closed, Farewell, Limits, MayBe, NodeIncarnation,
         Peer, RemoteBridge, Rights,
+        internals::wire::{Features, Frame, Hello, Versions},
         transport::{Pipes, Transport},
-        wire::{Features, Frame, Hello, Versions},
     },
     store::MemoryStore,
 };
@@ -140,7 +140,7 @@ pub(crate) fn hello(name: &str, versions: Versions) -> BytesMut {
         cluster: actix_bully::remote::ClusterId::new("test").unwrap(),
         node: node(name),
         incarnation: NodeIncarnation(1),
-        nonce: actix_bully::remote::Nonce([3; 8]),
+        nonce: actix_bully::remote::internals::Nonce([3; 8]),
         frame: 64 * 1024,
         features: Features::default(),
         required: Features::default(),

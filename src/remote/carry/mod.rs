@@ -19,7 +19,7 @@ mod terms;
 pub(crate) use announce::{Announcement, Announcer, Named};
 pub(crate) use group::{Carried, Carrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute};
 pub(crate) use guard::GroupTermGuard;
-pub(crate) use outbox::{GroupSink, Line, Outbox, Queued, Receivers};
+pub(crate) use outbox::{Batch, GroupSink, Outbox, Queued, Receivers};
 pub(crate) use registry::PeerAgents;
 pub use rights::{MayBe, Names, Rights};
 pub use rules::GroupRules;

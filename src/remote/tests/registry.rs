@@ -13,7 +13,7 @@ use crate::{
     },
     remote::{
         Limits, LinkId, NodeIncarnation, RosterChange,
-        carry::{Carried, Carrier, Line, PeerAgents, Receivers},
+        carry::{Batch, Carried, Carrier, PeerAgents, Receivers},
     },
 };
 
@@ -73,7 +73,7 @@ impl Host {
         self.group
             .deliver(&id("a"), Incarnation(1), &To::All, message);
         let outbox = &self.agents.outbox;
-        let waiting = outbox.take(LinkId([1; 16]), Line::default()).unwrap();
+        let waiting = outbox.take(LinkId([1; 16]), Batch::default()).unwrap();
         let to = waiting.iter().map(|(message, _)| message.to.clone());
         to.collect()
     }

@@ -181,7 +181,7 @@ pub enum Targets<'a> {
 /// Writes one MESSAGES frame in place: begin, a message each, end.
 ///
 /// ```
-/// use actix_bully::remote::wire::{MessagesWriter, Targets};
+/// use actix_bully::remote::internals::wire::{MessagesWriter, Targets};
 /// use actix_bully::protocol::Incarnation;
 /// use bytes::{BufMut, BytesMut};
 ///

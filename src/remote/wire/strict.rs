@@ -2,8 +2,14 @@
 //!
 //! Decided here: which spelling that is. `rmp-serde` writes it: the shortest numbers, lengths and
 //! texts; a struct as the array of its fields; a variant as its name, or as a map from its name to
-//! its content. Its own decoder also takes longer numbers, structs as maps, variants by number,
-//! and trailing bytes, and its limit of depth does not count everything that recurses: hence this.
+//! its content.
+//!
+//! # Why `rmp-serde` does not read what it writes
+//! - A peer could end this process with one byte: where a type holds itself in an option or a
+//!   newtype, its decoder goes down without reading anything, and overflows the stack whatever its
+//!   limit of depth says. Here every level that the *type* has counts.
+//! - It also takes longer numbers, structs as maps, variants by number, and bytes that remain. Then
+//!   one message has many spellings, and two releases may read the same bytes as two messages.
 //!
 //! | type | bytes |
 //! |---|---|

@@ -4,13 +4,17 @@ use actix_bully::{
     elections::message::{BullyMessage, Elect, Heartbeat, Resign},
     protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
     remote::{
-        Acquaintance, Challenge, Closed, ClusterId, EndDigest, Established, Farewell, FrameVerdict,
-        GroupStanding, Handshake, HandshakeProgress, Inbound, Introduction, Limits, LinkId, NodeId,
-        NodeIncarnation, Nonce, Proof, Rights, TermGuard,
-        wire::{
-            Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Messages,
-            MessagesWriter, Opening, RawReceivers, Roster, RosterContent, Targets, decode_payload,
-            encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
+        Challenge, Closed, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof,
+        Rights,
+        internals::{
+            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
+            HandshakeProgress, Inbound, Introduction, Nonce, TermGuard,
+            wire::{
+                Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Messages,
+                MessagesWriter, Opening, RawReceivers, Roster, RosterContent, Targets,
+                decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong,
+                encode_proof, encode_ready,
+            },
         },
     },
 };

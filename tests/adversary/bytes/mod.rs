@@ -9,7 +9,7 @@ mod kit;
 
 use actix_bully::remote::{
     Closed, Limits,
-    wire::{Bounds, Frame, WireError, decode_payload},
+    internals::wire::{Bounds, Frame, WireError, decode_payload},
 };
 use serde::{Deserialize, Serialize};
 

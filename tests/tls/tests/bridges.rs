@@ -8,11 +8,13 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle},
     protocol::{Time, Timings},
     remote::{
-        Acquaintance, BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Closed, ClusterId,
-        Farewell, Handshake, Introduction, Limits, LinkStatus, NodeIncarnation, Nonce, Peer,
-        Progress, RemoteBridge, Rights,
+        BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Closed, ClusterId, Farewell, Limits,
+        LinkStatus, NodeIncarnation, Peer, RemoteBridge, Rights,
+        internals::{
+            Acquaintance, Handshake, HandshakeProgress, Introduction, Nonce,
+            wire::{Frames, Hello},
+        },
         tls::{TlsConfig, TlsStream},
-        wire::{Frames, Hello},
     },
 };
 use actix_bully_tls_tests::{Authority, Leaf, authority::valid, ends::node};
@@ -261,7 +263,7 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Close
         stream.flush().await.expect("open");
         out.clear();
         if let Some(body) = frames.next(now)? {
-            if let Progress::Ready(_) = hands.receive(now, body, everybody, &mut out)? {
+            if let HandshakeProgress::Ready(_) = hands.receive(now, body, everybody, &mut out)? {
                 return Ok(());
             }
         } else if stream.read_buf(frames.room()).await.expect("open") == 0 {

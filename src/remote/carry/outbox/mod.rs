@@ -48,7 +48,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct OutboxQueue {
-    messages: Line,
+    messages: Batch,
     /// Where the repeated messages stand.
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
@@ -85,7 +85,7 @@ pub(crate) struct Queued {
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
     pub(crate) to: Receivers,
-    /// Where its line keeps what it says.
+    /// Where its batch keeps what it says.
     payload: Range<usize>,
     /// Its kind, if a newer one of that kind follows anyway.
     repeats: Option<&'static str>,
@@ -210,11 +210,11 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Takes everything, in the order in which it was said, for an empty line to go on with.
+    /// Takes everything, in the order in which it was said, for an empty batch to go on with.
     ///
     /// # Errors
     /// [`Outdated`] when the oldest has waited for too long: the peer does not keep up.
-    pub(crate) fn take(&self, by: LinkId, empty: Line) -> Result<Line, Outdated> {
+    pub(crate) fn take(&self, by: LinkId, empty: Batch) -> Result<Batch, Outdated> {
         let mut queue = self.lock();
         if queue.by != Some(by) {
             return Ok(empty); // another link took over
@@ -367,9 +367,9 @@ impl OutboxQueue {
     }
 }
 
-mod queue;
+mod batch;
 
-pub(crate) use queue::Line;
+pub(crate) use batch::Batch;
 
 /// Who waits behind a full queue, and behind what is being written, is still heard in time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {

@@ -58,8 +58,8 @@ fn play(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
-fn take(sink: &GroupSink, by: LinkId) -> Result<Line, Outdated> {
-    sink.outbox.take(by, Line::default())
+fn take(sink: &GroupSink, by: LinkId) -> Result<Batch, Outdated> {
+    sink.outbox.take(by, Batch::default())
 }
 
 /// The payloads that wait, taken out.
@@ -379,17 +379,17 @@ fn holes_are_closed_while_messages_wait_and_every_message_still_says_its_own() {
 }
 
 #[test]
-fn a_line_that_was_sent_is_filled_again_and_keeps_little() {
+fn a_batch_that_was_sent_is_filled_again_and_keeps_little() {
     play(async {
         let sink = sink();
-        let mut line = Line::default();
+        let mut batch = Batch::default();
         for burst in [3_000, 2, 1] {
             for term in 0..burst {
                 sink.carry(&[id("x")], message("a", resign(term)));
             }
-            line.clear();
-            line = sink.outbox.take(LINK, line).unwrap();
-            let said: Vec<_> = line.iter().map(|(_, payload)| payload.to_vec()).collect();
+            batch.clear();
+            batch = sink.outbox.take(LINK, batch).unwrap();
+            let said: Vec<_> = batch.iter().map(|(_, payload)| payload.to_vec()).collect();
             let expected: Vec<_> = (0..burst).map(|term| bytes(&resign(term))).collect();
             assert_eq!(said, expected);
         }
