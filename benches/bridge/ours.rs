@@ -11,7 +11,7 @@ use actix_bully::{
     elections::bully::BullyMessage,
     group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules, To},
-    remote::{BridgeHandle, Counts, Limits, Peer, RemoteBridge},
+    remote::{BridgeHandle, BridgeCounts, Limits, Peer, RemoteBridge},
 };
 use tokio::sync::Notify;
 
@@ -164,7 +164,7 @@ impl Bridged {
     }
 
     /// What was lost so far.
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> BridgeCounts {
         self.host.bridge.counters()
     }
 

@@ -97,8 +97,8 @@ mod wire;
 mod tests;
 
 pub use bridge::{
-    BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, Counts, DrainTimedOut, LinkStatus, Peer,
-    PeerStatus, RemoteBridge, Traffic,
+    BridgeBuilder, BridgeCounts, BridgeError, BridgeEvent, BridgeHandle, DrainTimedOut, LinkStatus,
+    Peer, PeerStatus, RemoteBridge, Traffic,
 };
 pub use carry::{GroupRules, MayBe, Names, Rights, TermFault};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
@@ -107,11 +107,11 @@ pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
 pub use reason::{Closed, Dropped, Farewell, SecretFault};
 pub use wire::WireError;
 
-pub(crate) use bridge::Counters;
+pub(crate) use bridge::BridgeCounters;
 pub(crate) use carry::TermGuard;
 pub(crate) use link::{
     Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
-    HandshakeProgress, Inbound, Introduction, RosterChange, Sender,
+    HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
 
@@ -121,11 +121,11 @@ pub(crate) use node::Nonce;
 #[doc(hidden)]
 pub mod internals {
     pub use super::{
-        bridge::Counters,
+        bridge::BridgeCounters,
         carry::TermGuard,
         link::{
             Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
-            HandshakeProgress, Inbound, Introduction, RosterChange, Sender,
+            HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
         },
         node::Nonce,
     };

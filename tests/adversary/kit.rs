@@ -13,7 +13,7 @@ use actix_bully::{
     elections::message::{BullyMessage, Nack},
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
     remote::{
-        BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Counts, Farewell, Limits,
+        BridgeBuilder, BridgeCounts, BridgeEvent, BridgeHandle, ClusterId, Farewell, Limits,
         LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Peer, PeerStatus, RemoteBridge,
         Traffic,
         internals::{
@@ -165,7 +165,7 @@ impl Scene {
         self.victim.bridge.local_addr().unwrap()
     }
 
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> BridgeCounts {
         self.victim.bridge.counters()
     }
 
@@ -198,7 +198,7 @@ impl Scene {
     }
 
     /// Which counters moved, and by how much.
-    pub(crate) fn since(&self, before: &Counts) -> Vec<(&'static str, u64)> {
+    pub(crate) fn since(&self, before: &BridgeCounts) -> Vec<(&'static str, u64)> {
         let now = self.counts();
         let pairs = before.iter().zip(now.iter());
         let moved = pairs.map(|((name, before), (_, now))| (name, now - before));
@@ -206,7 +206,7 @@ impl Scene {
     }
 
     /// Waits until these counters moved, and sees that no other did.
-    pub(crate) async fn counted(&self, before: &Counts, expected: &[(&str, u64)]) {
+    pub(crate) async fn counted(&self, before: &BridgeCounts, expected: &[(&str, u64)]) {
         let sum = |moved: &[(&str, u64)]| moved.iter().map(|(_, n)| n).sum::<u64>();
         let what = format!("{expected:?}");
         until(&what, || sum(&self.since(before)) >= sum(expected)).await;

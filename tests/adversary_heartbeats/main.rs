@@ -28,7 +28,7 @@ use std::{
 use actix_bully::{
     Group,
     protocol::Timings,
-    remote::{Counts, LinkId, Peer},
+    remote::{BridgeCounts, LinkId, Peer},
 };
 
 use attack::{Attack, HALF_OPEN};
@@ -125,7 +125,7 @@ impl Scene {
     }
 }
 
-fn of(counts: &Counts, reason: &str) -> u64 {
+fn of(counts: &BridgeCounts, reason: &str) -> u64 {
     let found = counts.iter().find(|(name, _)| *name == reason);
     found.unwrap().1
 }

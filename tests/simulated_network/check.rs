@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use actix_bully::{
     agent::BullyHandle,
     protocol::{AgentId, Term},
-    remote::{BridgeEvent, BridgeHandle, Counts, LinkStatus},
+    remote::{BridgeEvent, BridgeHandle, BridgeCounts, LinkStatus},
 };
 
 use crate::{
@@ -209,7 +209,7 @@ pub(crate) fn at_rest(
 ///
 /// # Errors
 /// The first accusation.
-pub fn honest(host: &str, counts: &Counts, happened: &Kinds) -> Result<(), Broken> {
+pub fn honest(host: &str, counts: &BridgeCounts, happened: &Kinds) -> Result<(), Broken> {
     let is_due = |name: &str| match name {
         "refused_name" => has(happened, &MOVES),
         "mismatch" => has(happened, &OTHER_RULES),

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use actix_bully::remote::{BridgeEvent, Counts};
+use actix_bully::remote::{BridgeEvent, BridgeCounts};
 use fastrand::Rng;
 use turmoil::{Builder, Sim};
 
@@ -109,7 +109,7 @@ struct Run<'a> {
     happened: Kinds,
     watch: Watch,
     /// What each incarnation of a bridge had counted when it was asked last.
-    counted: BTreeMap<(String, u64), Counts>,
+    counted: BTreeMap<(String, u64), BridgeCounts>,
     tale: Tale,
 }
 

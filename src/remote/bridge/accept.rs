@@ -8,12 +8,12 @@ use tracing::debug;
 
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
-    bridge::{message::Accepted, shared::Shared},
+    bridge::{message::Accepted, shared::BridgeState},
     transport::Arrival,
 };
 
 /// Takes connections in, for as long as somebody looks after them.
-pub(crate) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
+pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let mut listening = shared.listen().await;
     let Some(listener) = listening.get() else {
         return;
@@ -37,7 +37,7 @@ pub(crate) async fn accept(shared: Arc<Shared>, bridge: Addr<RemoteBridge>) {
     }
 }
 
-fn admit(shared: &Shared, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
+fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
     match shared.gate.enter(&arrival.from) {
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),

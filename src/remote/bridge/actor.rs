@@ -31,7 +31,7 @@ use crate::remote::{
             Backoff, ConnId, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine,
             PeerStage, ReadyLink,
         },
-        shared::{PeerState, Shared, lock},
+        shared::{BridgeState, PeerState, lock},
         status::LinkStatus,
         task::TaskGuard,
     },
@@ -58,7 +58,7 @@ use crate::remote::{
 /// # }
 /// ```
 pub struct RemoteBridge {
-    shared: Arc<Shared>,
+    shared: Arc<BridgeState>,
     peers: BTreeMap<NodeId, WatchedPeer>,
     /// Closes a connection that is ready.
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
@@ -66,11 +66,11 @@ pub struct RemoteBridge {
     acceptor: Option<TaskGuard>,
     /// Whoever waits until all links are closed; `None` while links are wanted.
     drained: Option<Vec<oneshot::Sender<()>>>,
-    start: Start,
+    start: Startup,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum Startup {
     First,
     Restarted,
 }
@@ -90,7 +90,7 @@ impl RemoteBridge {
         BridgeBuilder::new(node)
     }
 
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<BridgeState>) -> Self {
         Self {
             shared,
             peers: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl RemoteBridge {
             tasks: BTreeMap::new(),
             acceptor: None,
             drained: None,
-            start: Start::First,
+            start: Startup::First,
         }
     }
 
@@ -264,7 +264,7 @@ impl Actor for RemoteBridge {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.start == Start::Restarted {
+        if self.start == Startup::Restarted {
             self.shared.events.tell(BridgeEvent::Restarted);
         }
         self.listen(ctx);
@@ -279,7 +279,7 @@ impl Supervised for RemoteBridge {
     fn restarting(&mut self, _: &mut Context<Self>) {
         let next = Self::new(Arc::clone(&self.shared));
         *self = Self {
-            start: Start::Restarted,
+            start: Startup::Restarted,
             ..next
         };
     }
@@ -423,7 +423,7 @@ impl std::fmt::Debug for RemoteBridge {
 
 /// Tells the gate where connections of a peer come from, if that can be found out while it is
 /// dialled.
-async fn expect(shared: Arc<Shared>, peer: Arc<PeerState>) {
+async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
     let address = peer.address.as_deref().unwrap_or_default();
     let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
     // The peer may have been removed meanwhile.

@@ -21,7 +21,7 @@ use super::memory;
 use crate::remote::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
     NodeIncarnation, RemoteBridge, RemoteMessage, Rights,
-    bridge::shared::{Parts, Shared},
+    bridge::shared::{BridgeState, Parts},
     carry::{Carried, Carrier},
     transport::{Listener, Security, Tcp, Transport},
 };
@@ -65,7 +65,11 @@ impl Peer {
     }
 
     /// Whether a bridge can have it; its name.
-    pub(crate) fn check(&self, shared: &Shared, may_be_read: bool) -> Result<NodeId, BridgeError> {
+    pub(crate) fn check(
+        &self,
+        shared: &BridgeState,
+        may_be_read: bool,
+    ) -> Result<NodeId, BridgeError> {
         let node = node_id(&self.node)?;
         if node == shared.me.node {
             return Err(BridgeError::PeerIsSelf { node });
@@ -261,7 +265,7 @@ impl BridgeBuilder {
         let carried = self.carried.drain(..).map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
         let incarnation = self.begin_incarnation()?;
-        let shared = Arc::new(Shared::new(Parts {
+        let shared = Arc::new(BridgeState::new(Parts {
             me: Introduction::new(node.clone(), cluster, incarnation),
             limits: self.limits,
             transport: self.transport,
@@ -403,7 +407,7 @@ fn by_wall_clock() -> NodeIncarnation {
 const CHANCE: u32 = 16;
 
 /// The supervisor holds it to the end.
-struct FinishOnDrop(Arc<Shared>);
+struct FinishOnDrop(Arc<BridgeState>);
 
 impl FinishOnDrop {
     fn crashed(&self) {

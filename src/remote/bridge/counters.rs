@@ -6,12 +6,12 @@ use crate::remote::{Closed, Dropped};
 
 /// One counter for each reason; shared by all links of a bridge, read at any time.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct BridgeCounters {
     closed: [AtomicU64; Closed::NAMES.len()],
     dropped: [AtomicU64; Dropped::NAMES.len()],
 }
 
-impl Counters {
+impl BridgeCounters {
     /// All at zero.
     #[must_use]
     pub fn new() -> Self {
@@ -30,8 +30,8 @@ impl Counters {
 
     /// The numbers as they are now.
     #[must_use]
-    pub fn read(&self) -> Counts {
-        Counts {
+    pub fn read(&self) -> BridgeCounts {
+        BridgeCounts {
             closed: self.closed.each_ref().map(|n| n.load(Relaxed)),
             dropped: self.dropped.each_ref().map(|n| n.load(Relaxed)),
         }
@@ -46,12 +46,12 @@ fn count(counter: Option<&AtomicU64>) {
 
 /// What was counted so far, by the names of [`Closed`] and [`Dropped`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
     dropped: [u64; Dropped::NAMES.len()],
 }
 
-impl Counts {
+impl BridgeCounts {
     /// How many links were closed for that reason, whatever its details.
     #[must_use]
     pub fn closed(&self, why: Closed) -> u64 {
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_counted_under_its_name() {
-        let counters = Counters::new();
+        let counters = BridgeCounters::new();
         counters.closed(Closed::Malformed(WireError::Truncated));
         counters.closed(Closed::Malformed(WireError::Trailing));
         counters.dropped(Dropped::FormerIncarnation);

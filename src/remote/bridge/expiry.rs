@@ -8,10 +8,10 @@ use std::{sync::Arc, time::Duration};
 use actix::{AsyncContext, Context};
 use tracing::warn;
 
-use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::Shared};
+use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::BridgeState};
 
 /// Warns now and, for as long as it is true, each hour.
-pub(crate) fn watch(shared: Arc<Shared>, ctx: &mut Context<RemoteBridge>) {
+pub(crate) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
     let Some(security) = &shared.security else {
         return;
     };

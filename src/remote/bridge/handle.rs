@@ -6,12 +6,12 @@ use actix::{Addr, clock::timeout};
 use futures::Stream;
 
 use crate::remote::{
-    BridgeError, BridgeEvent, Counts, NodeId, NodeIncarnation, Peer, PeerStatus, RemoteBridge,
-    Traffic,
+    BridgeCounts, BridgeError, BridgeEvent, NodeId, NodeIncarnation, Peer, PeerStatus,
+    RemoteBridge, Traffic,
     bridge::{
         error::DrainTimedOut,
         message::{AddPeer, DrainLinks, RemovePeer, Stop},
-        shared::{Shared, lock},
+        shared::{BridgeState, lock},
     },
 };
 
@@ -22,7 +22,7 @@ use crate::remote::{
 #[derive(Clone)]
 pub struct BridgeHandle {
     pub(crate) addr: Addr<RemoteBridge>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<BridgeState>,
     pub(crate) local: Option<SocketAddr>,
     /// Plain text may leave the host.
     pub(crate) is_dangerous: bool,
@@ -92,7 +92,7 @@ impl BridgeHandle {
     }
 
     /// Why links were closed and messages were dropped, so far.
-    pub fn counters(&self) -> Counts {
+    pub fn counters(&self) -> BridgeCounts {
         self.shared.counters.read()
     }
 

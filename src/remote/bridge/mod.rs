@@ -23,7 +23,7 @@ pub(crate) mod task;
 
 pub use actor::RemoteBridge;
 pub use builder::{BridgeBuilder, Peer};
-pub use counters::{Counters, Counts};
+pub use counters::{BridgeCounters, BridgeCounts};
 pub use error::{BridgeError, DrainTimedOut};
 pub use events::BridgeEvent;
 pub use handle::BridgeHandle;

@@ -19,8 +19,8 @@ use tracing::{debug, warn};
 use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
 
 use crate::remote::{
-    Closed, Counters, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId, Nonce,
-    Rights,
+    BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
+    Nonce, Rights,
     bridge::{
         events::{BridgeEvent, Events},
         gate::Gate,
@@ -34,7 +34,7 @@ use crate::remote::{
 };
 
 /// The constant part of a bridge, and its agents.
-pub(crate) struct Shared {
+pub(crate) struct BridgeState {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
     pub(crate) transport: Arc<dyn Transport>,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
     pub(crate) gate: Arc<Gate>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: BridgeCounters,
     pub(crate) meter: Meter,
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
@@ -87,7 +87,7 @@ pub(crate) struct Parts {
     pub(crate) began: Instant,
 }
 
-impl Shared {
+impl BridgeState {
     pub(crate) fn new(parts: Parts) -> Self {
         let guards = parts
             .carried
@@ -105,7 +105,7 @@ impl Shared {
             guards,
             listener: Arc::new(AsyncMutex::new(parts.listener)),
             is_over: AtomicBool::new(false),
-            counters: Counters::new(),
+            counters: BridgeCounters::new(),
             meter: Meter::default(),
             events: Events::default(),
             peers: Mutex::default(),
@@ -368,7 +368,7 @@ impl Shared {
 /// The listener, in use.
 pub(crate) struct Listening {
     listener: OwnedMutexGuard<Option<Box<dyn Listener>>>,
-    shared: Arc<Shared>,
+    shared: Arc<BridgeState>,
 }
 
 impl Listening {
@@ -391,9 +391,9 @@ impl PeerState {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for BridgeState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("BridgeState")
             .field("me", &self.me)
             .finish_non_exhaustive()
     }

@@ -57,7 +57,7 @@ impl<'a> Named<'a> {
 
 /// What has to be told of one group.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Announcement {
+pub(crate) struct RosterUpdate {
     /// The group begins anew, by other rules or with other voters.
     pub(crate) opens: Option<Requirements>,
     /// Before the messages that wait.
@@ -119,8 +119,8 @@ impl Announcer {
     }
 
     /// Compares what is with what was told; afterwards it counts as told.
-    pub(crate) fn update(&mut self, local: LocalMembers) -> Announcement {
-        let mut announcement = Announcement::default();
+    pub(crate) fn update(&mut self, local: LocalMembers) -> RosterUpdate {
+        let mut announcement = RosterUpdate::default();
         let is_said = |now: &Requirements| {
             self.requirements
                 .as_ref()
@@ -192,7 +192,7 @@ impl Announcer {
     }
 }
 
-impl Announcement {
+impl RosterUpdate {
     /// In pieces that fit into frames: so many members and numbers in each, the hint in the last.
     pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(announcement.after, RosterContent::default());
         assert_eq!(
             announcer.update(local(&[up("a", 2), up("c", 1), up("d", 1)])),
-            Announcement::default()
+            RosterUpdate::default()
         );
     }
 
@@ -308,7 +308,7 @@ mod tests {
         let mut announcer = Announcer::default();
         assert_eq!(
             announcer.update(LocalMembers::default()),
-            Announcement::default(),
+            RosterUpdate::default(),
             "nobody, no rules"
         );
         announcer.update(local(&[up("a", 1), up("b", 1)]));
@@ -359,8 +359,8 @@ mod tests {
             ..members(0, 3)
         };
         let pieces = [left(&[7, 8]), left(&[9]), members(0, 2), members(2, 3)];
-        assert_eq!(Announcement::pieces(&content, 2), pieces);
-        assert_eq!(Announcement::pieces(&RosterContent::default(), 2), []);
+        assert_eq!(RosterUpdate::pieces(&content, 2), pieces);
+        assert_eq!(RosterUpdate::pieces(&RosterContent::default(), 2), []);
         let leader = Some(LeaderHint {
             agent: 1,
             incarnation: Incarnation(1),
@@ -370,7 +370,7 @@ mod tests {
             leader,
             ..RosterContent::default()
         };
-        assert_eq!(Announcement::pieces(&hint, 2), [hint]);
+        assert_eq!(RosterUpdate::pieces(&hint, 2), [hint]);
     }
 
     #[test]
@@ -393,7 +393,7 @@ mod tests {
         let hint = announcement.before.leader.unwrap();
         assert_eq!((hint.agent, hint.term), (1, Term(4)));
         assert_eq!(announcer.update(with(leader())).before.leader, None);
-        let pieces = Announcement::pieces(&announcement.before, 1);
+        let pieces = RosterUpdate::pieces(&announcement.before, 1);
         assert_eq!(pieces.len(), 2);
         assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
     }

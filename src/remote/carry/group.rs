@@ -7,7 +7,7 @@ use crate::{
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::{
-        Closed, Dropped, Limits, RemoteMessage, Sender,
+        Closed, Dropped, Limits, MessageSender, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -56,7 +56,7 @@ pub(crate) trait Mailboxes {
     /// Says how many mailboxes took it and how many were full, or why it was dropped.
     fn deliver(
         &mut self,
-        sender: &Sender<'_>,
+        sender: &MessageSender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
     ) -> Result<Result<Handed, Dropped>, Closed>;
@@ -170,7 +170,7 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
 impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
     fn deliver(
         &mut self,
-        sender: &Sender<'_>,
+        sender: &MessageSender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
     ) -> Result<Result<Handed, Dropped>, Closed> {

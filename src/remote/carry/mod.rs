@@ -16,7 +16,7 @@ mod rights;
 mod rules;
 mod terms;
 
-pub(crate) use announce::{Announcement, Announcer, Named};
+pub(crate) use announce::{Announcer, Named, RosterUpdate};
 pub(crate) use group::{Carried, Carrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute};
 pub(crate) use guard::GroupTermGuard;
 pub(crate) use outbox::{Batch, GroupSink, Outbox, Queued, Receivers};

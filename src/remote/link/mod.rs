@@ -37,7 +37,7 @@ use crate::remote::{
         gate::Pass,
         message::{ConnectionEnded, ConnectionOutcome, LinkReady},
         peers::{ConnId, DialError, Origin},
-        shared::{PeerState, Shared},
+        shared::{BridgeState, PeerState},
     },
     transport::{Arrival, Stream},
     wire::encode_goodbye,
@@ -45,7 +45,7 @@ use crate::remote::{
 
 pub use credential::{Challenge, Credential, EndDigest, Proof};
 pub use handshake::{Acquaintance, Established, Handshake, HandshakeProgress, Introduction};
-pub use inbound::{FrameVerdict, GroupStanding, Inbound, RosterChange, Sender};
+pub use inbound::{FrameVerdict, GroupStanding, Inbound, MessageSender, RosterChange};
 
 use greet::{Failed, Greeted, Unproven};
 
@@ -59,7 +59,7 @@ pub(crate) enum Setup {
 
 /// One connection.
 pub(crate) struct Connection {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<BridgeState>,
     pub(crate) bridge: Addr<RemoteBridge>,
     pub(crate) conn: ConnId,
     pub(crate) nonce: Nonce,

@@ -18,7 +18,7 @@ use crate::{
     protocol::{AgentId, Time},
     remote::{
         Closed, Established, GroupRules,
-        bridge::shared::{PeerState, Shared},
+        bridge::shared::{BridgeState, PeerState},
         carry::{Announcer, Carried, LookAtMembers, Outbox},
         transport::Stream,
     },
@@ -28,7 +28,7 @@ use super::{Connection, greet::Greeted, read::LinkReader, write::LinkWriter};
 
 /// What reader and writer of one link share.
 pub(super) struct Common {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<BridgeState>,
     pub(super) peer: Arc<PeerState>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) link: Established,

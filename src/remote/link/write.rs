@@ -22,7 +22,7 @@ use crate::protocol::Requirements;
 use crate::remote::{
     Closed,
     bridge::status::Meter,
-    carry::{Announcement, Batch, Queued},
+    carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
     wire::{MessagesWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
@@ -201,7 +201,7 @@ impl LinkWriter {
                 continue;
             }
             let local = (side.look)();
-            let Announcement {
+            let RosterUpdate {
                 opens,
                 before,
                 after: went,
@@ -241,7 +241,7 @@ impl LinkWriter {
             epoch: mine.epoch,
             voters: mine.voters,
         });
-        let mut pieces = Announcement::pieces(
+        let mut pieces = RosterUpdate::pieces(
             content,
             most.min(Roster::MAX_MEMBERS)
                 .min(common.shared.limits.items()),

@@ -18,7 +18,7 @@ use crate::{
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
-            shared::{Parts, PeerState, Shared, lock},
+            shared::{BridgeState, Parts, PeerState, lock},
         },
         carry::{Carried, Carrier, GroupSink},
         transport::Pipes,
@@ -30,7 +30,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// A bridge that knows one peer, and nobody at that peer's address.
 struct Stage {
-    shared: Arc<Shared>,
+    shared: Arc<BridgeState>,
     bridge: Addr<RemoteBridge>,
     peer: Arc<PeerState>,
     /// Kept, so that no link is closed.
@@ -42,7 +42,7 @@ impl Stage {
         let limits = Limits::default();
         let group = Group::<BullyMessage>::new("g").unwrap();
         let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, &limits));
-        let shared = Arc::new(Shared::new(Parts {
+        let shared = Arc::new(BridgeState::new(Parts {
             me: introduction("a"),
             limits,
             transport: Arc::new(Pipes::new().host("a")),

@@ -34,10 +34,10 @@ use super::{Arrival, Listener, Pending, Stream, Transport};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Pipes(Arc<Shared>);
+pub struct Pipes(Arc<PipesState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct PipesState {
     net: Mutex<Net>,
     healed: Notify,
 }

@@ -118,7 +118,7 @@ pub(crate) struct PeerMachine {
     /// Without an address only the peer can dial.
     has_address: bool,
     link: Option<ReadyLink>,
-    attempt: Attempt,
+    attempt: DialAttempt,
     reach: Reach,
     /// The latest incarnation of its process that was ever ready.
     known: Option<NodeIncarnation>,
@@ -131,7 +131,7 @@ pub(crate) struct PeerMachine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
+enum DialAttempt {
     None,
     UnderWay,
     Resting,
@@ -169,7 +169,7 @@ impl PeerMachine {
             backoff,
             has_address,
             link: None,
-            attempt: Attempt::None,
+            attempt: DialAttempt::None,
             reach: Reach::Unknown,
             known: None,
             failures: 0,
@@ -209,7 +209,7 @@ impl PeerMachine {
     pub(crate) fn stage(&self) -> PeerStage {
         match (self.link, self.attempt) {
             (Some(link), _) => PeerStage::Linked(link),
-            (None, Attempt::UnderWay) => PeerStage::Dialing,
+            (None, DialAttempt::UnderWay) => PeerStage::Dialing,
             (None, _) => PeerStage::Waiting,
         }
     }
@@ -220,8 +220,8 @@ impl PeerMachine {
     }
 
     fn on_ready(&mut self, link: ReadyLink, out: &mut Vec<PeerEffect>) {
-        if link.origin == Origin::Dialled && self.attempt == Attempt::UnderWay {
-            self.attempt = Attempt::None;
+        if link.origin == Origin::Dialled && self.attempt == DialAttempt::UnderWay {
+            self.attempt = DialAttempt::None;
         }
         if self.known.is_some_and(|known| known > link.incarnation) {
             return out.push(PeerEffect::CloseStale(link.conn));
@@ -240,8 +240,8 @@ impl PeerMachine {
         if is_restart {
             self.flaps = 0; // it was not the link that broke
         }
-        if self.attempt == Attempt::Resting {
-            self.attempt = Attempt::None;
+        if self.attempt == DialAttempt::Resting {
+            self.attempt = DialAttempt::None;
         }
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
@@ -288,20 +288,20 @@ impl PeerMachine {
     }
 
     fn on_dial_failed(&mut self, why: DialError, out: &mut Vec<PeerEffect>) {
-        if self.attempt != Attempt::UnderWay {
+        if self.attempt != DialAttempt::UnderWay {
             return;
         }
-        self.attempt = Attempt::None;
+        self.attempt = DialAttempt::None;
         self.failures = self.failures.saturating_add(1);
         if why == DialError::Itself {
-            self.attempt = Attempt::Never;
+            self.attempt = DialAttempt::Never;
         }
         if self.link.is_some() {
             return;
         }
         if why == DialError::Dropped && self.reach == Reach::Doubtful && self.drops < DROPS {
             self.drops = self.drops.saturating_add(1);
-            self.attempt = Attempt::Resting;
+            self.attempt = DialAttempt::Resting;
             let (min, max) = MOMENT;
             return out.push(PeerEffect::Rest { min, max });
         }
@@ -321,10 +321,10 @@ impl PeerMachine {
     }
 
     fn on_rested(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.attempt != Attempt::Resting {
+        if self.attempt != DialAttempt::Resting {
             return;
         }
-        self.attempt = Attempt::None;
+        self.attempt = DialAttempt::None;
         if self.has_address {
             self.dial(out);
         } else {
@@ -333,7 +333,7 @@ impl PeerMachine {
     }
 
     fn on_removed(&mut self, out: &mut Vec<PeerEffect>) {
-        self.attempt = Attempt::Never;
+        self.attempt = DialAttempt::Never;
         if let Some(link) = self.link.take() {
             out.push(PeerEffect::Dismiss(link.conn));
         }
@@ -341,7 +341,7 @@ impl PeerMachine {
 
     fn dial(&mut self, out: &mut Vec<PeerEffect>) {
         if self.has_address && self.link.is_none() && self.is_free() {
-            self.attempt = Attempt::UnderWay;
+            self.attempt = DialAttempt::UnderWay;
             out.push(PeerEffect::Dial);
         }
     }
@@ -361,12 +361,12 @@ impl PeerMachine {
             .min(self.backoff.penalty_max)
             .max(max);
         let min = if self.has_address { min } else { max };
-        self.attempt = Attempt::Resting;
+        self.attempt = DialAttempt::Resting;
         out.push(PeerEffect::Rest { min, max });
     }
 
     fn is_free(&self) -> bool {
-        matches!(self.attempt, Attempt::None | Attempt::Resting)
+        matches!(self.attempt, DialAttempt::None | DialAttempt::Resting)
     }
 
     /// Says what is known of a peer whose link was lost, once.

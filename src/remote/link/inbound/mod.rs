@@ -98,7 +98,7 @@ pub struct RosterChange {
 
 /// A message's sender, as announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sender<'a> {
+pub struct MessageSender<'a> {
     /// The group, by this side's number.
     pub group: usize,
     /// Who.
@@ -169,7 +169,7 @@ impl Inbound {
         &mut self,
         now: Time,
         message: &RawMessage<'_>,
-    ) -> Result<Result<Sender<'_>, Dropped>, Closed> {
+    ) -> Result<Result<MessageSender<'_>, Dropped>, Closed> {
         let standing = self.directory.group(message.group).map(|g| g.standing);
         let slot = match standing.unwrap_or(GroupStanding::Unknown) {
             GroupStanding::Carried(slot) => slot,
@@ -187,7 +187,7 @@ impl Inbound {
             return Ok(Err(Dropped::FormerIncarnation));
         }
         agent.incarnation = incarnation;
-        Ok(Ok(Sender {
+        Ok(Ok(MessageSender {
             group: slot,
             from: &agent.id,
             incarnation: message.incarnation,

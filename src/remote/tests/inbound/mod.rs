@@ -13,7 +13,7 @@ use crate::{
     protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Time},
     remote::{
         Closed, Dropped, Established, Farewell, FrameVerdict, GroupStanding, Inbound, Limits,
-        LinkId, MayBe, NodeIncarnation, Rights, RosterChange, Sender,
+        LinkId, MayBe, MessageSender, NodeIncarnation, Rights, RosterChange,
         wire::{
             Allowance, Bounds, Features, Frame, LeaderHint, MessagesWriter, Opening, RawMessage,
             RawReceivers, Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The sender of a message, why the message was dropped, or why the link is closed.
-type Judged<'a> = Result<Result<Sender<'a>, Dropped>, Closed>;
+type Judged<'a> = Result<Result<MessageSender<'a>, Dropped>, Closed>;
 
 const NOW: Time = Time::ZERO;
 /// This side's number for the group.
