@@ -32,7 +32,7 @@ const FAR: &str = "far";
 /// What an actor gets.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Message {
+struct Received {
     from: String,
     message: BullyMessage,
 }
@@ -72,13 +72,13 @@ impl Writer {
 /// Hands every message to the actor that it names.
 async fn deliver<A>(mut frames: Reader, actors: BTreeMap<String, Addr<A>>)
 where
-    A: Actor<Context = Context<A>> + Handler<Message>,
+    A: Actor<Context = Context<A>> + Handler<Received>,
 {
     while let Some(Ok(frame)) = frames.next().await {
         let decoded: Result<(String, String, BullyMessage), _> = rmp_serde::from_slice(&frame);
         let (from, to, message) = decoded.expect("an honest peer");
         if let Some(actor) = actors.get(&to) {
-            actor.do_send(Message { from, message });
+            actor.do_send(Received { from, message });
         }
     }
 }
@@ -86,16 +86,16 @@ where
 /// The receiving end.
 struct Sink {
     tally: Arc<Tally>,
-    answers: mpsc::UnboundedSender<Message>,
+    answers: mpsc::UnboundedSender<Received>,
 }
 
 impl Actor for Sink {
     type Context = Context<Self>;
 }
 
-impl Handler<Message> for Sink {
+impl Handler<Received> for Sink {
     type Result = ();
-    fn handle(&mut self, message: Message, _: &mut Context<Self>) {
+    fn handle(&mut self, message: Received, _: &mut Context<Self>) {
         if self.tally.note() {
             self.answers.send(message).ok(); // over when the run is
         }
@@ -109,10 +109,10 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     actix_rt::spawn(async move {
         let (stream, _) = listener.accept().await.expect("somebody comes");
         let (reader, mut writer) = framed(stream);
-        let (answers, mut said) = mpsc::unbounded_channel::<Message>();
+        let (answers, mut said) = mpsc::unbounded_channel::<Received>();
         let sink = Sink { tally, answers }.start();
         actix_rt::spawn(async move {
-            while let Some(Message { from, message }) = said.recv().await {
+            while let Some(Received { from, message }) = said.recv().await {
                 writer.feed(FAR, &from, &message).await;
                 writer.flush().await;
             }
@@ -129,9 +129,9 @@ impl Actor for Ear {
     type Context = Context<Self>;
 }
 
-impl Handler<Message> for Ear {
+impl Handler<Received> for Ear {
     type Result = ();
-    fn handle(&mut self, _: Message, _: &mut Context<Self>) {
+    fn handle(&mut self, _: Received, _: &mut Context<Self>) {
         self.0.notify_one();
     }
 }

@@ -69,7 +69,7 @@ impl Setting {
         let config = QuorumConfig::builder(voters)
             .timings(speed.timings())
             .preemption(Preemption::Never)
-            .rest(Duration::ZERO)
+            .cooldown(Duration::ZERO)
             .epoch(settings.epoch);
         Ok(config.build()?)
     }
