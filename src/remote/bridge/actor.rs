@@ -20,7 +20,7 @@ use tracing::{debug, info};
 use super::expiry;
 use crate::planted::{Defect, has};
 use crate::remote::{
-    BridgeBuilder, BridgeEvent, Closed, Farewell, NodeId,
+    BridgeBuilder, BridgeEvent, Closed, NodeId,
     bridge::{
         accept::accept,
         message::{
@@ -356,7 +356,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             }
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
-                let how = loss(why);
+                let how = LinkLoss::of(why);
                 Some(PeerInput::Closed { conn, how, lasted })
             }
         };
@@ -431,22 +431,6 @@ async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
         && shared.peer(&peer.node).is_some()
     {
         shared.gate.expect(&peer.node, hosts);
-    }
-}
-
-/// What the end of a ready connection means for the next one.
-fn loss(why: Closed) -> LinkLoss {
-    if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
-        LinkLoss::Replaced
-    } else if why == Closed::Goodbye(Farewell::Leaving) {
-        LinkLoss::Left
-    } else if matches!(
-        why,
-        Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving
-    ) {
-        LinkLoss::Broken
-    } else {
-        LinkLoss::Misbehaved
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::{sync::oneshot, task::yield_now};
 use super::{introduction, node};
 use crate::{
     elections::message::{BullyMessage, Resign},
-    group::{Group, Incoming, Link},
+    group::{Envelope, Group, Link},
     protocol::{AgentId, Incarnation, Term},
     remote::{
         Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, RemoteBridge, Rights,
@@ -111,7 +111,7 @@ impl Stage {
         let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
         let (term, successor) = (Term(1), None);
         let message: BullyMessage = Resign { term, successor }.into();
-        let said = Incoming {
+        let said = Envelope {
             from: AgentId::new("a1").unwrap(),
             incarnation: Incarnation(1),
             message,

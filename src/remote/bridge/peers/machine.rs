@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::remote::{LinkId, NodeIncarnation};
+use crate::remote::{Closed, Farewell, LinkId, NodeIncarnation};
 
 use super::Backoff;
 
@@ -60,6 +60,24 @@ pub(crate) enum LinkLoss {
     Replaced,
     /// One side broke a rule.
     Misbehaved,
+}
+
+impl LinkLoss {
+    /// What the end of a ready connection means for the next one.
+    pub(crate) fn of(why: Closed) -> Self {
+        if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
+            Self::Replaced
+        } else if why == Closed::Goodbye(Farewell::Leaving) {
+            Self::Left
+        } else if matches!(
+            why,
+            Closed::Lost | Closed::Silent | Closed::SlowPeer | Closed::Leaving
+        ) {
+            Self::Broken
+        } else {
+            Self::Misbehaved
+        }
+    }
 }
 
 /// Why an attempt came to nothing.
