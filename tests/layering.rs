@@ -108,9 +108,9 @@ const LOOPS: &[(&str, usize)] = &[
     ("astra", 0),
     ("ballot", 0),
     ("bully", 0),
-    ("invitation", 6),
+    ("invitation", 0),
     ("quorum", 0),
-    ("reorganization", 6),
+    ("reorganization", 0),
     ("ring", 0),
 ];
 

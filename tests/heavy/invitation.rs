@@ -2,12 +2,12 @@
 //! delays.
 //!
 //! Held against it, at every instant: two that name the same group have the same coordinator, and
-//! if both work, the same task (`OneCoordinator`, `OneTask`); whoever works follows the coordinator
-//! of its group, and nobody believes in anybody before (`IdleUntilReady`); a leadership names one
-//! life (`OneLife`); nobody is led from below (`LedFromAbove`). Over all lives: no number of a group
-//! is used twice (`NumberOnce`); nobody moves back to an older group (`GroupsRise`); what is said of
-//! a group is said after its number is durable (`DiskFirst`); and the task goes to who has joined,
-//! from who leads (`TaskForMembers`). Not: one leader, which nobody promises.
+//! if both work, the same task (`OneCoordinator`, `OneTask`); an agent that works follows the coordinator
+//! of its group, and it follows no agent before (`IdleUntilReady`); a leadership names one
+//! life (`OneLife`); no agent is led from below (`LedFromAbove`). Over all incarnations: no number of a group
+//! is used twice (`NumberOnce`); no agent moves back to an older group (`GroupsRise`); what is said of
+//! a group is said after its number is durable (`DiskFirst`); and the task goes to agents that have joined,
+//! from one that leads (`TaskForMembers`). Not: one leader, which is not promised.
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ pub struct Invitations {
     configs: Vec<Arc<InvitationConfig>>,
     /// The model looks no further than this number of a group.
     pub numbers: u8,
-    /// Whether all stand for election, as important as at the beginning.
+    /// Whether all can be elected, with the scores of the beginning.
     pub has_fixed_ranks: bool,
     /// What it is held to.
     pub held_to: HeldTo,
@@ -41,7 +41,7 @@ pub struct Invitations {
 /// What an invitation election is held to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldTo {
-    /// All that it promises, and what that rests on.
+    /// All that it promises, and what that is built on.
     All,
     /// What its agents believe at one instant.
     Agreement,
@@ -68,7 +68,7 @@ impl Invitations {
             .expect("every relation holds");
         let config = |who: u64| {
             let builder = InvitationConfig::builder().timings(timings.clone());
-            let builder = builder.task(Task(who)).rest(ticks(0.5));
+            let builder = builder.task(Task(who)).cooldown(ticks(0.5));
             let config = builder.build().expect("there is a detector");
             Arc::new(match defect {
                 Some(defect) => config.planted(defect),
@@ -94,7 +94,7 @@ fn rank(group: &ElectionId) -> Rank {
 /// What was said and done in one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Groups {
-    /// For each agent, the latest group that it has joined or begun, and in which life.
+    /// For each agent, the latest group that it has joined or begun, and in which incarnation.
     latest: [(Rank, u8); 3],
     /// The numbers that it has led: a bit each.
     led: [u8; 3],
@@ -186,7 +186,7 @@ impl Rules for Invitations {
         &self.configs[who]
     }
 
-    /// A deadline has passed or it has not; nobody asks how long ago.
+    /// A deadline has passed or it has not; how long ago does not matter.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }
@@ -251,10 +251,10 @@ impl Rules for Invitations {
 /// What has to happen in every search, between three, and where ranks change.
 const SIGHTS: [&str; 5] = [
     "all work in one group",
-    "the least important one leads",
+    "the lowest leads",
     "two lead at once",
-    "the second leads the least important one",
-    "the most important one is led",
+    "the second leads the lowest",
+    "the highest is led",
 ];
 
 impl Invitations {

@@ -1,7 +1,7 @@
 //! The reorganization under synchrony: GM1, at every instant.
 //!
 //! Held against it: two in *Reorganization* or *Normal* have the same coordinator, and two in
-//! *Normal* the same task, whoever crashes and recovers when; so at most one believes that it leads.
+//! *Normal* the same task, whichever crashes and recovers when; so at most one considers itself leader.
 
 use std::{sync::Arc, time::Duration};
 

@@ -178,7 +178,7 @@ fn an_invitations_defects_are_found() {
     use invitation::Defect as D;
     let cases = [
         (D::VolatileNumber, "DiskFirst"),
-        (D::NumberKept, "in its lives"),
+        (D::NumberKept, "in its incarnations"),
         (D::JoinsOlder, "NewLeader in a lower term"),
         (D::TaskOfAnyGroup, "NewLeader in a lower term"),
     ];

@@ -1,4 +1,4 @@
-//! The rules' parameters, and the longest that a merge may take by them.
+//! The parameters of the rules, and the longest that a merge may take by them.
 //!
 //! A configuration that exists is valid.
 
@@ -7,15 +7,15 @@ use std::time::Duration;
 use super::{Defect, Task};
 use crate::protocol::{Detector, Timings};
 
-/// What an invitation election needs to know beside who takes part; the same at every member, but
-/// for the task.
+/// What an invitation election needs to know beside its members; the same at each of them, but for the
+/// task.
 ///
 /// ```
 /// use actix_bully::elections::invitation::InvitationConfig;
 /// use actix_bully::protocol::Timings;
 /// use std::time::Duration;
 /// let config = InvitationConfig::builder().timings(Timings::lan()).build()?;
-/// // 3 d to find the others, 4 d to invite them, if all who are invited accept.
+/// // Three delay bounds to find the others, four to invite them, if all accept.
 /// assert_eq!(config.worst_case_merge(), Duration::from_millis(7 * 9));
 /// # Ok::<(), actix_bully::elections::invitation::InvitationError>(())
 /// ```
@@ -25,7 +25,7 @@ pub struct InvitationConfig {
     detector: Detector,
     task: Task,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
@@ -36,7 +36,7 @@ impl InvitationConfig {
             timings: Timings::default(),
             task: Task::default(),
             drain: Duration::from_secs(5),
-            rest: Duration::from_secs(60),
+            cooldown: Duration::from_secs(60),
             defect: None,
         }
     }
@@ -47,7 +47,7 @@ impl InvitationConfig {
             timings: self.timings.clone(),
             task: self.task,
             drain: self.drain,
-            rest: self.rest,
+            cooldown: self.cooldown,
             defect: self.defect,
         }
     }
@@ -57,7 +57,7 @@ impl InvitationConfig {
         &self.timings
     }
 
-    /// H: how often a coordinator looks for others, and L: how long it may be silent.
+    /// How often a coordinator looks for others, and how long it may be silent.
     pub const fn detector(&self) -> Detector {
         self.detector
     }
@@ -67,41 +67,43 @@ impl InvitationConfig {
         self.task
     }
 
-    /// The longest that the work of a leader who steps down may take to end.
+    /// The longest that the work of a leader that steps down may take to end.
     pub const fn drain(&self) -> Duration {
         self.drain
     }
 
     /// For how long an agent that stepped down lets others go first.
-    pub const fn rest(&self) -> Duration {
-        self.rest
+    pub const fn cooldown(&self) -> Duration {
+        self.cooldown
     }
 
-    /// How long who has accepted an invitation waits for the task: 2.5 T, which exceeds the T + 2 d
-    /// that may pass.
+    /// How long an agent that has accepted an invitation waits for the task: 2.5 deadlines, which exceed
+    /// the deadline and two delay bounds that may pass.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// How long a check waits for answers: 3 d, and never more than T.
+    /// How long a check waits for answers: three delay bounds, and never more than the deadline.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// How long who goes first has to find the others, and to invite them: 3 d + d.
+    /// How long the agent in the first slot has to find the others, and to invite them: the
+    /// [gathering](Self::gathering) and a delay bound.
     pub fn head_start(&self) -> Duration {
         self.gathering().saturating_add(self.timings.delay_bound())
     }
 
-    /// The longest from the beginning of a check until all who were found work in one group, if all
-    /// who are invited live and accept: 3 d + 4 d.
+    /// The longest from the beginning of a check until all that were found work in one group, if all
+    /// that are invited are up and accept: the gathering and four delay bounds.
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)
     }
 
-    /// The same if some who were found, or their members, do not answer any more: 3 d + T + d.
+    /// The same if some that were found, or their members, do not answer any more: the gathering, the
+    /// deadline and a delay bound.
     pub fn worst_case_merge_with_losses(&self) -> Duration {
         let t = &self.timings;
         self.gathering()
@@ -110,20 +112,21 @@ impl InvitationConfig {
     }
 
     /// The longest from the silent death of a coordinator until all members of its group work in
-    /// another one, while `ahead` of them outrank the next coordinator and are dead as well:
-    /// d + L + J until it is missed, T until it has not answered, 4 d and a step for each of those
-    /// if there are any, J, and a merge with losses. Where somebody
-    /// [rests](InvitationConfigBuilder::rest), later by at most what is stated there.
+    /// another one, while `ahead` of them outrank the next coordinator and are dead as well: a delay
+    /// bound, the detection time and a jitter until it is missed, a deadline until it has not answered,
+    /// the head start and a step for each of those if there are any, a jitter, and a
+    /// [merge with losses](Self::worst_case_merge_with_losses). Where an agent
+    /// [cools down](InvitationConfigBuilder::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector.detection);
         let head_start = self.head_start().saturating_mul(ahead.min(1));
-        let turn = t.step().saturating_mul(ahead.min(8));
-        let turn = turn.saturating_add(head_start);
+        let slot = t.step().saturating_mul(ahead.min(8));
+        let slot = slot.saturating_add(head_start);
         missed
             .saturating_add(t.jitter().saturating_mul(2))
             .saturating_add(t.deadline())
-            .saturating_add(turn)
+            .saturating_add(slot)
             .saturating_add(self.worst_case_merge_with_losses())
     }
 
@@ -149,7 +152,7 @@ pub struct InvitationConfigBuilder {
     timings: Timings,
     task: Task,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
@@ -167,20 +170,21 @@ impl InvitationConfigBuilder {
         self
     }
 
-    /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
+    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
     pub const fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
     /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or nobody else is there. Default: 60 s.
+    /// told to campaign, or no other agent is there. Default: 60 s.
     ///
-    /// Who rests has a turn all the same, the last of all: it waits for an invitation for 2.5 T and
-    /// for its place in line, eight places further back, and then forms a group, since all who are
-    /// left may rest. So a rest delays the next leader by at most 2.5 T + 8 S, whoever is left.
-    pub const fn rest(mut self, rest: Duration) -> Self {
-        self.rest = rest;
+    /// An agent that cools down has a slot all the same, the last of all: it waits for an invitation for
+    /// [`takeover`](InvitationConfig::takeover) and for its slot, eight slots after the others, and then
+    /// forms a group, since all that are left may cool down. So a cool-down delays the next leader by at
+    /// most the takeover and eight steps, whoever is left.
+    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
+        self.cooldown = cooldown;
         self
     }
 
@@ -195,7 +199,7 @@ impl InvitationConfigBuilder {
             timings: self.timings,
             task: self.task,
             drain: self.drain,
-            rest: self.rest,
+            cooldown: self.cooldown,
             defect: self.defect,
         })
     }

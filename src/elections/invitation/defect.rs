@@ -7,13 +7,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// I1, I3: a number is taken, and never made durable.
+    /// `form-by-rank`, `merge-those-below`: a number is taken, and never made durable.
     VolatileNumber,
-    /// I1, I3: a new group gets the highest number heard of, not one above it.
+    /// `form-by-rank`, `merge-those-below`: a new group gets the highest number heard of, not one above it.
     NumberKept,
-    /// I4: an invitation to an older group is accepted.
+    /// `join-from-above`: an invitation to an older group is accepted.
     JoinsOlder,
-    /// I6: the task of any group of the coordinator is taken.
+    /// `hand-out-task`: the task of any group of the coordinator is taken.
     TaskOfAnyGroup,
 }
 

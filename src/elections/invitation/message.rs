@@ -2,14 +2,14 @@
 //!
 //! | message | paper | meaning | answered by |
 //! |---|---|---|---|
-//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group; who else is there? | [`Place`] |
-//! | [`Invitation`] | `Invitation(j, gn)` | join this new group; passed on to members | [`Accept`], [`Decline`] |
-//! | [`Ready`] | `Ready(i, gn, x)` | the group is formed, this is its task | nobody |
-//! | [`AreYouThere`] | `Are-You-There(gn, i)` | do you coordinate my group, with me in it? | [`There`] |
-//! | [`Resign`] | – | I coordinate the group no longer | nobody |
+//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group. Who else is there? | [`Place`] |
+//! | [`Invitation`] | `Invitation(j, gn)` | Join this new group. It is passed on to members. | [`Accept`], [`Decline`] |
+//! | [`Ready`] | `Ready(i, gn, x)` | The group is formed, and this is its task. | – |
+//! | [`AreYouThere`] | `Are-You-There(gn, i)` | Do you coordinate my group, with me in it? | [`There`] |
+//! | [`Resign`] | – | I coordinate the group no longer. | – |
 //!
-//! Every message names a group. All are flat and small; the sender's name and life travel beside
-//! them.
+//! Every message names a group. All are flat and small; the sender's name and incarnation travel
+//! beside them.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ use crate::elections::numbered::{ElectionId, Task};
 use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
-/// "I coordinate this group; who else is there?" To everybody, again and again: it also tells the
-/// group's members that their coordinator lives.
+/// "I coordinate this group. Who else is there?" To all, again and again: it also tells the members of
+/// the group that their coordinator is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouCoordinator {
     /// The sender's group.
     pub group: ElectionId,
-    /// The coordinator's importance.
+    /// The coordinator's score.
     pub score: Score,
 }
 
@@ -62,7 +62,7 @@ pub enum Standing {
 pub struct Place {
     /// The asker's group.
     pub group: ElectionId,
-    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
     /// Where it stands.
     pub standing: Standing,
@@ -74,9 +74,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// The new group; it names its coordinator, whoever passes this on.
+    /// The new group; it names its coordinator, whichever member passes this on.
     pub group: ElectionId,
-    /// That coordinator's importance.
+    /// That coordinator's score.
     pub score: Score,
 }
 
@@ -96,7 +96,7 @@ pub struct Decline {
     pub group: ElectionId,
     /// The highest count the sender has seen: a group must exceed those it has been in.
     pub seen: Term,
-    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
 }
 
@@ -106,7 +106,7 @@ pub struct Decline {
 pub struct Ready {
     /// The group.
     pub group: ElectionId,
-    /// The coordinator's importance.
+    /// The coordinator's score.
     pub score: Score,
     /// The same for all of the group.
     pub task: Task,
@@ -130,13 +130,13 @@ pub struct There {
     pub belongs: bool,
 }
 
-/// "I coordinate the group no longer": the belief has ended before this is sent.
+/// "I coordinate the group no longer": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The group.
     pub group: ElectionId,
-    /// Who shall form the next one, without waiting.
+    /// The agent that shall form the next one, without waiting.
     pub successor: Option<AgentId>,
 }
 
@@ -172,6 +172,28 @@ impl InvitationMessage {
     }
 }
 
+impl InvitationMessage {
+    /// Whether only the coordinator of the group that it names may say this.
+    pub(super) const fn is_of_coordinator(&self) -> bool {
+        match self {
+            Self::AreYouCoordinator(_) | Self::Ready(_) | Self::Resign(_) => true,
+            Self::Place(_)
+            | Self::Invitation(_)
+            | Self::Accept(_)
+            | Self::Decline(_)
+            | Self::AreYouThere(_)
+            | Self::There(_) => false,
+        }
+    }
+}
+
+impl Accept {
+    pub(super) fn to(group: &ElectionId) -> Self {
+        let group = group.clone();
+        Self { group }
+    }
+}
+
 impl PeerMessage for InvitationMessage {
     fn kind(&self) -> &'static str {
         self.name()
@@ -192,11 +214,11 @@ impl PeerMessage for InvitationMessage {
         }
     }
 
-    /// The check goes on for ever.
     fn term(&self) -> Option<Term> {
         Some(self.term())
     }
 
+    /// The check goes on for ever.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouCoordinator(_) | Self::Place(_))
     }

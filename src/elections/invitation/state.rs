@@ -1,58 +1,36 @@
-//! What an agent of an invitation election is doing, with the data that belongs to it.
+//! What an agent of an invitation election is doing, and what may follow.
 //!
 //! ```text
-//!       turn came: I1            others found: I3               all accepted, or T
-//! Free ───────────────▶ Leader ─────────────────▶ Candidate ──────────────────────▶ Leader
-//!  ▲  │                    │
-//!  │  └── invited: I4 ◀────┘ invited from above
-//!  │            ▼         Ready: I6
+//!       its slot has come        others found                all accepted, or silent for T
+//! Free ───────────────────▶ Leader ─────────────────▶ Candidate ──────────────────────▶ Leader
+//!  ▲  │                        │
+//!  │  └── invited ◀────────────┘ invited from above
+//!  │            ▼             `Ready`
 //!  │         Member, joining ──────────▶ Member, following
-//!  └────────── coordinator gone: I7 ───────────┘
+//!  └────────── its coordinator is gone ────────┘
 //! ```
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
+use std::collections::BTreeMap;
+
+use super::{
+    ElectionId, Invitation, Standing, Status,
+    candidate::Merge,
+    core::Core,
+    leader::{Found, Leading},
+    member::Membership,
 };
-
-use super::{ElectionId, Task};
-use crate::elections::shared::Handover;
-use crate::protocol::{AgentId, Leader, Role, Score, Term, Time};
-
-/// What the paper calls S(i).s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Status {
-    /// Its life has not begun.
-    Down,
-    /// It is in no group, or in one that is being formed; no work is done.
-    Election,
-    /// It has accepted an invitation, and does not know the task.
-    Reorganization,
-    /// At work in its group.
-    Normal,
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Down => "down",
-            Self::Election => "election",
-            Self::Reorganization => "reorganization",
-            Self::Normal => "normal",
-        })
-    }
-}
+use crate::protocol::{After, AgentId, Leader, LostReason, Role, Score, Time};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// In no group; who stands forms one when its turn comes.
-    Free { turn: Option<Time> },
+    /// In no group; an agent that can be elected forms one when its slot comes.
+    Free { slot: Option<Time> },
     /// Has invited others to a new group.
     Candidate(Merge),
-    /// In somebody else's group.
+    /// In another agent's group.
     Member(Membership),
     /// Coordinates a group, of itself alone at first.
-    Leader(Reign),
+    Leader(Leading),
 }
 
 impl State {
@@ -60,10 +38,8 @@ impl State {
         match self {
             Self::Free { .. } => Role::Follower,
             Self::Candidate(_) => Role::Candidate,
-            Self::Member(membership) => match membership.stage {
-                Stage::Joining => Role::Waiting,
-                Stage::Following { .. } => Role::Follower,
-            },
+            Self::Member(membership) if membership.leader().is_some() => Role::Follower,
+            Self::Member(_) => Role::Waiting,
             Self::Leader(_) => Role::Leader,
         }
     }
@@ -71,99 +47,67 @@ impl State {
     pub(super) const fn status(&self) -> Status {
         match self {
             Self::Free { .. } | Self::Candidate(_) => Status::Election,
-            Self::Member(membership) => match membership.stage {
-                Stage::Joining => Status::Reorganization,
-                Stage::Following { .. } => Status::Normal,
-            },
+            Self::Member(membership) if membership.leader().is_some() => Status::Normal,
+            Self::Member(_) => Status::Reorganization,
             Self::Leader(_) => Status::Normal,
+        }
+    }
+
+    /// What this agent says of itself when a coordinator asks.
+    pub(super) fn standing(&self, core: &Core) -> Standing {
+        match self {
+            Self::Free { .. } => Standing::Free,
+            Self::Candidate(_) => Standing::Merging,
+            Self::Leader(leading) => Standing::Coordinator {
+                members: u32::try_from(leading.led(core).count()).unwrap_or(u32::MAX),
+            },
+            Self::Member(membership) => {
+                let group = membership.group.clone();
+                if membership.leader().is_some() {
+                    Standing::Member { group }
+                } else {
+                    Standing::Joining { group }
+                }
+            }
+        }
+    }
+
+    /// Whether this agent coordinates that group, and the other one is in it. While a new group is
+    /// formed those of the old one count as well: a merge would drive all of them out.
+    pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
+        match self {
+            Self::Leader(leading) => leading.group == *group && leading.up.contains(id),
+            Self::Candidate(merge) => merge.old == *group || merge.group == *group,
+            Self::Free { .. } | Self::Member(_) => false,
         }
     }
 }
 
-/// A group that is being formed (I3).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Merge {
-    pub group: ElectionId,
-    /// The group that it coordinated before.
-    pub old: ElectionId,
-    pub score: Score,
-    /// Those invited who have not answered, and how many members each may bring.
-    pub pending: BTreeMap<AgentId, u32>,
-    /// How many are still expected to accept who were not invited by this agent itself.
-    pub brought: u32,
-    /// The paper's Up: those who have accepted.
-    pub up: BTreeSet<AgentId>,
-    pub due: Time,
+/// What follows from an input. A role answers this, and only the machine does it.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Stay,
+    /// Nothing follows, for that reason.
+    Ignore(&'static str),
+    /// Form a group in order of rank; a leadership ends for that reason, and that agent is gone.
+    FormByRank(LostReason, Option<AgentId>),
+    /// Wait that long for an invitation.
+    Wait(After),
+    /// Form a group of one, and look for others.
+    Form(LostReason),
+    /// Form a new group of the old one's members and of the agents that were found.
+    Merge(BTreeMap<AgentId, Found>),
+    /// All have answered, or will not any more: lead the new group.
+    Close,
+    /// Join the group that this agent is invited to.
+    Join(Invitation),
+    /// An observer: take the word of that group's coordinator.
+    Observe(Leader, ElectionId, Score),
+    /// The work has ended: step down, if possible for that agent.
+    Resign(Option<AgentId>),
 }
 
-/// A group of somebody else's.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Membership {
-    pub coordinator: Above,
-    pub group: ElectionId,
-    pub stage: Stage,
-    pub watch: Watch,
-    pub due: Time,
-}
-
-/// Somebody and its importance.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Above {
-    pub score: Score,
-    pub id: AgentId,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stage {
-    /// Has accepted, and awaits the task.
-    Joining,
-    /// At work; an observer need not have heard of the task.
-    Following { leader: Leader, task: Option<Task> },
-}
-
-/// How a coordinator is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Watch {
-    /// It is expected to be heard before the time is due.
-    Hears,
-    /// It was silent, and is asked whether it is there.
-    Asks,
-}
-
-/// A leadership of this agent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Reign {
-    pub group: ElectionId,
-    /// The importance it leads with; kept while it drains because it has lost its own.
-    pub score: Score,
-    /// The members of the group beside it.
-    pub up: BTreeSet<AgentId>,
-    /// Those of them who have answered the last check; nobody is known to be silent before it.
-    pub answered: Option<BTreeSet<AgentId>>,
-    /// Those outside of the group who have answered the last check.
-    pub found: BTreeMap<AgentId, Found>,
-    /// What an observer asks for: a number that exceeds this count.
-    pub outdone_by: Option<Term>,
-    pub phase: Phase,
-    pub due: Time,
-    pub handover: Option<Handover>,
-}
-
-/// How far the check is (I2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Phase {
-    /// The next one begins when it is due.
-    Rests,
-    /// Answers come in.
-    Asks,
-    /// Somebody above was found, who is given the time to invite all.
-    Defers,
-}
-
-/// Somebody outside of the group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Found {
-    pub score: Option<Score>,
-    /// How many members it may bring.
-    pub members: u32,
+/// The coordinator of this agent is gone.
+pub(super) fn without(coordinator: &AgentId) -> Next {
+    Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
 }

@@ -1,4 +1,4 @@
-//! The rules' parameters, and the longest that an election may take by them.
+//! The parameters of the rules, and the longest that an election may take by them.
 //!
 //! A configuration that exists is valid.
 
@@ -7,15 +7,15 @@ use std::time::Duration;
 use super::{Defect, Task};
 use crate::protocol::{Detector, Timings};
 
-/// What a reorganization needs to know beside who takes part; the same at every member, but for
-/// the task.
+/// What a reorganization needs to know beside its members; the same at each of them, but for the
+/// task.
 ///
 /// ```
 /// use actix_bully::elections::reorganization::ReorganizationConfig;
 /// use actix_bully::protocol::Timings;
 /// use std::time::Duration;
 /// let config = ReorganizationConfig::builder().timings(Timings::lan()).build()?;
-/// // T + 6 d: those above are dead without anybody knowing, all below answer.
+/// // A deadline and six delay bounds: those above are dead, and all below answer.
 /// assert_eq!(config.worst_case_election(), Duration::from_millis(200 + 6 * 9));
 /// # Ok::<(), actix_bully::elections::reorganization::ReorganizationError>(())
 /// ```
@@ -23,21 +23,21 @@ use crate::protocol::{Detector, Timings};
 pub struct ReorganizationConfig {
     timings: Timings,
     detector: Detector,
-    zeal: Zeal,
+    when_asked: WhenAsked,
     task: Task,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
-/// What an agent does that is asked by somebody below whether it is there (G1).
+/// What an agent does when one below asks it whether it is there (`ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Zeal {
-    /// It answers, and starts nothing: the paper's way. Its own timers will make it.
+pub enum WhenAsked {
+    /// It answers, and begins nothing: the paper's way. Its own timers are enough.
     #[default]
-    Patient,
-    /// It holds an election at once, as the textbook's bully does.
-    Eager,
+    Answer,
+    /// It answers, and holds an election at once, as the bully of the textbooks does.
+    Elect,
 }
 
 impl ReorganizationConfig {
@@ -45,10 +45,10 @@ impl ReorganizationConfig {
     pub fn builder() -> ReorganizationConfigBuilder {
         ReorganizationConfigBuilder {
             timings: Timings::default(),
-            zeal: Zeal::default(),
+            when_asked: WhenAsked::default(),
             task: Task::default(),
             drain: Duration::from_secs(5),
-            rest: Duration::from_secs(60),
+            cooldown: Duration::from_secs(60),
             defect: None,
         }
     }
@@ -57,10 +57,10 @@ impl ReorganizationConfig {
     pub fn to_builder(&self) -> ReorganizationConfigBuilder {
         ReorganizationConfigBuilder {
             timings: self.timings.clone(),
-            zeal: self.zeal,
+            when_asked: self.when_asked,
             task: self.task,
             drain: self.drain,
-            rest: self.rest,
+            cooldown: self.cooldown,
             defect: self.defect,
         }
     }
@@ -70,14 +70,14 @@ impl ReorganizationConfig {
         &self.timings
     }
 
-    /// H: how often a coordinator checks that all work under it, and L: how long it may be silent.
+    /// How often a coordinator checks that all work under it, and how long it may be silent.
     pub const fn detector(&self) -> Detector {
         self.detector
     }
 
-    /// What who is asked does about it.
-    pub const fn zeal(&self) -> Zeal {
-        self.zeal
+    /// What an agent does when one below asks it whether it is there.
+    pub const fn when_asked(&self) -> WhenAsked {
+        self.when_asked
     }
 
     /// What this agent hands to all when it coordinates.
@@ -85,48 +85,50 @@ impl ReorganizationConfig {
         self.task
     }
 
-    /// The longest that the work of a leader who steps down may take to end.
+    /// The longest that the work of a leader that steps down may take to end.
     pub const fn drain(&self) -> Duration {
         self.drain
     }
 
     /// For how long an agent that stepped down lets others go first.
-    pub const fn rest(&self) -> Duration {
-        self.rest
+    pub const fn cooldown(&self) -> Duration {
+        self.cooldown
     }
 
-    /// How long who stands back waits for the one above: 2.5 T, which exceeds the T + 2 d that pass
-    /// between an acknowledged halt and the coordinator's announcement.
+    /// How long an agent waits for one above: 2.5 T (T is the deadline), which exceeds the T and two
+    /// delay bounds that pass between an acknowledged halt and the coordinator's announcement.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// How long the next life of a member whose end is certain is waited for: 3 d, and never more
-    /// than T.
+    /// How long the next incarnation of a member that is known to be down is waited for: three delay
+    /// bounds, and never more than the deadline. It cannot be none, since a new incarnation may be
+    /// there that no agent has heard of.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// The longest from the beginning of an election by the most important agent that lives until
-    /// all work under it, if everybody below lives: T + 6 d.
+    /// The longest from the beginning of an election by the highest agent that is up until all work
+    /// under it, if all below are up: the deadline and six delay bounds.
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);
         t.deadline().saturating_add(calls)
     }
 
-    /// The same if some below are dead without anybody knowing: 2 T + 4 d.
+    /// The same if some below are dead and no agent knows that: two deadlines and four delay bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);
         t.deadline().saturating_mul(2).saturating_add(calls)
     }
 
-    /// The longest from the silent death of a coordinator until all who live work under the next,
-    /// if everybody who is dead has been so before: d + L + J until it is missed, T until it has
-    /// not answered, and an election with losses. Where somebody
-    /// [rests](ReorganizationConfigBuilder::rest), later by at most what is stated there.
+    /// The longest from the silent death of a coordinator until all that are up work under the next, if
+    /// all that are dead have been so before: a delay bound, the detection time and a jitter until it is
+    /// missed, a deadline until it has not answered, and an
+    /// [election with losses](Self::worst_case_election_with_losses). Where an agent
+    /// [cools down](ReorganizationConfigBuilder::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector.detection);
@@ -156,25 +158,25 @@ impl ReorganizationConfig {
 #[must_use]
 pub struct ReorganizationConfigBuilder {
     timings: Timings,
-    zeal: Zeal,
+    when_asked: WhenAsked,
     task: Task,
     drain: Duration,
-    rest: Duration,
+    cooldown: Duration,
     defect: Option<Defect>,
 }
 
 impl ReorganizationConfigBuilder {
-    /// How long to wait for what. Default: [`Timings::default`]. T is what a silence proves
-    /// something by, and it is waited out in every election that misses somebody: a T close to 2 d
-    /// makes elections fast, and wrong as soon as a message takes longer.
+    /// How long to wait for what. Default: [`Timings::default`]. A silence of the deadline counts as a
+    /// crash, and it is waited out in every election that misses an agent: a deadline close to two
+    /// delay bounds makes elections fast, and wrong as soon as a message takes longer.
     pub fn timings(mut self, timings: Timings) -> Self {
         self.timings = timings;
         self
     }
 
-    /// What who is asked does about it. Default: [`Zeal::Patient`].
-    pub const fn zeal(mut self, zeal: Zeal) -> Self {
-        self.zeal = zeal;
+    /// What an agent does when one below asks it whether it is there. Default: [`WhenAsked::Answer`].
+    pub const fn when_asked(mut self, when_asked: WhenAsked) -> Self {
+        self.when_asked = when_asked;
         self
     }
 
@@ -185,20 +187,21 @@ impl ReorganizationConfigBuilder {
         self
     }
 
-    /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
+    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
     pub const fn drain(mut self, drain: Duration) -> Self {
         self.drain = drain;
         self
     }
 
     /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or nobody else is there. Default: 60 s.
+    /// told to campaign, or no other agent is there. Default: 60 s.
     ///
-    /// Who rests has a turn all the same, the last of all: it stands back for 2.5 T and for its place
-    /// in line, eight places further back, and then holds an election, since all who are left may
-    /// rest. So a rest delays the next leader by at most 2.5 T + 16 S + J, whoever is left.
-    pub const fn rest(mut self, rest: Duration) -> Self {
-        self.rest = rest;
+    /// An agent that cools down has a slot all the same, the last of all: it waits for
+    /// [`takeover`](ReorganizationConfig::takeover) and for its slot, eight slots after the others, and
+    /// then holds an election, since all that are left may cool down. So a cool-down delays the next
+    /// leader by at most the takeover, sixteen steps and a jitter, whoever is left.
+    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
+        self.cooldown = cooldown;
         self
     }
 
@@ -211,10 +214,10 @@ impl ReorganizationConfigBuilder {
         Ok(ReorganizationConfig {
             detector: detector.ok_or(ReorganizationError::NoDetector)?,
             timings: self.timings,
-            zeal: self.zeal,
+            when_asked: self.when_asked,
             task: self.task,
             drain: self.drain,
-            rest: self.rest,
+            cooldown: self.cooldown,
             defect: self.defect,
         })
     }

@@ -7,15 +7,16 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// G0: a count is never made durable.
+    /// `recover-on-start`: a count is never made durable.
     VolatileCount,
-    /// G1, G2: a silence of d, and not of T > 2 d, is taken for a death.
+    /// `ask-those-above`, `halt-all-others`: a silence of d, and not of T > 2 d, is taken for a death.
     Impatient,
-    /// G4, G6: a call that is refused counts as one that is obeyed, as in the original.
+    /// `make-coordinator-known`, `hand-out-task`: a call that is refused counts as one that is obeyed,
+    /// as in the original.
     IgnoredCallSucceeds,
-    /// G5: anybody is a coordinator who says so, without having halted the member.
+    /// `join-own-halter`: any agent is a coordinator that says so, without having halted the member.
     AnyCoordinator,
-    /// G8: a coordinator does not care who is not normal under it.
+    /// `check-all-normal`: a coordinator ignores that a member is not normal under it.
     AllIsWell,
 }
 

@@ -2,16 +2,16 @@
 //!
 //! | call | paper | meaning | answered by |
 //! |---|---|---|---|
-//! | [`AreYouThere`] | `Are-You-There(i)` | do you live? | [`There`], always |
-//! | [`AreYouNormal`] | `Are-You-Normal(i)` | do you work under me? | [`Normal`], [`NotNormal`] |
-//! | [`Halt`] | `Halt(i, j)` | stop, and hear nobody but me | [`Ack`], [`Nack`] |
-//! | [`NewCoordinator`] | `New-Coordinator(i, j)` | I coordinate: reorganize | [`Ack`], [`Nack`] |
-//! | [`Ready`] | `Ready(i, x)` | this is the task: work | [`Ack`], [`Nack`] |
-//! | [`Resign`] | – | I coordinate no longer | nobody |
+//! | [`AreYouThere`] | `Are-You-There(i)` | Are you there? | [`There`], always |
+//! | [`AreYouNormal`] | `Are-You-Normal(i)` | Do you work under me? | [`Normal`], [`NotNormal`] |
+//! | [`Halt`] | `Halt(i, j)` | Stop, and obey no other agent. | [`Ack`], [`Nack`] |
+//! | [`NewCoordinator`] | `New-Coordinator(i, j)` | I coordinate: reorganize. | [`Ack`], [`Nack`] |
+//! | [`Ready`] | `Ready(i, x)` | This is the task: work. | [`Ack`], [`Nack`] |
+//! | [`Resign`] | – | I coordinate no longer. | – |
 //!
 //! Every message names the election it belongs to. That replaces the paper's assumption that
 //! messages arrive in order, and makes an answer out of date visible as one. All are flat and small;
-//! the sender's name and life travel beside them.
+//! the sender's name and incarnation travel beside them.
 
 use std::fmt;
 
@@ -21,14 +21,14 @@ use crate::elections::numbered::{ElectionId, Task};
 use crate::elections::shared::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
-/// "Do you live?" It is answered in every state.
+/// "Are you there?" It is answered in every state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouThere {
     /// The election that the asker wants to hold; a member that misses its coordinator names the
     /// one that it works under.
     pub election: ElectionId,
-    /// The asker's importance; `None` if it cannot be elected.
+    /// The asker's score; `None` if it cannot be elected.
     pub score: Option<Score>,
 }
 
@@ -38,7 +38,7 @@ pub struct AreYouThere {
 pub struct There {
     /// The election named in the question.
     pub election: ElectionId,
-    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
     /// Whether the sender coordinates by that election.
     pub coordinates: bool,
@@ -52,7 +52,7 @@ pub struct There {
 pub struct AreYouNormal {
     /// The election by which the sender coordinates.
     pub election: ElectionId,
-    /// The coordinator's importance.
+    /// The coordinator's score.
     pub score: Score,
 }
 
@@ -74,13 +74,13 @@ pub struct NotNormal {
     pub seen: Term,
 }
 
-/// "Stop your work, and hear nobody below me."
+/// "Stop your work, and obey no agent below me."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Halt {
     /// The sender's election.
     pub election: ElectionId,
-    /// The sender's importance.
+    /// The sender's score.
     pub score: Score,
 }
 
@@ -98,13 +98,13 @@ pub struct NewCoordinator {
 pub struct Ready {
     /// The sender's election.
     pub election: ElectionId,
-    /// The coordinator's importance.
+    /// The coordinator's score.
     pub score: Score,
     /// The same for all.
     pub task: Task,
 }
 
-/// A call of a coordinator, or of who wants to be one.
+/// A call of a coordinator, or of an agent that wants to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -137,17 +137,17 @@ pub struct Nack {
     pub election: ElectionId,
     /// The highest count the sender has seen.
     pub seen: Term,
-    /// The sender's importance now; `None` if it cannot be elected, or stands back.
+    /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
 }
 
-/// "I coordinate no longer": the belief has ended before this is sent.
+/// "I coordinate no longer": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The election that has ended.
     pub election: ElectionId,
-    /// Who shall hold the next one, without waiting.
+    /// The agent that shall hold the next one, without waiting.
     pub successor: Option<AgentId>,
 }
 
@@ -187,6 +187,25 @@ impl ReorganizationMessage {
     }
 }
 
+impl ReorganizationMessage {
+    /// Whether only the agent may say this that holds the election which it names.
+    pub(super) const fn is_call(&self) -> bool {
+        match self {
+            Self::Halt(_)
+            | Self::NewCoordinator(_)
+            | Self::Ready(_)
+            | Self::AreYouNormal(_)
+            | Self::Resign(_) => true,
+            Self::AreYouThere(_)
+            | Self::There(_)
+            | Self::Normal(_)
+            | Self::NotNormal(_)
+            | Self::Ack(_)
+            | Self::Nack(_) => false,
+        }
+    }
+}
+
 impl PeerMessage for ReorganizationMessage {
     fn kind(&self) -> &'static str {
         self.name()
@@ -210,11 +229,11 @@ impl PeerMessage for ReorganizationMessage {
         }
     }
 
-    /// The check goes on for ever.
     fn term(&self) -> Option<Term> {
         Some(self.term())
     }
 
+    /// The check goes on for ever.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
     }

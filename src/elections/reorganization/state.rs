@@ -1,205 +1,159 @@
-//! What an agent of a reorganization is doing, with the data that belongs to it.
+//! What an agent of a reorganization is doing, and what may follow.
 //!
 //! ```text
-//!        G1: ask those above      nobody there: G2      all halted: G4    all: G6        all: normal
+//!        asks those above      none is there         all halted       all know it     all work
 //! Idle ─────────────────▶ Asking ─────────────▶ Halting ─────▶ Reorganizing ─▶ Readying ─────▶ Leader
-//!  ▲  ▲                     │ somebody is          │ nack, silence │             │               │
-//!  │  │                     ▼                      ▼               ▼             ▼               │
-//!  │  │   Halt: G3 ──▶   Waiting ◀───────────────────────────────────────────────────────────────┤
-//!  │  └── does not stand    │ NewCoordinator: G5                                        Check: "no"
-//!  │                        ▼               Ready: G7
+//!  ▲  ▲                     │ one above is         │ refused      │ silence       │               │
+//!  │  │                     ▼ there                ▼              ▼               ▼               │
+//!  │  │   Halt ──────▶   Waiting ◀───────────────────────────────────────────────────────────────┤
+//!  │  └── cannot be         │ NewCoordinator                                         `NotNormal`
+//!  │      elected           ▼                  Ready
 //!  └──────────────────── Joining ───────────────────────▶ Following
 //! ```
 //!
 //! The paper's status is a reading of this: see [`Status`].
 
-use std::{collections::BTreeSet, fmt};
-
-use super::{ElectionId, Task};
-use crate::elections::shared::Handover;
-use crate::protocol::{AgentId, Leader, Role, Score, Time};
-
-/// What the paper calls S(i).s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Status {
-    /// Its life has not begun.
-    Down,
-    /// Nobody coordinates here; no work is done.
-    Election,
-    /// A coordinator is known, the task is not.
-    Reorganization,
-    /// At work, under the coordinator, on the task.
-    Normal,
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Down => "down",
-            Self::Election => "election",
-            Self::Reorganization => "reorganization",
-            Self::Normal => "normal",
-        })
-    }
-}
+use super::{
+    ElectionId, Status, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait,
+};
+use crate::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// Does not stand for election, and waits to be halted.
+    /// Cannot be elected, and waits to be halted.
     Idle,
     /// Holds an election.
     Candidate(Candidacy),
-    /// Stands back.
+    /// Defers to another agent, and holds an election if nothing comes of that.
     Waiting(Wait),
     /// Has a coordinator.
     Member(Membership),
     /// Coordinates, all being normal.
-    Leader(Reign),
+    Leader(Leading),
 }
 
 impl State {
     pub(super) const fn role(&self) -> Role {
         match self {
             Self::Idle => Role::Follower,
-            Self::Candidate(candidacy) => match candidacy.phase {
-                Phase::Asking {
-                    superior: Some(_), ..
-                } => Role::Waiting,
-                Phase::Asking { superior: None, .. }
-                | Phase::Halting
-                | Phase::Reorganizing
-                | Phase::Readying => Role::Candidate,
-            },
+            Self::Candidate(candidacy) if candidacy.has_superior() => Role::Waiting,
+            Self::Candidate(_) => Role::Candidate,
             Self::Waiting(wait) => match wait.cause {
-                Cause::Rest => Role::Follower, // nobody has told it to wait
+                Cause::Cooldown => Role::Follower, // no agent has told it to wait
                 Cause::Superior(_) | Cause::Halted(_) | Cause::Pause => Role::Waiting,
             },
-            Self::Member(membership) => match membership.stage {
-                Stage::Joining => Role::Waiting,
-                Stage::Following { .. } => Role::Follower,
-            },
+            Self::Member(membership) if membership.is_normal() => Role::Follower,
+            Self::Member(_) => Role::Waiting,
             Self::Leader(_) => Role::Leader,
         }
     }
 
     pub(super) const fn status(&self) -> Status {
         match self {
-            Self::Idle | Self::Waiting(_) => Status::Election,
-            Self::Candidate(candidacy) => match candidacy.phase {
-                Phase::Asking { .. } | Phase::Halting => Status::Election,
-                Phase::Reorganizing | Phase::Readying => Status::Reorganization,
-            },
-            Self::Member(membership) => match membership.stage {
-                Stage::Joining => Status::Reorganization,
-                Stage::Following { .. } => Status::Normal,
-            },
+            Self::Candidate(candidacy) if candidacy.is_made_known() => Status::Reorganization,
+            Self::Idle | Self::Waiting(_) | Self::Candidate(_) => Status::Election,
+            Self::Member(membership) if membership.is_normal() => Status::Normal,
+            Self::Member(_) => Status::Reorganization,
             Self::Leader(_) => Status::Normal,
+        }
+    }
+
+    /// Whether this agent coordinates by that election, even if not all are normal yet.
+    pub(super) fn coordinates(&self, election: &ElectionId) -> bool {
+        match self {
+            Self::Leader(leading) => leading.election == *election,
+            Self::Candidate(c) => c.is_made_known() && c.election == *election,
+            Self::Idle | Self::Waiting(_) | Self::Member(_) => false,
+        }
+    }
+
+    /// Whether this agent holds no election, and no other one has halted it.
+    pub(super) const fn is_free(&self) -> bool {
+        match self {
+            Self::Candidate(_) => false,
+            Self::Waiting(wait) => !matches!(wait.cause, Cause::Halted(_)),
+            Self::Idle | Self::Member(_) | Self::Leader(_) => true,
+        }
+    }
+
+    /// Whether this agent does nothing but let others go first.
+    pub(super) const fn is_cooling_down(&self) -> bool {
+        match self {
+            Self::Idle => true,
+            Self::Waiting(wait) => matches!(wait.cause, Cause::Cooldown),
+            Self::Candidate(_) | Self::Member(_) | Self::Leader(_) => false,
+        }
+    }
+
+    /// The membership by that election, if this agent has obeyed it.
+    pub(super) fn member_of(&self, election: &ElectionId) -> Option<&Membership> {
+        match self {
+            Self::Member(membership) => Some(membership).filter(|m| m.election == *election),
+            Self::Idle | Self::Candidate(_) | Self::Waiting(_) | Self::Leader(_) => None,
+        }
+    }
+
+    /// The halter that this agent obeys, if it did so by that election.
+    pub(super) fn halter(&self, election: &ElectionId) -> Option<&Halter> {
+        match self {
+            Self::Waiting(Wait {
+                cause: Cause::Halted(halter),
+                ..
+            }) => Some(halter).filter(|halter| halter.election == *election),
+            Self::Idle
+            | Self::Candidate(_)
+            | Self::Waiting(_)
+            | Self::Member(_)
+            | Self::Leader(_) => None,
         }
     }
 }
 
-/// An election that this agent holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Candidacy {
-    pub election: ElectionId,
-    /// The importance it is held with.
-    pub score: Score,
-    pub phase: Phase,
-    /// Those asked at the beginning: all who were thought to be above.
-    pub asked: BTreeSet<AgentId>,
-    /// Those called in this phase who have not answered.
-    pub pending: BTreeSet<AgentId>,
-    /// The paper's Up: those who have acknowledged the halt.
-    pub up: BTreeSet<AgentId>,
-    pub due: Time,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Phase {
-    /// G1. Somebody above may have said that it is there, and somebody may have halted this agent;
-    /// the others' answers are awaited still.
-    Asking {
-        superior: Option<Above>,
-        halter: Option<Halter>,
-    },
-    /// G2.
-    Halting,
-    /// G4.
-    Reorganizing,
-    /// G6.
-    Readying,
-}
-
-/// Somebody for whom this agent stands back.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Above {
-    pub score: Score,
-    pub id: AgentId,
-}
-
-/// Somebody who wants to be obeyed.
+/// An agent that wants to be obeyed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Halter {
-    pub by: Above,
+    pub by: Rank,
     pub election: ElectionId,
 }
 
-/// Standing back; the agent holds an election of its own when nothing comes of it by then.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Wait {
-    pub cause: Cause,
-    pub due: Time,
-}
-
-/// Why it stands back.
+/// Why an agent waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
-    /// Somebody above is there.
-    Superior(Above),
-    /// Somebody has halted it.
+    /// An agent above is there.
+    Superior(Rank),
+    /// An agent has halted it.
     Halted(Halter),
-    /// Its own election failed, or it is not its turn.
+    /// Its own election has failed, or its slot has not come.
     Pause,
-    /// It rests after stepping down: all others go first, and may halt it.
-    Rest,
+    /// It cools down after a step-down: all others go first, and may halt it.
+    Cooldown,
 }
 
-/// A coordinator and what is agreed with it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Membership {
-    pub leader: Leader,
-    pub election: ElectionId,
-    /// The coordinator's importance.
-    pub score: Score,
-    pub stage: Stage,
-    pub watch: Watch,
-    pub due: Time,
+/// What follows from an input. A role answers this, and only the machine does it.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Stay,
+    /// Nothing follows, for that reason.
+    Ignore(&'static str),
+    /// Hold an election; a leadership ends for that reason.
+    Elect(LostReason),
+    /// The same where that agent looks up in the snapshot and is known not to be there.
+    ElectWithout(AgentId),
+    /// Hold an election in order of rank.
+    WaitForSlot,
+    /// Wait so long for what that cause promises.
+    Defer(Cause, After),
+    /// Obey the agent that has halted this one.
+    Obey(Halter),
+    /// Join the coordinator that has halted this agent.
+    Join(Leader, ElectionId, Score),
+    /// An observer: take the word of that coordinator.
+    Observe(Leader, ElectionId, Score),
+    /// All work: lead.
+    Lead,
+    /// The work has ended: step down, if possible for that agent.
+    Resign(Option<AgentId>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stage {
-    /// Knows the coordinator, and awaits the task.
-    Joining,
-    /// At work; an observer need not have heard of the task.
-    Following { task: Option<Task> },
-}
-
-/// How a coordinator is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Watch {
-    /// It is expected to be heard before the time is due.
-    Hears,
-    /// It was silent, and is asked whether it is there.
-    Asks,
-}
-
-/// A leadership of this agent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Reign {
-    pub election: ElectionId,
-    /// The importance it leads with; kept while it drains because it has lost its own.
-    pub score: Score,
-    /// When the next check is due.
-    pub check: Time,
-    pub handover: Option<Handover>,
-}
+/// Holds an election, whatever this agent does at the moment.
+pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);

@@ -1,8 +1,8 @@
 //! The invitation election under chaos: what it promises of each group, whatever happens.
 //!
 //! Decided here: what is owed. After every step, with every fault there is: voters that name the same
-//! group have the same coordinator, those who work in it the same task, no number names two groups,
-//! and the number of one's own is durable. Once all is healed: one group, and the most important agent coordinates it.
+//! group have the same coordinator, those that work in it the same task, no number names two groups,
+//! and the number of one's own is durable. Once all is healed: one group, and the highest in rank coordinates it.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct InvitationScenario {
     config: InvitationConfig,
-    /// Which life formed a group of that number, and the task of those who work in it.
+    /// Which incarnation formed a group of that number, and the task of those that work in it.
     formed: BTreeMap<ElectionId, Incarnation>,
     tasks: BTreeMap<ElectionId, Task>,
     /// How many steps the machines had done when this was checked last.
@@ -47,7 +47,7 @@ impl InvitationScenario {
         let builder = config.to_builder();
         let builder = builder
             .drain(config.drain().min(short))
-            .rest(config.rest().min(short));
+            .cooldown(config.cooldown().min(short));
         Ok(Self {
             config: builder.build()?,
             formed: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl InvitationScenario {
             let former = *self.formed.entry(group.clone()).or_insert(life);
             if former != life {
                 return Err(format!(
-                    "{id} forms {group} in its lives {former} and {life}"
+                    "{id} forms {group} in its incarnations {former} and {life}"
                 ));
             }
         }
@@ -150,14 +150,14 @@ impl Scenario for InvitationScenario {
         self.config.timings().delay_bound()
     }
 
-    /// A silence that has to be noticed and proved, a turn, a task that does not come, and three
-    /// merges of which two leave somebody out; before that a drain and a rest.
+    /// A silence that has to be noticed and proved, a slot, a task that does not come, and three
+    /// merges of which two leave an agent out; before that a drain and a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
         let t = c.timings();
         let noticed = c.worst_case_failover(8) + c.detector().detection;
         let merge = c.detector().heartbeat + t.step() * 4 + c.worst_case_merge_with_losses();
-        let all = noticed + c.takeover() + merge * 3 + c.drain() + c.rest();
+        let all = noticed + c.takeover() + merge * 3 + c.drain() + c.cooldown();
         all + all * skew / 1_000_000 * 2
     }
 

@@ -1,6 +1,6 @@
 //! The reorganization under chaos: what the paper promises, where it promises it.
 //!
-//! Decided here: what is owed. In every history: once all is healed, the most important agent that
+//! Decided here: what is owed. In every history: once all is healed, the highest agent that
 //! may be elected coordinates, and all work under it (GM2); and after every step, that the count by
 //! which a voter works is durable. In histories that keep the paper's assumptions also, after every
 //! step, that two at work agree (GM1).
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     elections::reorganization::{
-        Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, Zeal,
+        Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, WhenAsked,
     },
     protocol::{AgentId, Member, MemberKind, Score, Timings},
     testkit::faults::SplitMix64,
@@ -45,9 +45,9 @@ enum Assumptions {
 
 impl ReorganizationScenario {
     /// The faults that the paper allows: crashes and recoveries at any time, duplicates, any order,
-    /// late timers, clocks that are a little off, and users who call for elections.
+    /// late timers, clocks that are a little off, and users that call for elections.
     ///
-    /// Not allowed: loss, cuts, long delays and pauses; members who come and go, and importance
+    /// Not allowed: loss, cuts, long delays and pauses; members that come and go, and scores
     /// that changes (stepping down changes it).
     pub const ALLOWED: [Fault; 8] = [
         Fault::Duplication,
@@ -70,7 +70,7 @@ impl ReorganizationScenario {
         let builder = config.to_builder();
         let builder = builder
             .drain(config.drain().min(short))
-            .rest(config.rest().min(short));
+            .cooldown(config.cooldown().min(short));
         Ok(Self {
             config: builder.build()?,
             assumptions: Assumptions::Broken,
@@ -78,7 +78,7 @@ impl ReorganizationScenario {
         })
     }
 
-    /// With timings and a zeal as the seed will.
+    /// With timings and a way to answer as the seed will.
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
@@ -89,13 +89,13 @@ impl ReorganizationScenario {
             1 => Timings::lan(),
             _ => Timings::in_process(),
         };
-        let zeal = if random.chance(300) {
-            Zeal::Eager
+        let when_asked = if random.chance(300) {
+            WhenAsked::Elect
         } else {
-            Zeal::Patient
+            WhenAsked::Answer
         };
         let config = ReorganizationConfig::builder();
-        Self::new(&config.timings(timings).zeal(zeal).build()?)
+        Self::new(&config.timings(timings).when_asked(when_asked).build()?)
     }
 
     /// A rule is broken on purpose.
@@ -146,14 +146,14 @@ impl Scenario for ReorganizationScenario {
         self.config.timings().delay_bound()
     }
 
-    /// A silence that has to be noticed and proved, standing back twice for somebody who does not
-    /// come, and three elections of which two fail at the end; before that a drain and a rest.
+    /// A silence that has to be noticed and proved, waiting twice for an agent that does not
+    /// come, and three elections of which two fail at the end; before that a drain and a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
         let t = c.timings();
         let noticed = c.detector().detection * 2 + t.jitter() * 2 + t.deadline();
         let elections = c.worst_case_election_with_losses() + t.deadline() + t.step() * 9;
-        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain() + c.rest();
+        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain() + c.cooldown();
         all + all * skew / 1_000_000 * 2
     }
 
@@ -178,7 +178,7 @@ impl Scenario for ReorganizationScenario {
             .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
     }
 
-    /// `DiskFirst`, and GM1, for all voters who live, hanging ones included. An observer is told last.
+    /// `DiskFirst`, and GM1, for all voters that are up, hanging ones included. An observer is told last.
     fn check(&mut self, world: &World<Reorganization>) -> Result<(), String> {
         let moves = Some(world.moves());
         if std::mem::replace(&mut self.checked, moves) == moves {
@@ -215,7 +215,7 @@ impl Scenario for ReorganizationScenario {
     }
 }
 
-/// No voter works by a count that its next life would not know.
+/// No voter works by a count that its next incarnation would not know.
 fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String> {
     let voter = world.known(id).and_then(|members| members.get(id));
     let leader = world.view(id).and_then(|view| view.leader);

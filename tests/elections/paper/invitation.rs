@@ -25,7 +25,7 @@ fn config() -> InvitationConfig {
     config.build().unwrap()
 }
 
-/// Agents "1" to "n", each as important as its number, each with a task of its own. Nobody is told
+/// Agents "1" to "n", each with its number as its score, each with a task of its own. Nobody is told
 /// of a crash but by silence.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
     world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
@@ -59,7 +59,7 @@ fn on_time() -> Conditions {
     network.in_any_order().duplication(100).build().unwrap()
 }
 
-/// All who live.
+/// All that are up.
 fn living(
     world: &World<InvitationElection>,
 ) -> impl Iterator<Item = (&AgentId, &InvitationElection)> {
@@ -69,7 +69,7 @@ fn living(
 
 type Groups<'a> = BTreeMap<&'a ElectionId, Vec<&'a InvitationElection>>;
 
-/// Who is in which group, in the Reorganization or Normal state.
+/// Which agent is in which group, in the Reorganization or Normal state.
 fn groups(world: &World<InvitationElection>) -> Groups<'_> {
     let mut groups = Groups::new();
     for (_, machine) in living(world) {
@@ -95,7 +95,7 @@ fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), Stri
     Ok(())
 }
 
-/// One group, all who live are Normal in it, and one of them coordinates it.
+/// One group, all that are up are Normal in it, and one of them coordinates it.
 fn one_group(world: &World<InvitationElection>) -> bool {
     let leads = |(id, m): (&AgentId, &InvitationElection)| m.coordinator() == Some(id);
     groups(world).len() == 1
@@ -172,7 +172,7 @@ fn several_groups_are_within_the_promise() {
     assert_eq!(world.believers(), ["4"]);
 }
 
-/// A pause is nothing special: who slept is in a group of its own for a while, or its members are.
+/// A pause is nothing special: an agent that was stalled is in a group of its own for a while, or its members are.
 #[test]
 fn who_pauses_is_merged_again() {
     let mut world = world(1, 3, on_time());
@@ -180,7 +180,7 @@ fn who_pauses_is_merged_again() {
     world.settle(MS(1_000)).unwrap();
     world.pause("3");
     world.run_for(MS(1_000));
-    assert_eq!(world.believers(), ["2"], "the belief of 3 has run out");
+    assert_eq!(world.believers(), ["2"], "the leadership of 3 has run out");
     world.resume("3");
     world.run_for(soon());
     assert_eq!(world.violation().map(ToString::to_string), None);
@@ -211,7 +211,7 @@ fn without_safe_storage_a_number_names_two_groups() {
     assert_eq!(second, first, "the same number, another group");
 }
 
-/// The group that a machine forms whose life begins with this record, knowing nobody.
+/// The group that a machine forms whose incarnation begins with this record, knowing no other agent.
 fn first_group_of_a_life(
     record: Option<actix_bully::elections::invitation::Count>,
 ) -> Option<ElectionId> {
@@ -259,10 +259,10 @@ fn a_merge_costs_3_messages_for_each_member() {
     }
 }
 
-/// Nobody works while a group is formed, so nobody waits for the dead: a coordinator brings those of
+/// No agent works while a group is formed, so none waits for the dead: a coordinator brings those of
 /// its members that may live.
 #[test]
-fn a_merge_waits_for_nobody_who_is_known_to_be_dead() {
+fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
     for seed in 0..20 {
         let certain = Detection::Certain(Duration::ZERO.into());
         let mut world = world_that_tells(certain, seed, 4, on_time());
@@ -307,9 +307,9 @@ fn a_cold_start_is_one_merge() {
     }
 }
 
-/// What a coordinator is told by those who are outside of its group can be read in the trace.
+/// What a coordinator is told by agents outside of its group can be read in the trace.
 #[test]
-fn everybody_says_where_it_stands() {
+fn every_agent_says_where_it_stands() {
     let mut world = world(1, 3, Conditions::delayed(MS(1)));
     *world.trace_mut() = Trace::new().with_repeated();
     world.settle(MS(1_000)).unwrap();

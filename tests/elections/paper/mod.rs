@@ -2,7 +2,7 @@
 //! assertion by assertion, and whether the machines keep it.
 //!
 //! The paper has two algorithms, with assertions of their own. Each is stated here as a predicate on
-//! the states of all who live, checked after every step of hundreds of runs in which agents crash
+//! the states of all that are up, checked after every step of hundreds of runs in which agents crash
 //! and recover; and each is shown to fall when one of its assumptions does.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -23,7 +23,7 @@ fn name(number: usize) -> AgentId {
     AgentId::new(&format!("{number}")).unwrap()
 }
 
-/// Agents crash and recover at random, for so long; then those who are down return, or not.
+/// Agents crash and recover at random, for so long; then those that are down return, or not.
 fn crash_and_recover<E: Election>(world: &mut World<E>, random: &mut SplitMix64, span: Duration) {
     let end = world.now().after(span);
     let all: Vec<AgentId> = world.agents().cloned().collect();
@@ -46,7 +46,7 @@ fn crash_and_recover<E: Election>(world: &mut World<E>, random: &mut SplitMix64,
     }
 }
 
-/// Whether all who have a value have the same.
+/// Whether all that have a value have the same.
 fn all_same<T: PartialEq>(values: impl IntoIterator<Item = T>) -> bool {
     let mut values = values.into_iter();
     let first = values.next();

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{
         Count, ElectionId, Halt, Reorganization, ReorganizationConfig, ReorganizationMessage,
-        Status, Task, Zeal,
+        Status, Task, WhenAsked,
     },
     protocol::{
         After, AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, Member,
@@ -22,15 +22,15 @@ use actix_bully::{
 use crate::paper::{MS, all_same, crash_and_recover, name};
 
 /// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
-fn config(zeal: Zeal) -> ReorganizationConfig {
+fn config(when_asked: WhenAsked) -> ReorganizationConfig {
     let config = ReorganizationConfig::builder().timings(Timings::in_process());
-    config.zeal(zeal).build().unwrap()
+    config.when_asked(when_asked).build().unwrap()
 }
 
-/// Agents "1" to "n", each as important as its number, each with a task of its own; delays of 0
-/// to d, in any order, some messages twice. Nobody is told of a crash but by silence.
-fn world(seed: u64, n: usize, zeal: Zeal) -> World<Reorganization> {
-    let config = config(zeal);
+/// Agents "1" to "n", each with its number as its score, each with a task of its own; delays of 0
+/// to d, in any order, some messages twice. No agent is told of a crash but by silence.
+fn world(seed: u64, n: usize, when_asked: WhenAsked) -> World<Reorganization> {
+    let config = config(when_asked);
     let d = config.timings().delay_bound();
     let network = Conditions::builder().delay(Duration::ZERO..=d);
     let network = network.in_any_order().duplication(100).build().unwrap();
@@ -48,7 +48,7 @@ fn world(seed: u64, n: usize, zeal: Zeal) -> World<Reorganization> {
         .build()
 }
 
-/// All who live.
+/// All that are up.
 fn living(world: &World<Reorganization>) -> impl Iterator<Item = (&AgentId, &Reorganization)> {
     let all = world.agents();
     all.filter_map(|id| Some((id, world.machine(id)?)))
@@ -102,21 +102,21 @@ fn gm1_holds_at_every_step_and_gm2_when_nothing_fails_any_more() {
     for seed in 0..400 {
         let mut random = SplitMix64::new(seed);
         let n = *random.pick(&[2, 3, 4, 5, 7]).unwrap();
-        let zeal = *random.pick(&[Zeal::Patient, Zeal::Eager]).unwrap();
-        let mut world = world(seed, n, zeal);
+        let when_asked = *random.pick(&[WhenAsked::Answer, WhenAsked::Elect]).unwrap();
+        let mut world = world(seed, n, when_asked);
         world.set_invariant(holds);
         crash_and_recover(&mut world, &mut random, MS(4_000));
-        world.run_for(soon(&config(zeal)));
+        world.run_for(soon(&config(when_asked)));
         assert_eq!(world.violation().map(ToString::to_string), None);
         assert!(gm2(&world), "seed {seed}: {:?}", holds(&world));
-        // "It is the most important one": what makes it a bully.
-        let highest = world.highest().expect("somebody lives").id;
+        // "It is the highest in rank": what makes it a bully.
+        let highest = world.highest().expect("one is up").id;
         assert_eq!(world.believers(), [highest], "seed {seed}");
     }
 }
 
 #[test]
-fn gm1_holds_when_whoever_says_something_decisive_dies_of_it() {
+fn gm1_holds_when_an_agent_dies_of_each_decisive_message() {
     let kinds = [
         "are_you_there",
         "there",
@@ -129,7 +129,7 @@ fn gm1_holds_when_whoever_says_something_decisive_dies_of_it() {
     ];
     for (seed, kind) in (0..).zip(kinds.into_iter().cycle().take(400)) {
         let mut random = SplitMix64::new(seed);
-        let mut world = world(seed, 5, Zeal::Patient);
+        let mut world = world(seed, 5, WhenAsked::Answer);
         world.set_invariant(holds);
         for _ in 0..12 {
             let spared = u32::try_from(random.below(4)).unwrap();
@@ -157,9 +157,9 @@ fn gm1_holds_when_whoever_says_something_decisive_dies_of_it() {
 #[test]
 fn a_cold_start_is_a_recovery() {
     for seed in 0..50 {
-        let mut world = world(seed, 5, Zeal::Patient);
+        let mut world = world(seed, 5, WhenAsked::Answer);
         world.set_invariant(holds);
-        let config = config(Zeal::Patient);
+        let config = config(WhenAsked::Answer);
         assert!(
             world.run_until(gm2, config.worst_case_election()),
             "seed {seed}"
@@ -177,7 +177,7 @@ fn a_cold_start_is_a_recovery() {
 }
 
 /// Assumption: safe storage. An election that was obeyed before a crash is not obeyed again by the
-/// next life, which might let an old coordinator come back; without the record it is.
+/// next incarnation, which might let an old coordinator come back; without the record it is.
 #[test]
 fn without_safe_storage_an_old_election_is_obeyed_again() {
     let obeys = |record: Option<Count>| {
@@ -188,7 +188,7 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
             score: Some(1.into()),
             birth: Birth::Restarted,
         };
-        let mut machine = Reorganization::new(me, &Arc::new(config(Zeal::Patient)), record);
+        let mut machine = Reorganization::new(me, &Arc::new(config(WhenAsked::Answer)), record);
         let mut members = Members::new(false);
         let up = |n, life| {
             let score = i32::try_from(n).unwrap().into();
@@ -225,7 +225,7 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
 /// Assumption: a node never pauses. The coordinator hangs, and comes back to a group with another.
 #[test]
 fn gm1_falls_when_a_node_pauses() {
-    let mut world = world(3, 3, Zeal::Patient);
+    let mut world = world(3, 3, WhenAsked::Answer);
     world.set_invariant(holds);
     world.settle(MS(1_000)).unwrap();
     world.pause("3");
@@ -242,7 +242,7 @@ fn gm1_falls_when_a_node_pauses() {
 #[test]
 fn gm1_falls_when_messages_take_longer_than_half_of_t() {
     let late = |millis: u64| {
-        let mut world = world(3, 3, Zeal::Patient);
+        let mut world = world(3, 3, WhenAsked::Answer);
         world.set_invariant(holds);
         world.settle(MS(1_000)).unwrap();
         for other in ["1", "2"] {
@@ -262,13 +262,13 @@ fn gm1_falls_when_messages_take_longer_than_half_of_t() {
 /// Assumption: the communication subsystem does not fail.
 #[test]
 fn gm1_falls_in_a_partition_and_rises_again_after_it() {
-    let mut world = world(3, 4, Zeal::Patient);
+    let mut world = world(3, 4, WhenAsked::Answer);
     world.settle(MS(1_000)).unwrap();
     world.partition([["1", "2"], ["3", "4"]]);
     world.run_for(MS(1_000));
     assert!(!gm1_coordinator(&world), "2 and 4 coordinate");
     world.heal();
-    world.run_for(soon(&config(Zeal::Patient)));
+    world.run_for(soon(&config(WhenAsked::Answer)));
     assert!(gm2(&world));
     assert_eq!(world.believers(), [name(4)]);
 }
@@ -278,7 +278,7 @@ fn gm1_falls_in_a_partition_and_rises_again_after_it() {
 fn gm1_holds_with_late_timers_and_clocks_that_are_off() {
     for seed in 0..100 {
         let mut random = SplitMix64::new(seed);
-        let mut world = world(seed, 4, Zeal::Patient);
+        let mut world = world(seed, 4, WhenAsked::Answer);
         world.set_invariant(holds);
         world.set_lateness(After::jittered(Duration::ZERO, MS(20)));
         for number in 1..=4 {
@@ -307,11 +307,11 @@ fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
     }
 }
 
-/// T + 6 d where somebody above is dead and all below answer. Each of the paper's steps takes as
+/// T + 6 d where an agent above is dead and all below answer. Each of the paper's steps takes as
 /// long as the slowest of those it calls: T for a dead one, 2 d for one that answers, and nothing
-/// where there is nobody to call.
+/// where there is no agent to call.
 fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
-    let config = config(Zeal::Patient);
+    let config = config(WhenAsked::Answer);
     let t = config.timings().deadline();
     let call = config.timings().delay_bound() * 2;
     let step = |dead: usize, alive: usize| match (dead, alive) {
@@ -319,7 +319,7 @@ fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
         (0, _) => call,
         _ => t,
     };
-    // Are you there; halt; then, to those who were halted, the new coordinator and the task.
+    // Are you there; halt; then, to those that were halted, the new coordinator and the task.
     let took = step(x, 0) + step(dead_below, a) + step(0, a) * 2;
     if x > 0 && a > 0 {
         let bound = match dead_below {
@@ -334,12 +334,12 @@ fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
 /// Those above the winner are dead, and the lowest `dead_below`; all others are there, and hold no
 /// election of their own.
 fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Duration) {
-    let config = config(Zeal::Patient);
+    let config = config(WhenAsked::Answer);
     let d = config.timings().delay_bound();
-    let mut world = world(1, n, Zeal::Patient);
+    let mut world = world(1, n, WhenAsked::Answer);
     world.set_conditions(Conditions::delayed(d));
     if winner == n {
-        // Its first start is the election, as long as those below have no wishes.
+        // Its first start is the election, as long as those below ask for none.
         world = at_the_winners_start(n);
         world.set_conditions(Conditions::delayed(d));
         world.run_for(Duration::ZERO);
@@ -363,7 +363,7 @@ fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Dur
 
 /// Only the highest can be elected.
 fn at_the_winners_start(n: usize) -> World<Reorganization> {
-    let config = Arc::new(config(Zeal::Patient));
+    let config = Arc::new(config(WhenAsked::Answer));
     let agent = |number: usize| {
         let score = (number == n).then(|| Score::from(1));
         Participant::voter(name(number), score, Arc::clone(&config))
@@ -375,11 +375,11 @@ fn at_the_winners_start(n: usize) -> World<Reorganization> {
         .build()
 }
 
-/// Why who obeys somebody refuses all below that one (G3): 3 recovers while 2 holds an election,
+/// Why an agent that obeys another one refuses all below that (`obey-one-election`): 3 recovers while 2 holds an election,
 /// and 2 dies having said its last words. In the paper, 1 would obey them.
 #[test]
 fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
-    let mut world = world(1, 3, Zeal::Patient);
+    let mut world = world(1, 3, WhenAsked::Answer);
     world.set_invariant(holds);
     world.set_conditions(Conditions::delayed(Duration::ZERO));
     world.settle(MS(1_000)).unwrap();
@@ -397,7 +397,7 @@ fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
     world.crash("2");
     let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);
     assert_eq!(under(&world), Some(Status::Election), "halted by 3");
-    world.run_for(soon(&config(Zeal::Patient)));
+    world.run_for(soon(&config(WhenAsked::Answer)));
     assert_eq!(world.violation().map(ToString::to_string), None);
     assert!(gm2(&world));
     assert_eq!(world.believers(), [name(3)]);

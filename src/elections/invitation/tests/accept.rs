@@ -1,4 +1,4 @@
-//! `Accept` and `Decline`: how a group is formed (I3, I5).
+//! `Accept` and `Decline`: how a group is formed: `merge-those-below`, `count-acceptances`.
 
 use super::*;
 
@@ -48,7 +48,11 @@ fn those_whom_others_bring_are_waited_for() {
     let mut me = with_a_group_of_three();
     assert_eq!(me.hear(HIGH, accept(5, ME)), NOTHING);
     assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING);
-    assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING, "a copy brings nobody");
+    assert_eq!(
+        me.hear(LOW, accept(5, ME)),
+        NOTHING,
+        "a copy brings no member"
+    );
     assert_eq!(
         me.later(200).fire(Timer::Accepts)[2],
         "eye high low: ready 5.me task 40"
@@ -66,12 +70,12 @@ fn when_only_the_dead_are_awaited_it_ends_soon() {
     assert_eq!(
         me.hear(HIGH, accept(5, ME)),
         ["set Accepts 27"],
-        "nobody may have heard of its next life"
+        "its next incarnation may not be known yet"
     );
 }
 
 #[test]
-fn who_declines_brings_nobody() {
+fn an_agent_that_declines_brings_no_member() {
     let mut me = with_a_group_of_three();
     assert_eq!(
         me.hear(HIGH, decline(5, ME, 9))[1],

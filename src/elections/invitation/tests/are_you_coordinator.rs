@@ -1,4 +1,4 @@
-//! `AreYouCoordinator` (I2): the answers, and the sign of life of one's own coordinator.
+//! `AreYouCoordinator`: `look-for-others`, and the sign that one's own coordinator is there.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn every_voter_says_where_it_stands() {
                 assert_eq!(said, ["follows low in term 2", "set Watch 250"]);
                 continue;
             }
-            "free" | "resting" | "witness" => "free",
+            "free" | "cooling down" | "witness" => "free",
             "asking" => "coordinates 0",
             "merging" => "merging",
             "leading" | "draining" => "coordinates 1",
@@ -25,7 +25,7 @@ fn every_voter_says_where_it_stands() {
 }
 
 #[test]
-fn the_dead_are_brought_to_nobody() {
+fn the_dead_are_not_brought() {
     let mut me = Kit::leading();
     assert_eq!(me.told(|m| m.suspect(&id(LOW), Incarnation(1))), NOTHING);
     let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
@@ -38,7 +38,7 @@ fn the_dead_are_brought_to_nobody() {
 }
 
 #[test]
-fn a_member_hears_that_its_coordinator_lives() {
+fn a_member_hears_that_its_coordinator_is_there() {
     assert_eq!(
         Kit::following().hear(HIGH, are_you_coordinator(7, HIGH, 9)),
         ["set Watch 250", "high: member of 7.high (to 7.high)"]

@@ -1,4 +1,4 @@
-//! `AreYouThere` and `There` (I7).
+//! `AreYouThere` and `There`: `miss-a-silent-coordinator`.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn asks() -> Kit {
 }
 
 #[test]
-fn who_belongs_watches_on_and_who_does_not_takes_its_turn() {
+fn a_member_watches_on_and_an_agent_that_is_none_waits_for_its_slot() {
     assert_eq!(asks().hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
     let said = asks().hear(HIGH, there(7, HIGH, false));
     assert_eq!(said[0], "has no leader since term 7");

@@ -33,7 +33,7 @@ fn a_coordinators_new_score_is_told_by_the_check() {
 #[test]
 fn who_is_free_or_merging_takes_its_turn_with_its_new_score() {
     for mut me in [Kit::free(), Kit::merging(), Kit::witness()] {
-        assert_eq!(me.set_score(6).last().unwrap(), "set Turn 54");
+        assert_eq!(me.set_score(6).last().unwrap(), "set Slot 54");
     }
     assert_eq!(Kit::free().set_score(None), NOTHING);
     assert_eq!(Kit::observer().set_score(6), NOTHING);
@@ -65,9 +65,9 @@ fn a_leader_drains_then_resigns_then_rests() {
         me.step(Input::Drained),
         [
             "lost the leadership of term 5: resigned",
-            "set Rest 60000",
+            "set Cooldown 60000",
             "all: resign 5.me for low",
-            "set Turn 662" // 2.5 T, and behind all who do not rest, and HIGH if it does
+            "set Slot 662" // 2.5 T, and after all that do not cool down, and HIGH if it does
         ]
     );
     assert_eq!(
@@ -107,19 +107,19 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
 }
 
 #[test]
-fn one_that_rests_forms_a_group_in_the_last_turn() {
-    let mut me = Kit::resting();
-    assert_eq!(me.later(661).fire(Timer::Turn), ["set Turn 1"]);
-    assert!(me.machine.cooldown.has_begun());
-    let said = me.later(1).fire(Timer::Turn);
+fn an_agent_that_cools_down_forms_a_group_in_the_last_slot() {
+    let mut me = Kit::cooling_down();
+    assert_eq!(me.later(661).fire(Timer::Slot), ["set Slot 1"]);
+    assert!(me.machine.core.cooldown.has_begun());
+    let said = me.later(1).fire(Timer::Slot);
     assert_eq!(said[2], "acquired the leadership in term 6", "{said:?}");
-    assert!(!me.machine.cooldown.has_begun());
+    assert!(!me.machine.core.cooldown.has_begun());
 }
 
 #[test]
-fn a_silent_coordinator_is_no_company_for_one_that_rests() {
+fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     let under_high = || {
-        let mut me = Kit::resting();
+        let mut me = Kit::cooling_down();
         me.hear(HIGH, invitation(7, HIGH, 9));
         me.hear(HIGH, ready(7, HIGH, 9));
         me
@@ -131,7 +131,7 @@ fn a_silent_coordinator_is_no_company_for_one_that_rests() {
     let said = silent(under_high());
     assert_eq!(
         said,
-        ["has no leader since term 7", "set Turn 644"],
+        ["has no leader since term 7", "set Slot 644"],
         "LOW is"
     );
     let mut me = under_high();
@@ -140,13 +140,13 @@ fn a_silent_coordinator_is_no_company_for_one_that_rests() {
 }
 
 #[test]
-fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
-    let mut me = Kit::resting();
-    assert_eq!(me.later(59_999).fire(Timer::Rest), ["set Rest 1"]);
-    assert_eq!(me.later(1).fire(Timer::Rest), ["set Turn 54"]);
+fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
+    let mut me = Kit::cooling_down();
+    assert_eq!(me.later(59_999).fire(Timer::Cooldown), ["set Cooldown 1"]);
+    assert_eq!(me.later(1).fire(Timer::Cooldown), ["set Slot 54"]);
     assert_eq!(
-        Kit::resting().step(Input::SetScore(Some(5.into()))),
-        ["set Turn 54"]
+        Kit::cooling_down().step(Input::SetScore(Some(5.into()))),
+        ["set Slot 54"]
     );
-    assert_eq!(Kit::resting().step(Input::Campaign)[0], "persist 6");
+    assert_eq!(Kit::cooling_down().step(Input::Campaign)[0], "persist 6");
 }

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::elections::invitation::state::{Reign, State};
+use crate::elections::invitation::state::State;
 
-/// The events of one life so far, and its running timers.
+/// The events of one incarnation so far, and its running timers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contract {
     leading: Option<Term>,
@@ -44,7 +44,10 @@ impl Contract {
                     self.armed.remove(timer);
                 }
                 Effect::Persist(record) => {
-                    assert!(record.count <= machine.record.count && machine.me.is_voter());
+                    assert!(
+                        record.count <= machine.core.numbers.record.count
+                            && machine.core.me.is_voter()
+                    );
                 }
             }
         }
@@ -55,7 +58,7 @@ impl Contract {
         assert_eq!(
             machine.status() == Status::Normal,
             view.leader.is_some(),
-            "who works has a leader"
+            "an agent that works has a leader"
         );
         assert_eq!(
             machine.coordinator().is_some(),
@@ -80,15 +83,15 @@ impl Contract {
                 assert_eq!(self.leading, None, "acquired twice");
                 self.leading = Some(*term);
                 self.leader = Some(Leader {
-                    id: machine.me.id.clone(),
-                    incarnation: machine.me.incarnation,
+                    id: machine.core.me.id.clone(),
+                    incarnation: machine.core.me.incarnation,
                     term: *term,
                 });
             }
             Event::Renewed { .. } => panic!("a new term is a new leadership"),
             Event::Draining { term, to } => {
                 assert_eq!(self.leading, Some(*term), "{event}");
-                assert_ne!(to.as_ref(), Some(&machine.me.id));
+                assert_ne!(to.as_ref(), Some(&machine.core.me.id));
             }
             Event::Lost { term, .. } => {
                 assert_eq!(self.leading, Some(*term), "{event}");
@@ -96,8 +99,12 @@ impl Contract {
             }
             Event::NewLeader(leader) => {
                 assert_eq!(self.leading, None, "follows while it leads");
-                assert_ne!(leader.id, machine.me.id, "follows itself");
-                assert_ne!(self.leader.as_ref(), Some(leader), "no news");
+                assert_ne!(leader.id, machine.core.me.id, "follows itself");
+                assert_ne!(
+                    self.leader.as_ref(),
+                    Some(leader),
+                    "it follows that one already"
+                );
                 assert!(self.highest <= leader.term, "{event}");
                 self.highest = leader.term;
                 self.leader = Some(leader.clone());
@@ -112,20 +119,26 @@ impl Contract {
 
     fn on_send(&self, machine: &InvitationElection, to: &To, message: &InvitationMessage) {
         match to {
-            To::One(id) => assert_ne!(*id, machine.me.id, "to itself: {message}"),
-            To::Set(ids) => assert!(!ids.is_empty() && !ids.contains(&machine.me.id)),
+            To::One(id) => assert_ne!(*id, machine.core.me.id, "to itself: {message}"),
+            To::Set(ids) => assert!(!ids.is_empty() && !ids.contains(&machine.core.me.id)),
             To::All => {}
         }
         let told = matches!(message, InvitationMessage::Decline(_));
-        assert!(machine.me.is_voter() || told, "an observer says: {message}");
-        let durable = message.group().count <= machine.record.count;
-        let is_own = message.group().id == machine.me.id;
+        assert!(
+            machine.core.me.is_voter() || told,
+            "an observer says: {message}"
+        );
+        let durable = message.group().count <= machine.core.numbers.record.count;
+        let is_own = message.group().id == machine.core.me.id;
         match message {
             InvitationMessage::AreYouCoordinator(_) | InvitationMessage::Ready(_) => {
                 assert!(is_own && durable && self.leading.is_some(), "{message}");
             }
             InvitationMessage::Resign(_) => {
-                assert!(is_own && self.leading.is_none(), "the belief ends first");
+                assert!(
+                    is_own && self.leading.is_none(),
+                    "the leadership ends first"
+                );
             }
             InvitationMessage::Invitation(_) => {
                 assert!(durable && self.leading.is_none(), "{message}");
@@ -143,21 +156,21 @@ impl Contract {
 fn needed(machine: &InvitationElection) -> BTreeSet<Timer> {
     let mut timers = BTreeSet::new();
     match &machine.state {
-        State::Free { turn: Some(_) } => timers.extend([Timer::Turn]),
-        State::Free { turn: None } => {
-            let stands = machine.has_begun() && machine.me.rank().is_some();
+        State::Free { slot: Some(_) } => timers.extend([Timer::Slot]),
+        State::Free { slot: None } => {
+            let can_lead = machine.stepped.is_some() && machine.core.me.rank().is_some();
             assert!(
-                !stands || machine.seen >= LAST_COUNT,
-                "it stands, and nothing will move it"
+                !can_lead || machine.core.numbers.seen >= LAST_COUNT,
+                "it can be elected, and nothing will move it"
             );
         }
         State::Candidate(_) => timers.extend([Timer::Accepts]),
         State::Member(_) => timers.extend([Timer::Watch]),
-        State::Leader(Reign { handover, .. }) => {
+        State::Leader(leading) => {
             timers.extend([Timer::Check]);
-            timers.extend(handover.as_ref().map(|_| Timer::Drain));
+            timers.extend(leading.handover.as_ref().map(|_| Timer::Drain));
         }
     }
-    timers.extend(machine.cooldown.has_begun().then_some(Timer::Rest));
+    timers.extend(machine.core.cooldown.has_begun().then_some(Timer::Cooldown));
     timers
 }

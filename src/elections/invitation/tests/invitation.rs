@@ -1,4 +1,4 @@
-//! `Invitation` (I4).
+//! `Invitation`: `join-from-above`.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn who_ranks_above_declines() {
         let said = me.hear(LOW, invitation(20, LOW, 1));
         match state {
             "observer" => assert_eq!(said, NOTHING),
-            "resting" | "witness" => assert!(said.contains(&"low: accepts 20.low".into())),
+            "cooling down" | "witness" => assert!(said.contains(&"low: accepts 20.low".into())),
             _ => assert_eq!(said, ["low: declines 20.low, knows 20"], "{state}"),
         }
     }
@@ -112,7 +112,7 @@ fn the_same_invitation_is_accepted_again() {
 }
 
 #[test]
-fn nobody_is_invited_by_himself_a_stranger_or_an_observer() {
+fn no_agent_is_invited_by_itself_a_stranger_or_an_observer() {
     let mut me = Kit::free();
     assert_eq!(me.hear(HIGH, invitation(20, ME, 5)), NOTHING);
     assert_eq!(me.hear(HIGH, invitation(20, "stranger", 99)), NOTHING);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn nobody_stays_in_the_group_of_one_whose_life_is_over() {
+fn no_agent_stays_in_the_group_of_an_ended_incarnation() {
     for mut me in [Kit::joining(), Kit::following()] {
         let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
         assert!(
@@ -39,8 +39,8 @@ fn the_dead_are_not_waited_for() {
 }
 
 #[test]
-fn who_stands_again_because_nobody_else_is_there_does_so_at_once() {
-    let mut me = Kit::resting();
+fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
+    let mut me = Kit::cooling_down();
     assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
     let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
     assert_eq!(said[0], "persist 6");

@@ -26,7 +26,7 @@ use super::*;
 use crate::{
     elections::numbered::fixture::{NOTHING, election, tell},
     protocol::{
-        Effect, EffectOf, Effects, Event, Member, Members, Role, Timings, To,
+        Effect, EffectOf, Effects, Event, Input, Member, Members, Role, Term, Timings, To,
         fixture::{EYE, HIGH, LOW, ME, admits, among, id},
     },
 };
@@ -58,7 +58,7 @@ impl Kit {
         Self::unborn(MemberKind::Voter, Some(5), lan())
     }
 
-    /// Its turn has not come: HIGH goes first.
+    /// Its slot has not come: HIGH goes first.
     fn free() -> Self {
         Self::voter().started()
     }
@@ -66,7 +66,7 @@ impl Kit {
     /// Coordinates a group of one, 4.me, and has asked all where they stand.
     fn asking() -> Self {
         let mut kit = Self::free();
-        kit.later(54).fire(Timer::Turn);
+        kit.later(54).fire(Timer::Slot);
         assert_eq!(kit.machine.group(), Some(&election(4, ME)));
         kit
     }
@@ -80,7 +80,7 @@ impl Kit {
         kit
     }
 
-    /// Coordinates LOW in 5.me; the check rests.
+    /// Coordinates LOW in 5.me; no check is under way.
     fn leading() -> Self {
         let mut kit = Self::merging();
         kit.hear(LOW, accept(5, ME));
@@ -94,8 +94,8 @@ impl Kit {
         kit
     }
 
-    /// Has stepped down, and rests.
-    fn resting() -> Self {
+    /// Has stepped down, and cools down.
+    fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained);
         kit
@@ -132,7 +132,7 @@ impl Kit {
             ("merging", Self::merging()),
             ("leading", Self::leading()),
             ("draining", Self::draining()),
-            ("resting", Self::resting()),
+            ("cooling down", Self::cooling_down()),
             ("joining", Self::joining()),
             ("following", Self::following()),
             ("witness", Self::witness()),
@@ -152,7 +152,11 @@ impl Kit {
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<InvitationElection>) -> Vec<String> {
-        if !admits(&self.machine.me.members, &self.machine.me.id, &input) {
+        if !admits(
+            &self.machine.core.me.members,
+            &self.machine.core.me.id,
+            &input,
+        ) {
             return Vec::new();
         }
         self.contract.before(&input);
@@ -163,20 +167,20 @@ impl Kit {
         effects.iter().filter_map(tell).collect()
     }
 
-    /// A message from that peer's first life.
+    /// A message from that peer's first incarnation.
     fn hear(&mut self, from: &str, message: impl Into<InvitationMessage>) -> Vec<String> {
-        self.hear_life(from, 1, message)
+        self.hear_incarnation(from, 1, message)
     }
 
-    fn hear_life(
+    fn hear_incarnation(
         &mut self,
         from: &str,
-        life: u64,
+        incarnation: u64,
         message: impl Into<InvitationMessage>,
     ) -> Vec<String> {
         self.step(Input::Received {
             from: id(from),
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             message: message.into(),
         })
     }

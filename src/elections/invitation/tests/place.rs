@@ -1,4 +1,4 @@
-//! `Place`: what a coordinator finds (I2).
+//! `Place`: what a coordinator finds, `look-for-others`.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn who_is_found_below_is_invited_when_all_have_answered() {
 }
 
 #[test]
-fn nobody_outside_is_nothing_to_do() {
+fn no_agent_outside_is_nothing_to_do() {
     let mut me = Kit::asking();
     assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
     assert_eq!(
@@ -123,7 +123,7 @@ fn an_answer_to_an_earlier_check_counts_for_nothing() {
 }
 
 #[test]
-fn who_leaves_anyway_invites_nobody() {
+fn a_coordinator_that_leaves_invites_no_agent() {
     let mut me = Kit::draining();
     me.later(60).fire(Timer::Check);
     me.hear(HIGH, place(5, None, Standing::Free));

@@ -1,4 +1,4 @@
-//! Thousands of random lives, nonsense included: nothing panics, and the contract holds.
+//! Thousands of random incarnations, nonsense included: nothing panics, and the contract holds.
 
 use super::*;
 use crate::testkit::faults::SplitMix64;
@@ -18,11 +18,11 @@ fn any_election(random: &mut SplitMix64, me: &Kit) -> ElectionId {
     if random.chance(1) {
         return election(u64::MAX - random.below(3), HIGH);
     }
-    let promised = me.machine.promised.clone();
+    let promised = me.machine.core.numbers.promised.clone();
     if let Some(promised) = promised.filter(|_| random.chance(500)) {
         return promised;
     }
-    let count = me.machine.seen.0.saturating_sub(2) + random.below(4);
+    let count = me.machine.core.numbers.seen.0.saturating_sub(2) + random.below(4);
     election(count, pick(random, &NAMES))
 }
 
@@ -30,7 +30,7 @@ fn any_message(random: &mut SplitMix64, me: &Kit, from: &str) -> InvitationMessa
     let mut group = any_election(random, me);
     let some = score(random).into();
     let score = random.chance(900).then_some(some);
-    let seen = Term(me.machine.seen.0.saturating_sub(1) + random.below(3));
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + random.below(3));
     let kind = random.below(9);
     if kind < 4 && random.chance(900) {
         group.id = id(from);
@@ -120,7 +120,7 @@ fn time_out(random: &mut SplitMix64, me: &mut Kit) -> Vec<String> {
     }
     let timer = pick(
         random,
-        &[Timer::Turn, Timer::Accepts, Timer::Watch, Timer::Check],
+        &[Timer::Slot, Timer::Accepts, Timer::Watch, Timer::Check],
     );
     me.fire(timer)
 }
@@ -131,7 +131,7 @@ fn live(random: &mut SplitMix64, me: &mut Kit) {
         0..=4 => {
             let from = pick(random, &NAMES);
             let message = any_message(random, me, from);
-            me.hear_life(from, 1 + random.below(2), message);
+            me.hear_incarnation(from, 1 + random.below(2), message);
         }
         5..=7 => drop(time_out(random, me)),
         8 => {

@@ -1,4 +1,4 @@
-//! `Ready` (I6).
+//! `Ready`: `hand-out-task`.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn an_observer_takes_the_word_of_the_latest_group() {
     assert_eq!(
         eye.later(250).fire(Timer::Watch),
         ["has no leader since term 9"],
-        "it asks nobody"
+        "it asks no member"
     );
     assert_eq!(
         eye.hear(HIGH, are_you_coordinator(7, HIGH, 9)),

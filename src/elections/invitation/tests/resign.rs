@@ -21,12 +21,12 @@ fn the_successor_that_is_named_forms_a_group_at_once() {
 }
 
 #[test]
-fn the_others_take_their_turn() {
+fn the_others_wait_for_their_slots() {
     let mut me = Kit::following();
     me.told(|m| m.set_score(&id(LOW), Some(6.into())));
     assert_eq!(
         me.hear(HIGH, resign(7, None)),
-        ["has no leader since term 7", "set Turn 54"],
+        ["has no leader since term 7", "set Slot 54"],
         "after LOW, and not after HIGH"
     );
 }

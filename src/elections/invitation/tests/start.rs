@@ -1,15 +1,15 @@
-//! `Start`, and the turn that follows (I1).
+//! `Start`, and the slot that follows: `form-by-rank`.
 
 use super::*;
 
 #[test]
-fn nothing_happens_before_life_begins() {
+fn nothing_happens_before_the_start() {
     let mut me = Kit::voter();
     assert_eq!(me.machine.status(), Status::Down);
     assert_eq!(me.hear(HIGH, are_you_coordinator(7, HIGH, 9)), NOTHING);
     assert_eq!(me.hear(HIGH, invitation(7, HIGH, 9)), NOTHING);
     assert_eq!(me.told(|_| ()), NOTHING);
-    assert_eq!(me.fire(Timer::Turn), NOTHING);
+    assert_eq!(me.fire(Timer::Slot), NOTHING);
     for wish in [
         Input::Campaign,
         Input::StepDown { to: None },
@@ -23,13 +23,13 @@ fn nothing_happens_before_life_begins() {
 #[test]
 fn who_is_not_the_first_is_free_until_its_turn_comes() {
     let mut me = Kit::voter();
-    assert_eq!(me.start(), ["set Turn 54"]);
+    assert_eq!(me.start(), ["set Slot 54"]);
     assert_eq!(
         (me.machine.status(), me.role()),
         (Status::Election, Role::Follower)
     );
-    assert_eq!(me.later(53).fire(Timer::Turn), ["set Turn 1"]);
-    assert_eq!(me.later(1).fire(Timer::Turn), FORMED);
+    assert_eq!(me.later(53).fire(Timer::Slot), ["set Slot 1"]);
+    assert_eq!(me.later(1).fire(Timer::Slot), FORMED);
 }
 
 /// A group of one, and the first check.
@@ -64,14 +64,14 @@ fn the_number_exceeds_what_the_snapshot_knows() {
 }
 
 #[test]
-fn who_cannot_be_elected_is_free_and_has_no_turn() {
+fn an_agent_that_cannot_be_elected_is_free_and_has_no_slot() {
     assert_eq!(Kit::unborn(MemberKind::Voter, None, lan()).start(), NOTHING);
     let mut eye = Kit::unborn(MemberKind::Observer, Some(99), lan());
     assert_eq!(eye.start(), NOTHING);
 }
 
 #[test]
-fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
+fn a_score_set_before_the_start_is_the_one_it_starts_with() {
     let mut me = Kit::unborn(MemberKind::Voter, None, lan());
     assert_eq!(me.set_score(10), NOTHING);
     assert_eq!(
@@ -93,6 +93,6 @@ fn a_second_start_is_a_snapshot_like_any_other() {
 #[test]
 fn at_the_end_of_the_counts_no_group_is_formed() {
     let mut me = Kit::free();
-    me.machine.seen = LAST_COUNT;
-    assert_eq!(me.later(54).fire(Timer::Turn), NOTHING);
+    me.machine.core.numbers.seen = LAST_COUNT;
+    assert_eq!(me.later(54).fire(Timer::Slot), NOTHING);
 }

@@ -5,12 +5,12 @@ use super::*;
 #[test]
 fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
     let all = [
-        Timer::Turn,
+        Timer::Slot,
         Timer::Check,
         Timer::Accepts,
         Timer::Watch,
         Timer::Drain,
-        Timer::Rest,
+        Timer::Cooldown,
     ];
     for (state, me) in Kit::states() {
         for timer in all {
@@ -29,11 +29,11 @@ fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
 }
 
 #[test]
-fn a_coordinator_that_slept_for_longer_than_others_wait_is_free_again() {
+fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
     let mut me = Kit::leading();
     assert_eq!(
         me.later(60 + 251).fire(Timer::Check),
-        ["lost the leadership of term 5: stalled", "set Turn 54"]
+        ["lost the leadership of term 5: stalled", "set Slot 54"]
     );
     let said = Kit::leading().later(60 + 250).fire(Timer::Check);
     assert_eq!(
@@ -55,7 +55,7 @@ fn one_that_never_hands_out_the_task_is_asked() {
 }
 
 #[test]
-fn a_belief_holds_for_l_without_another_step() {
+fn a_leadership_holds_for_the_detection_time_without_another_step() {
     let me = Kit::leading();
     let until = me.now.after(Duration::from_millis(250));
     assert_eq!(me.machine.view(me.now).valid_until, until);

@@ -1,4 +1,4 @@
-//! `Ack` and `Nack`: what a candidate makes of them (G2, G4, G6).
+//! `Ack` and `Nack`: what a candidate makes of them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `AreYouNormal` and its answers (G8, G10).
+//! `AreYouNormal` and its answers: `check-all-normal`, `answer-truthfully`.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn only_who_works_by_that_election_says_yes() {
 }
 
 #[test]
-fn who_works_under_somebody_else_says_no() {
+fn an_agent_that_works_under_another_one_says_no() {
     let mut me = Kit::following();
     assert_eq!(
         me.hear(LOW, are_you_normal(9, LOW, 1)),

@@ -1,9 +1,13 @@
-//! `AreYouThere` (G10).
+//! `AreYouThere`: `answer-truthfully`.
 
 use super::*;
 
 fn eager() -> ReorganizationConfig {
-    lan().to_builder().zeal(Zeal::Eager).build().unwrap()
+    lan()
+        .to_builder()
+        .when_asked(WhenAsked::Elect)
+        .build()
+        .unwrap()
 }
 
 #[test]
@@ -13,12 +17,12 @@ fn every_voter_is_there_in_every_state() {
         let said = me.hear(LOW, are_you_there(9, LOW, 1));
         match state {
             "observer" => assert_eq!(said, NOTHING),
-            "resting" | "witness" => assert_eq!(said, ["low: there, not standing 9.low"]),
+            "cooling down" | "witness" => assert_eq!(said, ["low: there, not standing 9.low"]),
             _ => assert_eq!(said, ["low: there 9.low"], "{state}"),
         }
         assert_eq!(
             me.machine.state, before,
-            "who is asked starts nothing: {state}"
+            "an agent that is asked begins nothing: {state}"
         );
     }
 }

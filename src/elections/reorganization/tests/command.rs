@@ -55,7 +55,7 @@ fn a_candidate_begins_again_with_its_new_score() {
 }
 
 #[test]
-fn who_stands_back_stands_again_with_a_higher_score() {
+fn an_agent_that_waits_holds_an_election_with_a_higher_score() {
     for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
         assert_eq!(me.set_score(4), NOTHING);
         assert_eq!(me.set_score(6).last().unwrap(), "set Answer 200");
@@ -96,9 +96,9 @@ fn a_leader_drains_then_resigns_then_rests() {
         me.step(Input::Drained),
         [
             "lost the leadership of term 4: resigned",
-            "set Rest 60000",
+            "set Cooldown 60000",
             "all: resign 4.me for low",
-            "set Takeover 662" // 2.5 T, and behind all who do not rest, and HIGH if it does
+            "set Takeover 662" // 2.5 T, and after all that do not cool down, and HIGH if it does
         ]
     );
     assert_eq!(
@@ -136,39 +136,42 @@ fn who_does_not_lead_has_nothing_to_hand_over() {
 }
 
 #[test]
-fn one_that_rests_stands_again_when_its_time_has_come_or_it_is_told_to() {
-    let mut me = Kit::resting();
-    assert_eq!(me.later(59_999).fire(Timer::Rest), ["set Rest 1"]);
+fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
+    let mut me = Kit::cooling_down();
+    assert_eq!(me.later(59_999).fire(Timer::Cooldown), ["set Cooldown 1"]);
     assert_eq!(
-        me.later(1).fire(Timer::Rest).last().unwrap(),
+        me.later(1).fire(Timer::Cooldown).last().unwrap(),
         "set Answer 200"
     );
-    for wish in [Input::Campaign, Input::SetScore(Some(5.into()))] {
-        assert_eq!(Kit::resting().step(wish).last().unwrap(), "set Answer 200");
+    for command in [Input::Campaign, Input::SetScore(Some(5.into()))] {
+        assert_eq!(
+            Kit::cooling_down().step(command).last().unwrap(),
+            "set Answer 200"
+        );
     }
 }
 
 #[test]
-fn one_that_rests_holds_an_election_in_the_last_turn() {
-    let mut me = Kit::resting();
+fn an_agent_that_cools_down_holds_an_election_in_the_last_slot() {
+    let mut me = Kit::cooling_down();
     assert_eq!(me.later(661).fire(Timer::Takeover), ["set Takeover 1"]);
-    assert!(me.machine.cooldown.has_begun());
+    assert!(me.machine.core.cooldown.has_begun());
     assert_eq!(
         me.later(1).fire(Timer::Takeover),
         ["persist 5", "high: are you there? 5.me", "set Answer 200"]
     );
     assert!(
-        !me.machine.cooldown.has_begun(),
+        !me.machine.core.cooldown.has_begun(),
         "it has let all others go first"
     );
-    let mut me = Kit::resting();
+    let mut me = Kit::cooling_down();
     me.set_score(None);
     assert_eq!(me.later(662).fire(Timer::Takeover), NOTHING);
 }
 
-/// ME rests, and works under HIGH.
-fn resting_under_high() -> Kit {
-    let mut me = Kit::resting();
+/// ME cools down, and works under HIGH.
+fn cooling_down_under_high() -> Kit {
+    let mut me = Kit::cooling_down();
     me.hear(HIGH, halt(7, HIGH, 9));
     me.hear(HIGH, new_coordinator(7, HIGH));
     me.hear(HIGH, ready(7, HIGH, 9));
@@ -177,8 +180,8 @@ fn resting_under_high() -> Kit {
 }
 
 #[test]
-fn a_silent_coordinator_is_no_company_for_one_that_rests() {
-    let mut me = resting_under_high();
+fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
+    let mut me = cooling_down_under_high();
     me.later(250).fire(Timer::Watch);
     let said = me.later(200).fire(Timer::Watch);
     assert_eq!(
@@ -186,7 +189,7 @@ fn a_silent_coordinator_is_no_company_for_one_that_rests() {
         ["has no leader since term 7", "set Takeover 662"],
         "LOW is"
     );
-    let mut me = resting_under_high();
+    let mut me = cooling_down_under_high();
     me.told(|m| m.down(&id(LOW), Incarnation(1)));
     me.later(250).fire(Timer::Watch);
     let said = me.later(200).fire(Timer::Watch);
@@ -195,7 +198,7 @@ fn a_silent_coordinator_is_no_company_for_one_that_rests() {
 
 #[test]
 fn nor_is_one_who_was_silent_after_its_halt() {
-    let mut me = Kit::resting();
+    let mut me = Kit::cooling_down();
     me.told(|m| m.down(&id(LOW), Incarnation(1)));
     me.hear(HIGH, halt(7, HIGH, 9));
     let said = me.later(500).fire(Timer::Takeover);
@@ -203,7 +206,7 @@ fn nor_is_one_who_was_silent_after_its_halt() {
 }
 
 #[test]
-fn with_nobody_else_there_who_resigned_comes_back() {
+fn an_agent_that_is_alone_comes_back_after_it_has_resigned() {
     let mut me = Kit::draining();
     me.told(|m| m.down(&id(LOW), Incarnation(1)));
     me.told(|m| m.down(&id(HIGH), Incarnation(1)));

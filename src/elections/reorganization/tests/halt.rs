@@ -1,4 +1,4 @@
-//! `Halt` (G3).
+//! `Halt`: `obey-one-election`.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn an_older_election_is_refused_and_told_the_count_to_exceed() {
 }
 
 #[test]
-fn a_former_life_may_have_obeyed_what_the_record_says() {
+fn a_former_incarnation_may_have_obeyed_what_the_record_says() {
     let mut me = Kit::witness();
     assert_eq!(
         me.hear(LOW, halt(3, LOW, 1)),
@@ -66,7 +66,7 @@ fn who_ranks_below_is_refused_and_learns_of_it() {
         let nack = "low: halt nack 20.low, knows 20";
         match state {
             "observer" => assert_eq!(said, NOTHING),
-            "resting" | "witness" => assert!(said.contains(&"low: halt ack 20.low".into())),
+            "cooling down" | "witness" => assert!(said.contains(&"low: halt ack 20.low".into())),
             "asking" | "halting" | "reorganizing" | "readying" => {
                 assert_eq!(said, [nack], "{state}");
             }
@@ -154,7 +154,7 @@ fn who_may_still_hear_of_one_above_lets_those_below_wait() {
 }
 
 #[test]
-fn of_those_who_wait_the_most_important_one_is_obeyed() {
+fn of_the_halters_that_wait_the_highest_is_obeyed() {
     let mut me = with_mid(Kit::voter());
     me.members.join([Member::up(
         id("mid2"),
@@ -207,14 +207,14 @@ fn a_later_election_of_the_same_agent_takes_the_place() {
 }
 
 #[test]
-fn nobody_speaks_in_the_name_of_another_ones_election() {
+fn no_agent_speaks_in_the_name_of_another_ones_election() {
     let mut me = Kit::asking();
     assert_eq!(me.hear(HIGH, halt(8, LOW, 9)), NOTHING);
     assert_eq!(me.hear("stranger", halt(8, "stranger", 9)), NOTHING);
     assert_eq!(
         me.hear(EYE, halt(8, EYE, 99)),
         NOTHING,
-        "an observer leads nobody"
+        "an observer leads no agent"
     );
     assert_eq!(
         me.hear(HIGH, halt(u64::MAX, HIGH, 9)),

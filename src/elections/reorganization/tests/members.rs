@@ -36,7 +36,7 @@ fn the_end_of_one_who_has_answered_already_changes_nothing() {
 }
 
 #[test]
-fn nobody_stands_back_for_one_who_is_down() {
+fn no_agent_waits_for_one_that_is_down() {
     for mut me in [Kit::deferring(), Kit::halted()] {
         assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
         let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
@@ -52,7 +52,7 @@ fn nobody_stands_back_for_one_who_is_down() {
 }
 
 #[test]
-fn nobody_works_under_one_whose_life_is_over() {
+fn no_agent_works_under_an_ended_incarnation() {
     let mut me = Kit::following();
     let said = me.told(|m| m.up(&id(HIGH), Incarnation(2)));
     assert_eq!(said[0], "has no leader since term 7", "superseded");
@@ -71,8 +71,8 @@ fn a_guess_is_a_reason_to_ask_at_once() {
 }
 
 #[test]
-fn who_stands_again_because_nobody_else_is_there_does_so_at_once() {
-    let mut me = Kit::resting();
+fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
+    let mut me = Kit::cooling_down();
     assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
     let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
     assert_eq!(said.last().unwrap(), "set Answer 27");
@@ -87,7 +87,7 @@ fn one_who_has_come_above_meanwhile_is_asked_before_anybody_is_halted() {
 }
 
 #[test]
-fn what_was_heard_of_somebodys_importance_yields_to_a_newer_snapshot() {
+fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
     let mut me = Kit::asking();
     me.hear(LOW, are_you_there(3, LOW, 6));
     me.told(|_| ());

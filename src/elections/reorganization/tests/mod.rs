@@ -27,7 +27,7 @@ use super::*;
 use crate::{
     elections::numbered::fixture::{NOTHING, election, tell},
     protocol::{
-        Effect, EffectOf, Effects, Event, Member, Members, Role, Timings, To,
+        Effect, EffectOf, Effects, Event, Input, Member, Members, Role, Term, Timings, To,
         fixture::{EYE, HIGH, LOW, ME, admits, among, id},
     },
 };
@@ -59,12 +59,12 @@ impl Kit {
         Self::unborn(MemberKind::Voter, Some(5), lan())
     }
 
-    /// G1: has asked HIGH in the election 4.me.
+    /// Has asked HIGH in the election 4.me.
     fn asking() -> Self {
         Self::voter().started()
     }
 
-    /// G2: HIGH is dead; has halted LOW, and called HIGH's next life in vain, in 4.me.
+    /// HIGH is dead; has halted LOW, and called HIGH's next incarnation in vain, in 4.me.
     fn halting() -> Self {
         let mut kit = Self::asking();
         kit.later(200).fire(Timer::Answer);
@@ -72,7 +72,7 @@ impl Kit {
         kit
     }
 
-    /// G4: LOW is halted.
+    /// LOW is halted.
     fn reorganizing() -> Self {
         let mut kit = Self::halting();
         kit.hear(LOW, ack(Call::Halt));
@@ -80,7 +80,7 @@ impl Kit {
         kit
     }
 
-    /// G6: LOW knows who coordinates.
+    /// LOW knows its coordinator.
     fn readying() -> Self {
         let mut kit = Self::reorganizing();
         kit.hear(LOW, ack(Call::NewCoordinator));
@@ -101,8 +101,8 @@ impl Kit {
         kit
     }
 
-    /// Has stepped down, and rests.
-    fn resting() -> Self {
+    /// Has stepped down, and cools down.
+    fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained);
         kit
@@ -161,7 +161,7 @@ impl Kit {
             ("readying", Self::readying()),
             ("leading", Self::leading()),
             ("draining", Self::draining()),
-            ("resting", Self::resting()),
+            ("cooling down", Self::cooling_down()),
             ("deferring", Self::deferring()),
             ("halted", Self::halted()),
             ("pausing", Self::pausing()),
@@ -184,7 +184,11 @@ impl Kit {
 
     /// One input; every step is held against the contract.
     fn step(&mut self, input: InputOf<Reorganization>) -> Vec<String> {
-        if !admits(&self.machine.me.members, &self.machine.me.id, &input) {
+        if !admits(
+            &self.machine.core.me.members,
+            &self.machine.core.me.id,
+            &input,
+        ) {
             return Vec::new();
         }
         self.contract.before(&input);
@@ -195,20 +199,20 @@ impl Kit {
         effects.iter().filter_map(tell).collect()
     }
 
-    /// A message from that peer's first life.
+    /// A message from that peer's first incarnation.
     fn hear(&mut self, from: &str, message: impl Into<ReorganizationMessage>) -> Vec<String> {
-        self.hear_life(from, 1, message)
+        self.hear_incarnation(from, 1, message)
     }
 
-    fn hear_life(
+    fn hear_incarnation(
         &mut self,
         from: &str,
-        life: u64,
+        incarnation: u64,
         message: impl Into<ReorganizationMessage>,
     ) -> Vec<String> {
         self.step(Input::Received {
             from: id(from),
-            incarnation: Incarnation(life),
+            incarnation: Incarnation(incarnation),
             message: message.into(),
         })
     }

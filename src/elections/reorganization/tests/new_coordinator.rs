@@ -1,4 +1,4 @@
-//! `NewCoordinator` (G5).
+//! `NewCoordinator`: `join-own-halter`.
 
 use super::*;
 

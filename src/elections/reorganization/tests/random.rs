@@ -1,4 +1,4 @@
-//! Thousands of random lives, nonsense included: nothing panics, and the contract holds.
+//! Thousands of random incarnations, nonsense included: nothing panics, and the contract holds.
 
 use super::*;
 use crate::testkit::faults::SplitMix64;
@@ -18,11 +18,11 @@ fn any_election(random: &mut SplitMix64, me: &Kit) -> ElectionId {
     if random.chance(1) {
         return election(u64::MAX - random.below(3), HIGH);
     }
-    let promised = me.machine.promised.clone();
+    let promised = me.machine.core.numbers.promised.clone();
     if let Some(promised) = promised.filter(|_| random.chance(500)) {
         return promised;
     }
-    let count = me.machine.seen.0.saturating_sub(2) + random.below(4);
+    let count = me.machine.core.numbers.seen.0.saturating_sub(2) + random.below(4);
     election(count, pick(random, &NAMES))
 }
 
@@ -31,7 +31,7 @@ fn any_message(random: &mut SplitMix64, me: &Kit, from: &str) -> ReorganizationM
     let call = pick(random, &[Call::Halt, Call::NewCoordinator, Call::Ready]);
     let some = score(random).into();
     let score = random.chance(900).then_some(some);
-    let seen = Term(me.machine.seen.0.saturating_sub(1) + random.below(3));
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + random.below(3));
     let kind = random.below(11);
     if kind < 5 && random.chance(900) {
         election.id = id(from);
@@ -130,7 +130,7 @@ fn live(random: &mut SplitMix64, me: &mut Kit) {
         0..=4 => {
             let from = pick(random, &NAMES);
             let message = any_message(random, me, from);
-            me.hear_life(from, 1 + random.below(2), message);
+            me.hear_incarnation(from, 1 + random.below(2), message);
         }
         5..=7 => drop(time_out(random, me)),
         8 => {
@@ -141,8 +141,8 @@ fn live(random: &mut SplitMix64, me: &mut Kit) {
         _ => {
             let to = random.chance(500).then(|| id(pick(random, &NAMES)));
             let score = random.chance(800).then(|| score(random).into());
-            let wish = pick(random, &[0, 1, 2, 3]);
-            me.step(match wish {
+            let command = pick(random, &[0, 1, 2, 3]);
+            me.step(match command {
                 0 => Input::Campaign,
                 1 => Input::SetScore(score),
                 2 => Input::StepDown { to },
@@ -162,8 +162,8 @@ fn whatever_comes_the_contract_holds() {
         } else {
             MemberKind::Voter
         };
-        let zeal = pick(&mut random, &[Zeal::Patient, Zeal::Eager]);
-        let config = lan().to_builder().zeal(zeal).build().unwrap();
+        let when_asked = pick(&mut random, &[WhenAsked::Answer, WhenAsked::Elect]);
+        let config = lan().to_builder().when_asked(when_asked).build().unwrap();
         let score = random.chance(900).then(|| score(&mut random));
         let mut me = Kit::unborn(kind, score, config).started();
         for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! `Ready` (G7).
+//! `Ready`: `work-for-own-coordinator`.
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn an_observer_takes_the_word_of_the_latest_coordinator() {
     assert_eq!(
         eye.later(250).fire(Timer::Watch),
         ["has no leader since term 9"],
-        "it asks nobody"
+        "it asks no member"
     );
     assert_eq!(
         eye.hear(LOW, are_you_normal(8, LOW, 1)),

@@ -17,13 +17,13 @@ fn the_successor_that_is_named_begins_at_once() {
         assert_eq!(
             said[said.len() - 2],
             "high low: halt 8.me score 5",
-            "who has resigned ranks below all"
+            "an agent that has resigned ranks below all"
         );
     }
 }
 
 #[test]
-fn the_others_wait_for_their_turn() {
+fn the_others_wait_for_their_slots() {
     let mut me = Kit::following();
     assert_eq!(
         me.hear(HIGH, resign(Some(LOW))),

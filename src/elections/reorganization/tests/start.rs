@@ -1,27 +1,27 @@
-//! `Start`: G0 and G1, boot and recovery alike.
+//! `Start`: `recover-on-start` and `ask-those-above`, boot and recovery alike.
 
 use super::*;
 
 #[test]
-fn nothing_happens_before_life_begins() {
+fn nothing_happens_before_the_start() {
     let mut me = Kit::voter();
     assert_eq!(me.machine.status(), Status::Down);
     assert_eq!(me.hear(HIGH, are_you_there(1, HIGH, 9)), NOTHING);
     assert_eq!(me.hear(HIGH, halt(7, HIGH, 9)), NOTHING);
     assert_eq!(me.told(|_| ()), NOTHING);
     assert_eq!(me.fire(Timer::Answer), NOTHING);
-    for wish in [
+    for command in [
         Input::Campaign,
         Input::StepDown { to: None },
         Input::Drained,
     ] {
-        assert_eq!(me.step(wish), NOTHING);
+        assert_eq!(me.step(command), NOTHING);
     }
     assert_eq!(me.machine.status(), Status::Down);
 }
 
 #[test]
-fn a_life_begins_with_a_new_count_and_a_question_to_all_above() {
+fn an_incarnation_begins_with_a_new_count_and_a_question_to_all_above() {
     let mut me = Kit::voter();
     assert_eq!(
         me.start(),
@@ -76,7 +76,7 @@ fn one_alone_leads_at_once() {
 }
 
 #[test]
-fn a_next_life_of_one_that_is_certainly_down_is_awaited_for_3_d_only() {
+fn a_next_incarnation_of_one_that_is_known_to_be_down_is_awaited_for_3_d_only() {
     let mut me = Kit::voter();
     me.members.down(&id(HIGH), Incarnation(1));
     assert_eq!(me.start().last().unwrap(), "set Answer 27");
@@ -98,7 +98,7 @@ fn who_cannot_be_elected_is_idle() {
 }
 
 #[test]
-fn a_score_set_before_life_begins_is_the_one_it_begins_with() {
+fn a_score_set_before_the_start_is_the_one_it_starts_with() {
     let mut me = Kit::unborn(MemberKind::Voter, None, lan());
     assert_eq!(me.set_score(10), NOTHING);
     assert_eq!(me.start()[1], "high low: halt 4.me score 10");
@@ -116,6 +116,6 @@ fn a_second_start_is_a_snapshot_like_any_other() {
 #[test]
 fn at_the_end_of_the_counts_no_election_is_held() {
     let mut me = Kit::voter();
-    me.machine.seen = LAST_COUNT;
+    me.machine.core.numbers.seen = LAST_COUNT;
     assert_eq!(me.start(), NOTHING);
 }

@@ -1,9 +1,9 @@
-//! `There`: the answers to G1's question, and to that of a member that misses its coordinator.
+//! `There`: the answers to a candidate's question, and to that of a member that misses its coordinator.
 
 use super::*;
 
 #[test]
-fn who_hears_of_one_above_stands_back_for_two_and_a_half_t() {
+fn an_agent_that_hears_from_one_above_waits_for_two_and_a_half_t() {
     let mut me = Kit::asking();
     assert_eq!(me.hear(HIGH, there(Some(9))), ["set Takeover 500"]);
     assert_eq!(
@@ -46,7 +46,7 @@ fn once_only_the_dead_are_awaited_it_is_for_3_d() {
 }
 
 #[test]
-fn who_turns_out_to_rank_below_is_halted_and_not_waited_for() {
+fn an_agent_that_turns_out_to_rank_below_is_halted_and_not_waited_for() {
     for score in [None, Some(4)] {
         let mut me = Kit::asking();
         let said = me.hear(HIGH, there(score));

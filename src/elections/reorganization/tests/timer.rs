@@ -1,4 +1,4 @@
-//! Timers: silences, checks and waits that are over (G1, G2, G4, G6, G8, G9).
+//! Timers: silences, checks and waits that are over.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
         Timer::Check,
         Timer::Watch,
         Timer::Drain,
-        Timer::Rest,
+        Timer::Cooldown,
     ];
     for (state, me) in Kit::states() {
         for timer in all {
@@ -74,7 +74,7 @@ fn a_coordinator_checks_all_again_and_again() {
 }
 
 #[test]
-fn a_coordinator_that_slept_for_longer_than_others_wait_starts_again() {
+fn a_coordinator_that_was_stalled_for_longer_than_others_wait_starts_again() {
     let mut me = Kit::leading();
     assert_eq!(
         me.later(60 + 251).fire(Timer::Check),
@@ -136,7 +136,7 @@ fn a_halted_witness_is_idle_when_nothing_comes_of_it() {
 }
 
 #[test]
-fn a_belief_holds_for_l_without_another_step() {
+fn a_leadership_holds_for_the_detection_time_without_another_step() {
     let me = Kit::leading();
     let until = me.now.after(Duration::from_millis(250));
     assert_eq!(me.machine.view(me.now).valid_until, until);

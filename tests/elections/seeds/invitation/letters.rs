@@ -1,4 +1,4 @@
-//! Letters that nobody sent: scenarios 23, 24 and 27, on agents.
+//! Forged messages: scenarios 23, 24 and 27, on agents.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn s24_a_stale_call_from_below_has_no_effect() {
 }
 
 #[test]
-fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
     once(|| async {
         let mut cluster = led_twice(1).await;
         let message = || {

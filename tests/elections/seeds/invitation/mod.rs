@@ -25,7 +25,7 @@ use super::{
 /// T = 200 ms, d = 9 ms.
 fn config() -> InvitationConfig {
     let config = InvitationConfig::builder().timings(Timings::lan());
-    config.rest(MS(2_000)).build().unwrap()
+    config.cooldown(MS(2_000)).build().unwrap()
 }
 
 fn agents(n: usize) -> Setting<InvitationElection> {
@@ -86,7 +86,7 @@ fn s03_all_start_together_and_the_highest_leads() {
         let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
         let messages = world.trace().election_messages_since(Checkpoint::default());
-        // One merge of four; a second one of all if somebody was not yet there for the first.
+        // One merge of four; a second one of all if one was not yet there for the first.
         assert!(
             messages <= 2 * 3 * 4 + 4,
             "{messages}\n{}",
@@ -284,7 +284,10 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
         let lost = first("e", resigned);
         let next = first("d", |event| matches!(event, Event::Acquired { .. }));
         let gap = next.since(lost);
-        assert!(lost < next, "the belief ends before the next one begins");
+        assert!(
+            lost < next,
+            "the leadership ends before the next one begins"
+        );
         assert!(gap <= config().timings().delay_bound() * 5, "{gap:?}");
         world.set_score("e", Some(5.into()));
         leads(&mut world, "e");
@@ -297,7 +300,7 @@ fn s16_who_steps_down_rests_for_a_while() {
     leads(&mut world, "c");
     world.step_down("c", Some("a".parse().unwrap()));
     world.run_for(MS(1));
-    leads(&mut world, "b"); // the one that was named begins, the most important one wins
+    leads(&mut world, "b"); // the one that was named begins, the highest in rank wins
     world.run_for(SECONDS(1));
     leads(&mut world, "b");
     world.run_for(SECONDS(1));
@@ -305,7 +308,7 @@ fn s16_who_steps_down_rests_for_a_while() {
 }
 
 #[test]
-fn s17_nobody_can_be_elected_until_somebody_can() {
+fn s17_no_agent_leads_until_one_can_be_elected() {
     let mut setting = agents(3);
     setting.scores = vec![None; 3];
     let mut world = setting.checked(1);
@@ -321,7 +324,7 @@ fn s17_nobody_can_be_elected_until_somebody_can() {
 /// How often a score goes up and down again.
 const SWINGS: usize = 20;
 
-/// It has no patience: whenever somebody else ranks highest that one leads, if it lasts as long.
+/// It has no grace period: whenever another agent ranks highest that one leads, if it lasts as long.
 #[test]
 fn s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_crosses() {
     for seed in seeds() {

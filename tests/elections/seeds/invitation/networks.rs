@@ -69,8 +69,8 @@ fn s20_copies_that_come_after_the_election_change_nothing() {
     }
 }
 
-/// A limit: who does not hear its coordinator for L, and has lost the question or the answer then,
-/// leaves; so with so much loss somebody is always on its way. It settles once the loss ends.
+/// A limit: an agent that does not hear its coordinator for the detection time, and has lost the question or the answer then,
+/// leaves; so with so much loss one is always on its way. It settles once the loss ends.
 #[test]
 fn s21_with_15_percent_loss_it_settles_when_the_loss_ends() {
     for seed in seeds() {
@@ -97,10 +97,10 @@ const KINDS: [&str; 9] = [
     "resign",
 ];
 
-/// Four agents; who steps down rests for long.
+/// Four agents; one that steps down has a long cool-down.
 fn four(seed: u64) -> World<InvitationElection> {
     let mut setting = agents(4);
-    let config = setting.config.to_builder().rest(SECONDS(60));
+    let config = setting.config.to_builder().cooldown(SECONDS(60));
     setting.config = Arc::new(config.build().unwrap());
     setting.checked(seed)
 }
@@ -170,7 +170,7 @@ fn two_merge(world: &mut World<InvitationElection>) {
     world.campaign("d");
 }
 
-/// And it lasts, whatever the loss made somebody do.
+/// And it lasts, whatever the loss made an agent do.
 #[track_caller]
 fn recovers(world: &mut World<InvitationElection>, leader: &str) {
     world.heal();
@@ -227,7 +227,7 @@ fn s25_who_missed_the_election_is_found_by_the_next_check() {
     }
 }
 
-/// The task is repeated by the check (I6), without another group.
+/// The task is repeated by the check (`hand-out-task`), without another group.
 #[test]
 fn s25_who_missed_the_task_gets_it_by_the_next_check() {
     for seed in seeds() {

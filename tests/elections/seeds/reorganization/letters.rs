@@ -1,4 +1,4 @@
-//! Letters that nobody sent: scenarios 23, 24 and 27, on agents.
+//! Forged messages: scenarios 23, 24 and 27, on agents.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn up_to(term: Term) -> impl Iterator<Item = Term> {
     (1..=term.0).map(Term)
 }
 
-/// All that an earlier election can have made somebody answer; of the present one what was called
+/// All that an earlier election can have made an agent answer; of the present one what was called
 /// is done.
 fn answers(count: Term, is_over: bool) -> Vec<ReorganizationMessage> {
     let election = || ElectionId { count, id: id(5) };
@@ -156,7 +156,7 @@ fn s24_a_stale_call_from_below_has_no_effect() {
 }
 
 #[test]
-fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
     once(|| async {
         let mut cluster = led_twice(1).await;
         let message = || {

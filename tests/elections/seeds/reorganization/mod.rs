@@ -26,7 +26,7 @@ use super::{
 /// T = 200 ms, d = 9 ms.
 fn config() -> ReorganizationConfig {
     let config = ReorganizationConfig::builder().timings(Timings::lan());
-    config.rest(MS(2_000)).build().unwrap()
+    config.cooldown(MS(2_000)).build().unwrap()
 }
 
 fn agents(n: usize) -> Setting<Reorganization> {
@@ -182,7 +182,7 @@ fn s10_who_starts_another_election_ends_following_the_winner() {
         leads(&mut world, "e");
         world.campaign("c");
         leads(&mut world, "e");
-        // The price: its coordinator finds it out of order, and puts everybody in order again.
+        // The price: its coordinator finds it out of order, and puts all in order again.
         assert_eq!(acquired(&world, "e"), 2);
     }
 }
@@ -299,7 +299,7 @@ fn s16_who_steps_down_rests_for_a_while() {
     leads(&mut world, "c");
     world.step_down("c", Some("a".parse().unwrap()));
     world.run_for(MS(1));
-    leads(&mut world, "b"); // the one that was named begins, the most important one wins
+    leads(&mut world, "b"); // the one that was named begins, the highest in rank wins
     world.run_for(SECONDS(1));
     leads(&mut world, "b");
     world.run_for(SECONDS(1));
@@ -307,7 +307,7 @@ fn s16_who_steps_down_rests_for_a_while() {
 }
 
 #[test]
-fn s17_nobody_can_be_elected_until_somebody_can() {
+fn s17_no_agent_leads_until_one_can_be_elected() {
     let mut setting = agents(3);
     setting.scores = vec![None; 3];
     let mut world = setting.assumed(1);
@@ -323,7 +323,7 @@ fn s17_nobody_can_be_elected_until_somebody_can() {
 /// How often a score goes up and down again.
 const SWINGS: usize = 20;
 
-/// It has no patience: whenever somebody else ranks highest that one leads, if it lasts as long.
+/// It has no grace period: whenever another agent ranks highest that one leads, if it lasts as long.
 #[test]
 fn s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_crosses() {
     for seed in seeds() {

@@ -101,10 +101,10 @@ const KINDS: [&str; 15] = [
     "resign",
 ];
 
-/// Four agents; who steps down rests for long.
+/// Four agents; one that steps down has a long cool-down.
 fn four(seed: u64) -> World<Reorganization> {
     let mut setting = agents(4);
-    let config = setting.config.to_builder().rest(SECONDS(60));
+    let config = setting.config.to_builder().cooldown(SECONDS(60));
     setting.config = Arc::new(config.build().unwrap());
     setting.world(seed)
 }
@@ -161,7 +161,7 @@ fn scenes() -> [Scene<Reorganization>; 11] {
     ]
 }
 
-/// And it lasts, whatever the loss made somebody do.
+/// And it lasts, whatever the loss made an agent do.
 #[track_caller]
 fn recovers(world: &mut World<Reorganization>, leader: &str) {
     world.heal();

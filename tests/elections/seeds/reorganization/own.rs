@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{Reorganization, Status, Zeal},
+    elections::reorganization::{Reorganization, Status, WhenAsked},
     protocol::{Term, Time},
     testkit::{
         sim::{Reaction, World},
@@ -21,7 +21,7 @@ use crate::seeds::{
 fn s29_the_halter_dies_before_it_is_the_coordinator() {
     for seed in seeds() {
         let mut world = agents(5).assumed(seed);
-        dies_of(&mut world, "e", "halt", 3); // all are halted, nobody hears more
+        dies_of(&mut world, "e", "halt", 3); // all are halted, and hear no more
         world.run_for(MS(20));
         assert_eq!(
             (world.sprung(Reaction::Crash), world.is_running("e")),
@@ -35,7 +35,7 @@ fn s29_the_halter_dies_before_it_is_the_coordinator() {
         // They wait until Takeover is over, then one of them begins.
         world.run_to(Time::ZERO.after(config().takeover()));
         let halts = world.trace().count_of("halt").sent;
-        assert_eq!(halts, 4, "nobody else has halted anybody");
+        assert_eq!(halts, 4, "no other agent has halted one");
         leads(&mut world, "d");
         let longest = config().takeover() + config().worst_case_election();
         assert!(world.now().since(Time::ZERO) <= MS(20) + longest);
@@ -88,7 +88,7 @@ fn s31_two_coordinators_notice_each_other() {
         };
         assert!(
             world.trace().entries().any(said),
-            "normal under somebody else is a no"
+            "normal under another agent is a no"
         );
     }
 }
@@ -107,7 +107,7 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
         assert!(world.run_until(|w| halts(w, "c") > 0, SECONDS(5)));
         world.run_for(Duration::from_micros(seed * 500));
         let before = halts(&world, "d");
-        world.restart("d"); // it halts everybody, as c just did
+        world.restart("d"); // it halts all, as c just did
         both += usize::from(halts(&world, "d") > before && world.believers().is_empty());
         leads(&mut world, "d");
     }
@@ -116,7 +116,11 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
 
 #[test]
 fn eager_members_elect_as_well() {
-    let eager = config().to_builder().zeal(Zeal::Eager).build().unwrap();
+    let eager = config()
+        .to_builder()
+        .when_asked(WhenAsked::Elect)
+        .build()
+        .unwrap();
     let mut setting = agents(5);
     setting.config = Arc::new(eager);
     for seed in seeds() {

@@ -1,0 +1,87 @@
+//! `obey-one-election`: what becomes of a halt, in every state.
+//!
+//! A halt is a promise to one election. Only a later election of the same agent, or of one above it,
+//! takes it back while it lasts; in the original an agent obeys any caller, so one that wrongly thinks
+//! that all above are dead takes everything over. An agent that may still hear from one above the caller
+//! acknowledges none before it knows: two elections may overlap when an agent recovers, and the lower
+//! one's last messages would break GM1 (Garcia-Molina 1982) if its caller then dies.
+
+use super::{
+    Call, Halt, Next, Out,
+    core::Core,
+    state::{Cause, ELECT, Halter, State},
+};
+use crate::protocol::{Rank, Time};
+
+/// What is to be done about a halt.
+enum Verdict {
+    Obeys,
+    /// It has obeyed already.
+    Obeyed,
+    /// It belongs to an older election, or to an agent below the one that is obeyed.
+    Refuses,
+    /// An agent above the caller may be there: its answer is awaited.
+    Waits,
+    /// The caller ranks below.
+    Outranks,
+}
+
+pub(super) fn on_halt(
+    core: &mut Core,
+    state: &mut State,
+    now: Time,
+    by: Rank,
+    halt: &Halt,
+    out: &mut Out,
+) -> Next {
+    core.numbers.hear(halt.election.count);
+    core.learn(&by.id, Some(halt.score));
+    let election = halt.election.clone();
+    match (judge(core, state, now, &by, halt), state) {
+        (Verdict::Obeyed, _) => core.ack(&by.id, Call::Halt, &election, out),
+        (Verdict::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
+        (Verdict::Outranks, state) => {
+            core.nack(now, &by.id, Call::Halt, &election, out);
+            if !matches!(state, State::Candidate(_)) {
+                return ELECT;
+            }
+        }
+        (Verdict::Waits, State::Candidate(candidacy)) => {
+            candidacy.keep_waiting(core, now, Halter { by, election }, out);
+        }
+        (Verdict::Obeys | Verdict::Waits, _) => return Next::Obey(Halter { by, election }),
+    }
+    Next::Stay
+}
+
+fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> Verdict {
+    if state.halter(&halt.election).is_some() {
+        return Verdict::Obeyed;
+    }
+    if core.numbers.is_older(&halt.election) {
+        return Verdict::Refuses;
+    }
+    if core.outranks(now, by.score, &by.id) {
+        return Verdict::Outranks;
+    }
+    let obeyed = match state {
+        State::Candidate(candidacy) => candidacy.superior(),
+        State::Waiting(wait) => match &wait.cause {
+            Cause::Superior(above) => Some(above),
+            Cause::Halted(halter) => Some(&halter.by),
+            Cause::Pause | Cause::Cooldown => None,
+        },
+        State::Idle | State::Member(_) | State::Leader(_) => None,
+    };
+    if obeyed.is_some_and(|above| above.id != by.id && above > by) {
+        return Verdict::Refuses;
+    }
+    match state {
+        State::Candidate(candidacy) if candidacy.may_hear_from_above(core, by) => Verdict::Waits,
+        State::Idle
+        | State::Candidate(_)
+        | State::Waiting(_)
+        | State::Member(_)
+        | State::Leader(_) => Verdict::Obeys,
+    }
+}
