@@ -86,7 +86,7 @@ const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastran
 const JOINS: &[(&str, &str)] = &[("any", "astra bully quorum")];
 
 /// What elections of one family speak: any of them may know these.
-const SHARED: &str = "fixture line message numbered policy shared step timer vote";
+const SHARED: &str = "fixture message numbered policy shared step timer vote";
 
 /// Files that only name what others hold.
 const FRONTS: &str = "lib prelude";

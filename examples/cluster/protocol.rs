@@ -61,10 +61,10 @@ pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
         }
         Protocol::Ring => by::<Ring, _>(args, RingConfig::default()).await,
         Protocol::Reorganization => {
-            by::<Reorganization, _>(args, ReorganizationConfig::builder().build()?).await
+            by::<Reorganization, _>(args, ReorganizationConfig::default()).await
         }
         Protocol::Invitation => {
-            by::<InvitationElection, _>(args, InvitationConfig::builder().build()?).await
+            by::<InvitationElection, _>(args, InvitationConfig::default()).await
         }
     }
 }

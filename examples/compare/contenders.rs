@@ -143,9 +143,7 @@ impl Contender for Halting {
     type Election = Reorganization;
 
     fn config(_: &[AgentId], _: u64) -> Arc<ReorganizationConfig> {
-        let config = ReorganizationConfig::builder().build();
-        #[expect(clippy::expect_used, reason = "the defaults are valid")]
-        Arc::new(config.expect("valid"))
+        Arc::default()
     }
 
     fn size(message: &<Reorganization as Election>::Message) -> usize {
@@ -160,9 +158,7 @@ impl Contender for Inviting {
     type Election = InvitationElection;
 
     fn config(_: &[AgentId], _: u64) -> Arc<InvitationConfig> {
-        let config = InvitationConfig::builder().build();
-        #[expect(clippy::expect_used, reason = "the defaults are valid")]
-        Arc::new(config.expect("valid"))
+        Arc::default()
     }
 
     fn size(message: &<InvitationElection as Election>::Message) -> usize {

@@ -38,7 +38,6 @@ pub mod bully;
 #[cfg(test)]
 mod fixture;
 pub mod invitation;
-pub(crate) mod line;
 pub mod message;
 pub mod numbered;
 pub mod policy;

@@ -183,4 +183,14 @@ pub enum MembershipError {
         /// The epoch of the configuration.
         epoch: u64,
     },
+    /// The parameters of the election do not fit together.
+    #[error("{0}")]
+    Config(String),
+}
+
+impl MembershipError {
+    /// Of what the check of a configuration says.
+    pub(crate) fn config(error: impl fmt::Display) -> Self {
+        Self::Config(error.to_string())
+    }
 }

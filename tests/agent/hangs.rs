@@ -72,8 +72,8 @@ fn in_every_election_with_a_detector_a_leader_that_hangs_ends_in_time() {
         let ballot = BallotConfig::builder(NAMES.map(id)).build().unwrap();
         let two_rounds = ballot.round() * 2;
         let ring = RingConfig::default();
-        let reorganization = ReorganizationConfig::builder().build().unwrap();
-        let invitation = InvitationConfig::builder().build().unwrap();
+        let reorganization = ReorganizationConfig::default();
+        let invitation = InvitationConfig::default();
         let took = [
             (
                 "bully",

@@ -34,8 +34,7 @@ fn play(test: impl Future<Output = ()>) {
 }
 
 fn reorganization() -> Arc<ReorganizationConfig> {
-    let config = ReorganizationConfig::builder().timings(Timings::lan());
-    Arc::new(config.build().unwrap())
+    Arc::new(ReorganizationConfig::new(Timings::lan()))
 }
 
 /// Waits until all follow this one, which believes that it leads, alone.
@@ -198,8 +197,8 @@ fn a_cluster_reorganizes_itself_through_a_bad_day() {
 #[test]
 fn an_invited_group_survives_the_crash_of_its_leader() {
     play(async {
-        let config = InvitationConfig::builder().timings(Timings::lan());
-        let config = Arc::new(config.build().unwrap());
+        let config = InvitationConfig::new(Timings::lan());
+        let config = Arc::new(config);
         let group = Group::new("g").unwrap();
         let start = |(name, score): (&str, i32)| {
             let builder = Agent::<InvitationElection>::with_config(name, Arc::clone(&config));
@@ -227,9 +226,9 @@ fn an_invited_group_survives_the_crash_of_its_leader() {
 #[test]
 fn a_cluster_of_groups_merges_after_a_partition() {
     play(async {
-        let config = InvitationConfig::builder().timings(Timings::lan());
+        let config = InvitationConfig::new(Timings::lan());
         let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
-        let config = Arc::new(config.build().unwrap());
+        let config = Arc::new(config);
         let mut cluster = Cluster::<InvitationElection>::with_config(config)
             .agents(5)
             .observer("eye")

@@ -175,9 +175,8 @@ fn bully() -> Rules<Bully> {
 }
 
 fn ring() -> Rules<Ring> {
-    let config = RingConfig::builder().timings(timings()).build();
     Rules {
-        config: Arc::new(config.unwrap()),
+        config: Arc::new(RingConfig::new(timings())),
         witness: false,
         failover: |config, n| config.worst_case_failover(n, n - 1),
         delay: places,
@@ -185,9 +184,8 @@ fn ring() -> Rules<Ring> {
 }
 
 fn reorganization() -> Rules<Reorganization> {
-    let config = ReorganizationConfig::builder().timings(timings()).build();
     Rules {
-        config: Arc::new(config.unwrap()),
+        config: Arc::new(ReorganizationConfig::new(timings())),
         witness: false,
         failover: |config, _| config.worst_case_failover(),
         delay: || places() * 2 + timings().victory_wait() + timings().jitter(),
@@ -195,9 +193,8 @@ fn reorganization() -> Rules<Reorganization> {
 }
 
 fn invitation() -> Rules<InvitationElection> {
-    let config = InvitationConfig::builder().timings(timings()).build();
     Rules {
-        config: Arc::new(config.unwrap()),
+        config: Arc::new(InvitationConfig::new(timings())),
         witness: false,
         failover: |config, n| config.worst_case_failover(u32::try_from(n - 2).unwrap()),
         delay: || places() + timings().victory_wait(),

@@ -67,12 +67,11 @@ impl Invitations {
             .build()
             .expect("every relation holds");
         let config = |who: u64| {
-            let builder = InvitationConfig::builder().timings(timings.clone());
-            let builder = builder.task(Task(who)).cooldown(ticks(0.5));
-            let config = builder.build().expect("there is a detector");
-            Arc::new(match defect {
-                Some(defect) => config.planted(defect),
-                None => config,
+            Arc::new(InvitationConfig {
+                task: Task(who),
+                cooldown: ticks(0.5),
+                defect,
+                ..InvitationConfig::new(timings.clone())
             })
         };
         Self {

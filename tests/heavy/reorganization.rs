@@ -35,9 +35,8 @@ impl Reorganizing {
             .lease(ticks(900.0), ticks(1_800.0))
             .build()
             .expect("every relation holds");
-        let config = ReorganizationConfig::builder().timings(timings).build();
         Self {
-            config: Arc::new(config.expect("there is a detector")),
+            config: Arc::new(ReorganizationConfig::new(timings)),
         }
     }
 }

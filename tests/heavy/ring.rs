@@ -41,12 +41,12 @@ impl Rings {
             .lease(ticks(900.0), ticks(1_800.0))
             .build()
             .expect("every relation holds");
-        let config = RingConfig::builder()
-            .timings(timings)
-            .hop(ticks(hop.into()))
-            .sends(1)
-            .build()
-            .expect("a hop is longer than two delays");
+        let config = RingConfig {
+            hop: Some(ticks(hop.into())),
+            sends: 1,
+            ..RingConfig::new(timings)
+        };
+        config.check().expect("a hop is longer than two delays");
         Self {
             config: Arc::new(config),
             settled,

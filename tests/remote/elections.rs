@@ -142,8 +142,7 @@ impl Wire<RingMessage> for Ear {
 fn a_ring_of_two_hosts_acknowledges_every_heartbeat() {
     play(async {
         let pipes = Pipes::new();
-        let rules = RingConfig::builder().timings(Timings::lan());
-        let rules = Arc::new(rules.build().unwrap());
+        let rules = Arc::new(RingConfig::new(Timings::lan()));
         let ear = Arc::<Ear>::default();
         let mut hosts = Vec::new();
         for (name, peer, score) in [("a", "b", 1), ("b", "a", 2)] {
@@ -184,7 +183,7 @@ fn ballots_are_gossiped_among_three_hosts() {
 fn three_hosts_reorganize() {
     let folder = tempfile::tempdir().unwrap();
     play(async {
-        let rules = Arc::new(ReorganizationConfig::builder().build().unwrap());
+        let rules = Arc::new(ReorganizationConfig::default());
         elect_across::<Reorganization>(|name| {
             let agent = Agent::with_config(name, Arc::clone(&rules));
             agent.store(store(folder.path(), name))
@@ -197,7 +196,7 @@ fn three_hosts_reorganize() {
 fn groups_of_three_hosts_invite_each_other() {
     let folder = tempfile::tempdir().unwrap();
     play(async {
-        let rules = Arc::new(InvitationConfig::builder().build().unwrap());
+        let rules = Arc::new(InvitationConfig::default());
         elect_across::<InvitationElection>(|name| {
             let agent = Agent::with_config(name, Arc::clone(&rules));
             agent.store(store(folder.path(), name))

@@ -151,7 +151,7 @@ fn a_ring_that_reaches_other_hosts_warns_of_two_leaders() {
 #[test]
 fn a_reorganization_that_reaches_other_hosts_warns_of_two_leaders() {
     let folder = tempfile::tempdir().unwrap();
-    let config = Arc::new(ReorganizationConfig::builder().build().unwrap());
+    let config = Arc::new(ReorganizationConfig::default());
     let said = of_two_leaders(|name| {
         let agent = Agent::<Reorganization>::with_config(name, Arc::clone(&config));
         agent.store(store(folder.path(), name))
@@ -162,7 +162,7 @@ fn a_reorganization_that_reaches_other_hosts_warns_of_two_leaders() {
 #[test]
 fn invitations_that_reach_other_hosts_warn_of_two_leaders() {
     let folder = tempfile::tempdir().unwrap();
-    let config = Arc::new(InvitationConfig::builder().build().unwrap());
+    let config = Arc::new(InvitationConfig::default());
     let said = of_two_leaders(|name| {
         let agent = Agent::<InvitationElection>::with_config(name, Arc::clone(&config));
         agent.store(store(folder.path(), name))

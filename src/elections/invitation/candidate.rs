@@ -40,7 +40,7 @@ impl Merge {
     ) -> (Self, Next) {
         let to: Arc<[AgentId]> = invited.agents.keys().cloned().collect();
         let wait = if to.iter().any(|id| core.may_be_there(id)) {
-            core.config.timings().deadline()
+            core.config.timings.deadline()
         } else {
             core.config.gathering()
         };

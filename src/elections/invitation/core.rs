@@ -9,9 +9,8 @@ use super::{
     AgentId, Count, Decline, Defect, ElectionId, InvitationConfig, Next, Out, Score, Timer,
 };
 use crate::elections::{
-    line,
     numbered::Numbers,
-    shared::{Cooldown, Participant},
+    shared::{Cooldown, Participant, slot},
 };
 use crate::protocol::{After, Identity, LostReason, Member, Presence, Term, Time};
 
@@ -36,10 +35,6 @@ impl Core {
             numbers: Numbers::new(durable),
             cooldown: Cooldown::default(),
         }
-    }
-
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        self.config.has(defect)
     }
 
     /// The score with which this agent can be elected now; `None` also while it defers to others.
@@ -76,18 +71,18 @@ impl Core {
         if !defers {
             self.end_cooldown(out);
         }
-        let ahead = self.me.members.ahead_of(&rank, gone, line::LAST);
-        let slot = line::place(ahead, defers);
-        if slot == 0 {
+        let ahead = self.me.members.ahead_of(&rank, gone, slot::LAST);
+        let own = slot::behind(ahead, defers);
+        if own == 0 {
             return Next::Form(reason);
         }
-        let t = self.config.timings();
+        let t = &self.config.timings;
         let head_start = if defers {
             self.config.takeover()
         } else {
             self.config.head_start()
         };
-        let wait = line::wait(t.step(), slot).saturating_add(head_start);
+        let wait = slot::delay(t.step(), own).saturating_add(head_start);
         Next::Wait(After::jittered(wait, t.jitter()))
     }
 
@@ -107,7 +102,7 @@ impl Core {
         let score = self
             .candidate_score(now)
             .ok_or("it cannot be elected now")?;
-        let next = if self.has(Defect::NumberKept) {
+        let next = if self.config.has(Defect::NumberKept) {
             Some(self.numbers.seen.max(Term(1)))
         } else {
             self.numbers.next()
@@ -121,7 +116,7 @@ impl Core {
     }
 
     pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
-        let is_volatile = self.has(Defect::VolatileNumber);
+        let is_volatile = self.config.has(Defect::VolatileNumber);
         self.numbers.remember(count, is_volatile, out);
     }
 

@@ -27,7 +27,7 @@ pub(super) fn on_invitation(
         out.send(&group.id, Accept::to(group)); // it has accepted already
         return Next::Stay;
     }
-    let is_older = core.numbers.is_older(group) && !core.has(Defect::JoinsOlder);
+    let is_older = core.numbers.is_older(group) && !core.config.has(Defect::JoinsOlder);
     let accepts = match state {
         State::Free { .. } | State::Leader(_) => true,
         State::Candidate(_) => false,

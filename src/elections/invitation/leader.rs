@@ -141,7 +141,7 @@ impl Leading {
         if above == 0 {
             return self.merge_those_below(core, now, out);
         }
-        let wait = core.config.timings().step().saturating_mul(above);
+        let wait = core.config.timings.step().saturating_mul(above);
         self.check_again(wait, Check::Defers, now, out);
         Next::Stay
     }
@@ -231,7 +231,7 @@ impl Leading {
         Ready {
             group: self.group.clone(),
             score: self.score,
-            task: core.config.task(),
+            task: core.config.task,
         }
     }
 
@@ -277,7 +277,7 @@ impl Leading {
         if self.handover.is_some() {
             return Next::Ignore("it steps down already");
         }
-        let (to, limit) = (core.me.successor(to), core.config.drain());
+        let (to, limit) = (core.me.successor(to), core.config.drain);
         let handover = Handover::begin(now, self.group.count, to, limit, Timer::Drain, out);
         self.handover = Some(handover);
         Next::Stay

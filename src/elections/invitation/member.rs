@@ -69,7 +69,7 @@ impl Membership {
     /// The coordinator is there: it may be silent for the detection time again.
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
-        let jitter = core.config.timings().jitter();
+        let jitter = core.config.timings.jitter();
         self.watch = Watch::Hears;
         self.due = now.after(limit);
         out.set_timer(Timer::Watch, After::jittered(limit, jitter));
@@ -84,7 +84,7 @@ impl Membership {
         ready: &Ready,
         out: &mut Out,
     ) -> Next {
-        let any_group = core.has(Defect::TaskOfAnyGroup) && self.coordinator.id == *caller.0;
+        let any_group = core.config.has(Defect::TaskOfAnyGroup) && self.coordinator.id == *caller.0;
         if self.work != Work::Awaited || !(any_group || self.group == ready.group) {
             return Next::Ignore("not the group that it joins");
         }
@@ -165,7 +165,7 @@ impl Membership {
         if self.watch == Watch::Asks {
             return;
         }
-        let wait = core.config.timings().deadline();
+        let wait = core.config.timings.deadline();
         self.watch = Watch::Asks;
         self.due = now.after(wait);
         let group = self.group.clone();

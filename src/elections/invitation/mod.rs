@@ -29,7 +29,7 @@
 //! messages, crashes and hand-overs, as far as the bounds in `tests/heavy` reach.
 //!
 //! One leader is *not* promised. Several lead at once whenever several groups exist: at a start, during
-//! a partition, after a false suspicion. The [`Term`](crate::protocol::Term) names a group together with
+//! a partition, after a false suspicion. The [`Term`] names a group together with
 //! its leader; it is no fence.
 //!
 //! A leader that hangs considers itself leader for the detection time without a step
@@ -123,7 +123,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use config::{InvitationConfig, InvitationConfigBuilder, InvitationError};
+pub use config::{InvitationConfig, InvitationError};
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::InvitationElection;
@@ -178,10 +178,11 @@ impl Election for InvitationElection {
     }
 
     fn requirements(
-        _: &Self::Config,
+        config: &Self::Config,
         _: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
             // The paper promises agreement within each group, and a partition makes one of each
             // part (Garcia-Molina 1982, the algorithm for asynchronous systems).
@@ -237,7 +238,7 @@ impl InvitationElection {
     /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
     pub fn task(&self) -> Option<Task> {
         match &self.state {
-            State::Leader(_) => Some(self.core.config.task()),
+            State::Leader(_) => Some(self.core.config.task),
             State::Member(membership) => membership.task(),
             State::Free { .. } | State::Candidate(_) => None,
         }

@@ -127,7 +127,7 @@ impl InvitationElection {
         let group = leading.group.clone();
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
-        let span = self.core.config.cooldown();
+        let span = self.core.config.cooldown;
         self.core.cooldown.begin(now, span, Timer::Cooldown, out);
         out.send_all(Resign { group, successor });
         // It waits to be invited, in the last slot; or it is alone, and comes back at once.

@@ -16,7 +16,11 @@ use super::{
     state::{Certainty, Predecessor},
     voter::Voter,
 };
-use crate::elections::{line, message::Micros, policy::Preemption, shared::Participant};
+use crate::elections::{
+    message::Micros,
+    policy::Preemption,
+    shared::{Participant, slot},
+};
 use crate::protocol::{
     AgentId, Incarnation, Leader, Members, Presence, Role, Round, Score, Term, Time, To,
 };
@@ -176,7 +180,7 @@ impl Core {
             let first = peers.filter(|id| self.precedes(own, id, before)).count();
             // An agent in its cool-down has a slot all the same: no other agent may be left.
             let back = if self.is_cooling_down(now) {
-                line::LAST
+                slot::LAST
             } else {
                 0
             };

@@ -33,7 +33,7 @@ pub(super) fn are_you_there(
     // A member that misses its coordinator names that one's election, and not one of its own.
     let holds_election = election.id == *from;
     let is_above = |score| core.outranks(now, score, from);
-    let may_begin = core.config.when_asked() == WhenAsked::Elect && state.is_free();
+    let may_begin = core.config.when_asked == WhenAsked::Elect && state.is_free();
     if may_begin && holds_election && question.score.is_some_and(is_above) {
         return ELECT;
     }

@@ -109,7 +109,7 @@ impl Candidacy {
             // `hand-out-task`. Observers are told of it as well, and not awaited.
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
-                let task = core.config.task();
+                let task = core.config.task;
                 let ready = Ready {
                     election,
                     score,
@@ -200,7 +200,7 @@ impl Candidacy {
         if !self.calls(nack.call, &nack.election) || !self.pending.contains(from) {
             return Next::Ignore("an answer to an earlier call");
         }
-        let t = core.config.timings();
+        let t = &core.config.timings;
         Next::Defer(Cause::Pause, After::jittered(t.step(), t.jitter()))
     }
 

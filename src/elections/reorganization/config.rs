@@ -1,33 +1,47 @@
 //! The parameters of the rules, and the longest that an election may take by them.
-//!
-//! A configuration that exists is valid.
 
 use std::time::Duration;
 
 use super::{Defect, Task};
+use crate::elections::shared::detector_of;
 use crate::protocol::{Detector, Timings};
 
 /// What a reorganization needs to know beside its members; the same at each of them, but for the
-/// task.
+/// task. An agent with a configuration that does not pass the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::reorganization::ReorganizationConfig;
 /// use actix_bully::protocol::Timings;
 /// use std::time::Duration;
-/// let config = ReorganizationConfig::builder().timings(Timings::lan()).build()?;
+/// let config = ReorganizationConfig::new(Timings::lan());
 /// // A deadline and six delay bounds: those above are dead, and all below answer.
 /// assert_eq!(config.worst_case_election(), Duration::from_millis(200 + 6 * 9));
-/// # Ok::<(), actix_bully::elections::reorganization::ReorganizationError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReorganizationConfig {
-    timings: Timings,
-    detector: Detector,
-    when_asked: WhenAsked,
-    task: Task,
-    drain: Duration,
-    cooldown: Duration,
-    defect: Option<Defect>,
+    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector. A silence
+    /// of the deadline counts as a crash, and it is waited out in every election that misses an agent: a
+    /// deadline close to two delay bounds makes elections fast, and wrong as soon as a message takes
+    /// longer.
+    pub timings: Timings,
+    /// What an agent does when one below asks it whether it is there. Default: [`WhenAsked::Answer`].
+    pub when_asked: WhenAsked,
+    /// What this agent hands to all when it coordinates. Default: 0. The one setting that may
+    /// differ between members.
+    pub task: Task,
+    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    pub drain: Duration,
+    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
+    /// told to campaign, or no other agent is there. Default: 60 s.
+    ///
+    /// An agent that cools down has a slot all the same, the last of all: it waits for
+    /// [`takeover`](Self::takeover) and for its slot, eight slots after the others, and then holds an
+    /// election, since all that are left may cool down. So a cool-down delays the next leader by at most
+    /// the takeover, sixteen steps and a jitter, whoever is left.
+    pub cooldown: Duration,
+    /// A rule that is broken on purpose, in tests of the tests.
+    #[doc(hidden)]
+    pub defect: Option<Defect>,
 }
 
 /// What an agent does when one below asks it whether it is there (`ask-those-above`).
@@ -40,59 +54,38 @@ pub enum WhenAsked {
     Elect,
 }
 
+impl Default for ReorganizationConfig {
+    fn default() -> Self {
+        Self::new(Timings::default())
+    }
+}
+
 impl ReorganizationConfig {
-    /// Starts with the defaults.
-    pub fn builder() -> ReorganizationConfigBuilder {
-        ReorganizationConfigBuilder {
-            timings: Timings::default(),
-            when_asked: WhenAsked::default(),
-            task: Task::default(),
+    /// The defaults, for these timings.
+    pub const fn new(timings: Timings) -> Self {
+        Self {
+            timings,
+            when_asked: WhenAsked::Answer,
+            task: Task(0),
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
             defect: None,
         }
     }
 
-    /// Starts from this configuration to make another.
-    pub fn to_builder(&self) -> ReorganizationConfigBuilder {
-        ReorganizationConfigBuilder {
-            timings: self.timings.clone(),
-            when_asked: self.when_asked,
-            task: self.task,
-            drain: self.drain,
-            cooldown: self.cooldown,
-            defect: self.defect,
-        }
-    }
-
-    /// How long to wait for what.
-    pub const fn timings(&self) -> &Timings {
-        &self.timings
+    /// Checks that the parts fit; relations between durations hold already, a deadline of more than
+    /// two delay bounds among them.
+    ///
+    /// # Errors
+    /// [`ReorganizationError`] says what is missing.
+    pub fn check(&self) -> Result<(), ReorganizationError> {
+        let detector = self.timings.detector();
+        detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
     /// How often a coordinator checks that all work under it, and how long it may be silent.
-    pub const fn detector(&self) -> Detector {
-        self.detector
-    }
-
-    /// What an agent does when one below asks it whether it is there.
-    pub const fn when_asked(&self) -> WhenAsked {
-        self.when_asked
-    }
-
-    /// What this agent hands to all when it coordinates.
-    pub const fn task(&self) -> Task {
-        self.task
-    }
-
-    /// The longest that the work of a leader that steps down may take to end.
-    pub const fn drain(&self) -> Duration {
-        self.drain
-    }
-
-    /// For how long an agent that stepped down lets others go first.
-    pub const fn cooldown(&self) -> Duration {
-        self.cooldown
+    pub fn detector(&self) -> Detector {
+        detector_of(&self.timings)
     }
 
     /// How long an agent waits for one above: 2.5 T (T is the deadline), which exceeds the T and two
@@ -128,23 +121,14 @@ impl ReorganizationConfig {
     /// all that are dead have been so before: a delay bound, the detection time and a jitter until it is
     /// missed, a deadline until it has not answered, and an
     /// [election with losses](Self::worst_case_election_with_losses). Where an agent
-    /// [cools down](ReorganizationConfigBuilder::cooldown), later by at most what is stated there.
+    /// [cools down](Self::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
-        let missed = t.delay_bound().saturating_add(self.detector.detection);
+        let missed = t.delay_bound().saturating_add(self.detector().detection);
         missed
             .saturating_add(t.jitter())
             .saturating_add(t.deadline())
             .saturating_add(self.worst_case_election_with_losses())
-    }
-
-    /// The same rules with one of them broken.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn planted(mut self, defect: Defect) -> Self {
-        self.defect = Some(defect);
-        self
     }
 
     /// Whether that rule is broken on purpose: never, but in tests of the tests.
@@ -153,77 +137,7 @@ impl ReorganizationConfig {
     }
 }
 
-/// Makes a [`ReorganizationConfig`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct ReorganizationConfigBuilder {
-    timings: Timings,
-    when_asked: WhenAsked,
-    task: Task,
-    drain: Duration,
-    cooldown: Duration,
-    defect: Option<Defect>,
-}
-
-impl ReorganizationConfigBuilder {
-    /// How long to wait for what. Default: [`Timings::default`]. A silence of the deadline counts as a
-    /// crash, and it is waited out in every election that misses an agent: a deadline close to two
-    /// delay bounds makes elections fast, and wrong as soon as a message takes longer.
-    pub fn timings(mut self, timings: Timings) -> Self {
-        self.timings = timings;
-        self
-    }
-
-    /// What an agent does when one below asks it whether it is there. Default: [`WhenAsked::Answer`].
-    pub const fn when_asked(mut self, when_asked: WhenAsked) -> Self {
-        self.when_asked = when_asked;
-        self
-    }
-
-    /// What this agent hands to all when it coordinates. Default: 0. The one setting that may
-    /// differ between members.
-    pub const fn task(mut self, task: Task) -> Self {
-        self.task = task;
-        self
-    }
-
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
-    pub const fn drain(mut self, drain: Duration) -> Self {
-        self.drain = drain;
-        self
-    }
-
-    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or no other agent is there. Default: 60 s.
-    ///
-    /// An agent that cools down has a slot all the same, the last of all: it waits for
-    /// [`takeover`](ReorganizationConfig::takeover) and for its slot, eight slots after the others, and
-    /// then holds an election, since all that are left may cool down. So a cool-down delays the next
-    /// leader by at most the takeover, sixteen steps and a jitter, whoever is left.
-    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
-        self.cooldown = cooldown;
-        self
-    }
-
-    /// Checks that the parts fit; relations between durations hold already, T > 2 d among them.
-    ///
-    /// # Errors
-    /// [`ReorganizationError`] says what is missing.
-    pub fn build(self) -> Result<ReorganizationConfig, ReorganizationError> {
-        let detector = self.timings.detector();
-        Ok(ReorganizationConfig {
-            detector: detector.ok_or(ReorganizationError::NoDetector)?,
-            timings: self.timings,
-            when_asked: self.when_asked,
-            task: self.task,
-            drain: self.drain,
-            cooldown: self.cooldown,
-            defect: self.defect,
-        })
-    }
-}
-
-/// Why the parameters do not fit together. Nothing was made.
+/// Why the parameters do not fit together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReorganizationError {

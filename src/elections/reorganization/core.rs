@@ -14,9 +14,8 @@ use super::{
     Timer, state::Cause,
 };
 use crate::elections::{
-    line,
     numbered::Numbers,
-    shared::{Cooldown, Participant},
+    shared::{Cooldown, Participant, slot},
 };
 use crate::protocol::{After, Identity, Member, Presence, Term, Time};
 
@@ -46,10 +45,6 @@ impl Core {
         }
     }
 
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        self.config.has(defect)
-    }
-
     // ---- this agent -------------------------------------------------------------------------
 
     /// The score with which this agent can be elected now; `None` also while it defers to others.
@@ -75,14 +70,17 @@ impl Core {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, None);
-        let ahead = self.me.members.ahead_of(&rank, None, line::LAST);
-        let t = self.config.timings();
-        let slot = line::wait(t.step(), line::place(ahead, defers));
+        let ahead = self.me.members.ahead_of(&rank, None, slot::LAST);
+        let t = &self.config.timings;
+        let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {
             // All others go first, and have the time that an election takes.
-            (Cause::Cooldown, self.config.takeover().saturating_add(slot))
+            (
+                Cause::Cooldown,
+                self.config.takeover().saturating_add(delay),
+            )
         } else {
-            (Cause::Pause, slot)
+            (Cause::Pause, delay)
         };
         Next::Defer(cause, After::jittered(wait, t.jitter()))
     }
@@ -92,7 +90,7 @@ impl Core {
     }
 
     pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
-        let is_volatile = self.has(Defect::VolatileCount);
+        let is_volatile = self.config.has(Defect::VolatileCount);
         self.numbers.remember(count, is_volatile, out);
     }
 
@@ -143,10 +141,10 @@ impl Core {
     /// How long answers of these may take. A member that is known to be down is called all the same,
     /// since its next incarnation may be there already, but for that less time is enough.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
-        if self.has(Defect::Impatient) {
-            self.config.timings().delay_bound()
+        if self.config.has(Defect::Impatient) {
+            self.config.timings.delay_bound()
         } else if pending.iter().any(|id| self.may_be_there(id)) {
-            self.config.timings().deadline()
+            self.config.timings.deadline()
         } else {
             self.config.grace()
         }
@@ -171,7 +169,7 @@ impl Core {
         election: &ElectionId,
         out: &mut Out,
     ) {
-        if self.has(Defect::IgnoredCallSucceeds) {
+        if self.config.has(Defect::IgnoredCallSucceeds) {
             return self.ack(to, call, election, out);
         }
         if self.me.is_voter() {

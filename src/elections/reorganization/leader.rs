@@ -64,7 +64,7 @@ impl Leading {
     /// A member is there that does not work under this agent.
     pub(super) fn on_not_normal(&self, core: &Core, answer: &NotNormal) -> Next {
         let is_leaving = self.handover.is_some();
-        if self.election != answer.election || is_leaving || core.has(Defect::AllIsWell) {
+        if self.election != answer.election || is_leaving || core.config.has(Defect::AllIsWell) {
             return Next::Ignore("an answer to an earlier check, or it leaves anyway");
         }
         ELECT
@@ -97,7 +97,7 @@ impl Leading {
         if self.handover.is_some() {
             return Next::Ignore("it steps down already");
         }
-        let (to, limit) = (core.me.successor(to), core.config.drain());
+        let (to, limit) = (core.me.successor(to), core.config.drain);
         let term = self.election.count;
         let handover = Handover::begin(now, term, to, limit, Timer::Drain, out);
         self.handover = Some(handover);

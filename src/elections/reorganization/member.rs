@@ -75,7 +75,7 @@ impl Membership {
     /// The coordinator is there: it may be silent for the detection time again.
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
-        let jitter = core.config.timings().jitter();
+        let jitter = core.config.timings.jitter();
         self.watch = Watch::Hears;
         self.due = now.after(limit);
         out.set_timer(Timer::Watch, After::jittered(limit, jitter));
@@ -148,7 +148,7 @@ impl Membership {
         if self.watch == Watch::Asks {
             return;
         }
-        let wait = core.config.timings().deadline();
+        let wait = core.config.timings.deadline();
         self.watch = Watch::Asks;
         self.due = now.after(wait);
         let question = AreYouThere {
@@ -207,7 +207,7 @@ pub(super) fn on_new_coordinator(
         return Next::Stay;
     }
     let mut score = state.halter(election).map(|halter| halter.by.score);
-    if core.has(Defect::AnyCoordinator) {
+    if core.config.has(Defect::AnyCoordinator) {
         score = score.or_else(|| core.score_of(from));
     }
     let Some(score) = score else {

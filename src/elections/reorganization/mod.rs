@@ -149,9 +149,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use config::{
-    ReorganizationConfig, ReorganizationConfigBuilder, ReorganizationError, WhenAsked,
-};
+pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::Reorganization;
@@ -207,10 +205,11 @@ impl Election for Reorganization {
     }
 
     fn requirements(
-        _: &Self::Config,
+        config: &Self::Config,
         _: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
             // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable
             // network): each side reorganizes itself around a coordinator of its own.
@@ -258,7 +257,7 @@ impl Reorganization {
     /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
     pub fn task(&self) -> Option<Task> {
         match &self.state {
-            State::Leader(_) => Some(self.core.config.task()),
+            State::Leader(_) => Some(self.core.config.task),
             State::Member(membership) => membership.task(),
             State::Idle | State::Candidate(_) | State::Waiting(_) => None,
         }

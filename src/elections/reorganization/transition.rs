@@ -109,7 +109,7 @@ impl Reorganization {
         let election = leading.election.clone();
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
-        let span = self.core.config.cooldown();
+        let span = self.core.config.cooldown;
         self.core.cooldown.begin(now, span, Timer::Cooldown, out);
         out.send_all(Resign {
             election,

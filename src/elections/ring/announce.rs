@@ -30,7 +30,7 @@ pub(super) fn judge(
         return Err("not from a leader that may be there");
     }
     core.seen = core.seen.max(m.term);
-    if is_stale(core, state, campaign, m) && !core.has(Defect::StaleIsNews) {
+    if is_stale(core, state, campaign, m) && !core.config.has(Defect::StaleIsNews) {
         if !core.me.is_voter() {
             // No hop waits for an observer's acknowledgement, but the leader has to learn the term.
             core.acknowledge(from, &m.clone().into(), out);

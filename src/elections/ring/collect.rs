@@ -111,7 +111,7 @@ pub(super) fn on_collect(
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
         // `yield-to-stronger`, the suppression of Chang and Roberts: one token of many goes on.
-        if contest.id > *id && !core.has(Defect::WeakerCounts) {
+        if contest.id > *id && !core.config.has(Defect::WeakerCounts) {
             return Next::Ignore("a stronger election is under way");
         }
         if contest.id == *id {

@@ -7,13 +7,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    AgentId, Coordinator, Defect, ElectionId, Entrant, Hop, Lap, Next, Out, Passed, RingConfig,
-    Timer, state::Cause,
+    AgentId, Coordinator, ElectionId, Entrant, Hop, Lap, Next, Out, Passed, RingConfig, Timer,
+    state::Cause,
 };
-use crate::elections::{
-    line,
-    shared::{Cooldown, Participant},
-};
+use crate::elections::shared::{Cooldown, Participant, slot};
 use crate::protocol::{
     After, Identity, Incarnation, Member, Presence, Rank, Score, Term, Time, To,
 };
@@ -60,13 +57,9 @@ impl Core {
         }
     }
 
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        self.config.has(defect)
-    }
-
     /// A span at whose end agents should not all act at the same instant.
     pub(super) fn jittered(&self, span: std::time::Duration) -> After {
-        After::jittered(span, self.config.timings().jitter())
+        After::jittered(span, self.config.timings.jitter())
     }
 
     // ---- who may lead -----------------------------------------------------------------------
@@ -116,15 +109,15 @@ impl Core {
         };
         // All members see a leader's end at the same moment. Without an order n tokens would go round
         // at once, and all but one of them in vain.
-        let ahead = self.members_ahead(&rank, gone, line::LAST);
+        let ahead = self.members_ahead(&rank, gone, slot::LAST);
         // An agent that cools down has the last slots, but it has one: all that are left may cool
         // down, and then nobody else would begin.
-        let slot = line::place(ahead, self.defers(now, gone));
-        if slot == 0 {
+        let own = slot::behind(ahead, self.defers(now, gone));
+        if own == 0 {
             return Next::Begin;
         }
         Next::Schedule(
-            line::wait(self.config.timings().step(), slot),
+            slot::delay(self.config.timings.step(), own),
             Cause::HigherRank,
         )
     }

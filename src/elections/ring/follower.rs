@@ -52,7 +52,7 @@ impl Followed {
             out.set_timer(Timer::Silence, core.jittered(self.due.since(now)));
             return false;
         }
-        let timings = core.config.timings();
+        let timings = &core.config.timings;
         let late = timings.delay_bound().saturating_add(timings.jitter());
         if now.since(self.due) > late && self.grace == Grace::Left {
             // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.
@@ -86,7 +86,7 @@ impl Followed {
         if matches!(campaign, Campaign::Scheduled { .. }) {
             return Next::Stay; // the while runs from the first heartbeat that gave a reason
         }
-        let after = core.config.challenge_after();
+        let after = core.config.challenge_after;
         if after.is_zero() {
             return core.begin_by_rank(now, Some(&self.leader.id));
         }

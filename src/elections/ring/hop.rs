@@ -51,7 +51,7 @@ impl Core {
             Some(hop) => (hop.due, hop.left),
             None => (
                 now.after(self.config.resend()),
-                self.config.sends().saturating_sub(1),
+                self.config.sends.saturating_sub(1),
             ),
         };
         let hop = Hop {
@@ -92,13 +92,13 @@ impl Core {
         // A member that was never seen is in: it may be there, and only a Hop of silence proves less.
         let is_there = matches!(member.presence, Presence::Up | Presence::Unseen);
         member.is_voter()
-            && (is_there || self.has(Defect::WritesToTheDead))
+            && (is_there || self.config.has(Defect::WritesToTheDead))
             && !self.suspects.contains_key(&member.id)
     }
 
     /// The timer of a lap: sends another copy, or gives the member up; says whether it did that.
     pub(super) fn on_hop_due(&mut self, now: Time, lap: Lap, out: &mut Out) -> bool {
-        let late = self.config.timings().delay_bound();
+        let late = self.config.timings.delay_bound();
         let resend = self.config.resend();
         let Some(hop) = self.hops.get_mut(&lap) else {
             return false;
@@ -127,7 +127,7 @@ impl Core {
 
     /// The laps whose next member is not in the ring any more: another one gets the message.
     pub(super) fn stuck_laps(&self) -> Vec<Lap> {
-        if self.has(Defect::WaitsForTheDead) {
+        if self.config.has(Defect::WaitsForTheDead) {
             return Vec::new();
         }
         let members = &self.me.members;
@@ -155,7 +155,7 @@ impl Core {
 
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
-        let sends = self.config.sends();
+        let sends = self.config.sends;
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };

@@ -131,7 +131,7 @@ impl Leading {
     // ---- hand-over --------------------------------------------------------------------------
 
     fn drain(&mut self, core: &Core, now: Time, to: Option<AgentId>, out: &mut Out) {
-        let (to, limit) = (core.successor(to), core.config.drain());
+        let (to, limit) = (core.successor(to), core.config.drain);
         let handover = Handover::begin(now, self.term, to, limit, Timer::Drain, out);
         self.handover = Some(handover);
     }

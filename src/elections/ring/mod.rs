@@ -54,7 +54,7 @@
 //! | `follow-the-newest` | follow an announcement, and pass it on once; an older one is stale | `announce.rs` |
 //! | `restart-lost-election` | without an outcome in time, a member that still has a reason begins again | `transition.rs` |
 //! | `miss-a-silent-leader` | heartbeats go the same way; after a silence the leader is gone | `follower.rs`; at the leader itself `leader.rs` |
-//! | `challenge-when-higher` | a follower that outranks its leader begins an election, after [`challenge_after`](RingConfigBuilder::challenge_after) | `follower.rs` |
+//! | `challenge-when-higher` | a follower that outranks its leader begins an election, after [`challenge_after`](RingConfig::challenge_after) | `follower.rs` |
 //! | `probe-the-skipped` | a skipped member is probed; if it follows another leader, an election merges both groups | `probe.rs` |
 //! | `resign-by-nomination` | a leader that steps down lets its work end, and nominates its successor in a new term | `leader.rs`, `nominate.rs` |
 //!
@@ -65,7 +65,7 @@
 //! - *The number of an election is the term of its winner* (the sources have two numbers). A later
 //!   election always wins, and one comparison tells what is over.
 //! - *Within one hop a message is sent twice*: a lost message is not a death.
-//!   [`sends`](RingConfigBuilder::sends)`(1)` is the sources' rule.
+//!   [`sends`](RingConfig::sends)` = 1` is the sources' rule.
 //! - *Every participant waits for the outcome*, not only the origin: both the origin and its token
 //!   may be lost.
 //! - *A `Coordinator` carries no list*: a member that has passed it on remembers that, so a heartbeat
@@ -137,7 +137,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use bounded::{Bounded, MOST};
-pub use config::{RingConfig, RingConfigBuilder, RingError};
+pub use config::{RingConfig, RingError};
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::Ring;
@@ -190,10 +190,11 @@ impl Election for Ring {
     }
 
     fn requirements(
-        _: &Self::Config,
+        config: &Self::Config,
         _: &AgentId,
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
             // A token goes round among those that can reach each other: each side of a partition is
             // a ring of its own, until the probes of either side meet.

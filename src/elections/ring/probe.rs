@@ -78,7 +78,7 @@ impl Core {
             .filter(|m| self.is_skipped(m))
             .map(|m| m.id.clone())
             .collect();
-        if skipped.is_empty() || self.has(Defect::NeverProbes) {
+        if skipped.is_empty() || self.config.has(Defect::NeverProbes) {
             return Next::Ignore("no member is skipped");
         }
         let known = self.closed;
@@ -102,7 +102,7 @@ impl Core {
         }
         // Not at the first answer: the others that were probed answer too, and a member that is still
         // suspected would be left out. The leader lost its place for a moment that way.
-        let answers = self.config.timings().delay_bound().saturating_mul(2);
+        let answers = self.config.timings.delay_bound().saturating_mul(2);
         Next::Schedule(answers, Cause::Merge)
     }
 

@@ -178,7 +178,7 @@ impl Ring {
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
-        let span = self.core.config.cooldown();
+        let span = self.core.config.cooldown;
         self.core.cooldown.begin(now, span, Timer::Cooldown, out);
         self.leave(out);
         // With nobody to hand over to it comes back.

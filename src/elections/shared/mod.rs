@@ -7,6 +7,7 @@
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
 //! | [`Voters`] | which agents the configuration of a majority's election lists |
 //! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
+//! | [`detector_of`] | the failure detector of an election that cannot do without one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
@@ -15,6 +16,7 @@
 //!
 //! Not here: any rule of an election, and any message.
 
+mod config;
 mod cooldown;
 mod handover;
 mod messages;
@@ -22,6 +24,7 @@ mod participant;
 pub(super) mod slot;
 mod voters;
 
+pub(super) use config::detector_of;
 pub(super) use cooldown::Cooldown;
 pub(super) use handover::{Due, Handover};
 pub(super) use messages::messages;

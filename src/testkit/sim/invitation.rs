@@ -37,19 +37,20 @@ pub struct InvitationScenario {
 }
 
 impl InvitationScenario {
-    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
     /// history need not wait for them.
     ///
     /// # Errors
     /// None that the given rules do not have already.
     pub fn new(config: &InvitationConfig) -> Result<Self, InvitationError> {
         let short = Duration::from_millis(500);
-        let builder = config.to_builder();
-        let builder = builder
-            .drain(config.drain().min(short))
-            .cooldown(config.cooldown().min(short));
+        config.check()?;
         Ok(Self {
-            config: builder.build()?,
+            config: InvitationConfig {
+                drain: config.drain.min(short),
+                cooldown: config.cooldown.min(short),
+                ..config.clone()
+            },
             formed: BTreeMap::new(),
             tasks: BTreeMap::new(),
             checked: None,
@@ -67,7 +68,7 @@ impl InvitationScenario {
             1 => Timings::lan(),
             _ => Timings::in_process(),
         };
-        Self::new(&InvitationConfig::builder().timings(timings).build()?)
+        Self::new(&InvitationConfig::new(timings))
     }
 
     /// A rule is broken on purpose.
@@ -75,7 +76,7 @@ impl InvitationScenario {
     #[doc(hidden)]
     #[must_use]
     pub fn planted(mut self, defect: crate::elections::invitation::Defect) -> Self {
-        self.config = self.config.planted(defect);
+        self.config.defect = Some(defect);
         self
     }
 
@@ -127,8 +128,10 @@ impl Scenario for InvitationScenario {
         random: &mut SplitMix64,
     ) -> Participant<InvitationElection> {
         let task = Task(random.next_u64());
-        let config = self.config.to_builder().task(task).build();
-        let config = Arc::new(config.unwrap_or_else(|_| self.config.clone()));
+        let config = Arc::new(InvitationConfig {
+            task,
+            ..self.config.clone()
+        });
         let score = self.score(random);
         let kind = if random.chance(80) {
             MemberKind::Observer
@@ -147,17 +150,17 @@ impl Scenario for InvitationScenario {
     }
 
     fn delay_bound(&self) -> Duration {
-        self.config.timings().delay_bound()
+        self.config.timings.delay_bound()
     }
 
     /// A silence that has to be noticed and proved, a slot, a task that does not come, and three
     /// merges of which two leave an agent out; before that a drain and a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
-        let t = c.timings();
+        let t = &c.timings;
         let noticed = c.worst_case_failover(8) + c.detector().detection;
         let merge = c.detector().heartbeat + t.step() * 4 + c.worst_case_merge_with_losses();
-        let all = noticed + c.takeover() + merge * 3 + c.drain() + c.cooldown();
+        let all = noticed + c.takeover() + merge * 3 + c.drain + c.cooldown;
         all + all * skew / 1_000_000 * 2
     }
 

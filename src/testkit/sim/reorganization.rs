@@ -60,19 +60,20 @@ impl ReorganizationScenario {
         Fault::Campaign,
     ];
 
-    /// With these rules; the times for draining and resting are cut to half a second, so that a
+    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
     /// history need not wait for them.
     ///
     /// # Errors
     /// None that the given rules do not have already.
     pub fn new(config: &ReorganizationConfig) -> Result<Self, ReorganizationError> {
         let short = Duration::from_millis(500);
-        let builder = config.to_builder();
-        let builder = builder
-            .drain(config.drain().min(short))
-            .cooldown(config.cooldown().min(short));
+        config.check()?;
         Ok(Self {
-            config: builder.build()?,
+            config: ReorganizationConfig {
+                drain: config.drain.min(short),
+                cooldown: config.cooldown.min(short),
+                ..config.clone()
+            },
             assumptions: Assumptions::Broken,
             checked: None,
         })
@@ -94,8 +95,10 @@ impl ReorganizationScenario {
         } else {
             WhenAsked::Answer
         };
-        let config = ReorganizationConfig::builder();
-        Self::new(&config.timings(timings).when_asked(when_asked).build()?)
+        Self::new(&ReorganizationConfig {
+            when_asked,
+            ..ReorganizationConfig::new(timings)
+        })
     }
 
     /// A rule is broken on purpose.
@@ -103,7 +106,7 @@ impl ReorganizationScenario {
     #[doc(hidden)]
     #[must_use]
     pub fn planted(mut self, defect: crate::elections::reorganization::Defect) -> Self {
-        self.config = self.config.planted(defect);
+        self.config.defect = Some(defect);
         self
     }
 
@@ -123,8 +126,10 @@ impl Scenario for ReorganizationScenario {
     /// or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Reorganization> {
         let task = Task(random.next_u64());
-        let config = self.config.to_builder().task(task).build();
-        let config = Arc::new(config.unwrap_or_else(|_| self.config.clone()));
+        let config = Arc::new(ReorganizationConfig {
+            task,
+            ..self.config.clone()
+        });
         let score = self.score(random);
         let kind = if random.chance(80) {
             MemberKind::Observer
@@ -143,17 +148,17 @@ impl Scenario for ReorganizationScenario {
     }
 
     fn delay_bound(&self) -> Duration {
-        self.config.timings().delay_bound()
+        self.config.timings.delay_bound()
     }
 
     /// A silence that has to be noticed and proved, waiting twice for an agent that does not
     /// come, and three elections of which two fail at the end; before that a drain and a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
-        let t = c.timings();
+        let t = &c.timings;
         let noticed = c.detector().detection * 2 + t.jitter() * 2 + t.deadline();
         let elections = c.worst_case_election_with_losses() + t.deadline() + t.step() * 9;
-        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain() + c.cooldown();
+        let all = noticed + c.takeover() * 2 + elections * 3 + c.drain + c.cooldown;
         all + all * skew / 1_000_000 * 2
     }
 

@@ -41,8 +41,11 @@ pub struct RingScenario {
 impl Default for RingScenario {
     fn default() -> Self {
         let short = Duration::from_millis(500);
-        let config = RingConfig::builder().drain(short).cooldown(short).build();
-        Self::new(config.unwrap_or_default())
+        Self::new(RingConfig {
+            drain: short,
+            cooldown: short,
+            ..RingConfig::default()
+        })
     }
 }
 
@@ -62,11 +65,11 @@ impl RingScenario {
     #[doc(hidden)]
     #[must_use]
     pub fn planted(self, defect: crate::elections::ring::Defect) -> Self {
-        let config = RingConfig::clone(&self.config).planted(defect);
-        Self {
-            config: Arc::new(config),
-            ..self
-        }
+        let config = Arc::new(RingConfig {
+            defect: Some(defect),
+            ..RingConfig::clone(&self.config)
+        });
+        Self { config, ..self }
     }
 
     /// How many elections gave way to a stronger one so far.
@@ -149,16 +152,16 @@ impl Scenario for RingScenario {
     }
 
     fn delay_bound(&self) -> Duration {
-        self.config.timings().delay_bound()
+        self.config.timings.delay_bound()
     }
 
     /// A cool-down, a silence that has to be noticed, an election without an outcome, and then slots
     /// and elections until the highest in rank leads.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, n) = (&self.config, self.names.len());
-        let t = config.timings();
+        let t = &config.timings;
         let slots = t.step().saturating_add(t.jitter()) * 8;
-        let idle = config.drain() + config.cooldown() + config.challenge_after();
+        let idle = config.drain + config.cooldown + config.challenge_after;
         let silences = config.silence(n) * 2 + config.probe() * 2;
         let elections = config.token(n) * 2 + config.worst_case_election(n, n) * 2;
         let all = idle + silences + elections + slots * 2 + t.delay_bound() * 8;

@@ -21,8 +21,7 @@ use crate::paper::{MS, all_same, crash_and_recover, name};
 
 /// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
 fn config() -> InvitationConfig {
-    let config = InvitationConfig::builder().timings(Timings::in_process());
-    config.build().unwrap()
+    InvitationConfig::new(Timings::in_process())
 }
 
 /// Agents "1" to "n", each with its number as its score, each with a task of its own. Nobody is told
@@ -40,7 +39,7 @@ fn world_that_tells(
 ) -> World<InvitationElection> {
     let agent = |number: usize| {
         let task = Task(u64::try_from(number).unwrap());
-        let config = config().to_builder().task(task).build().unwrap();
+        let config = InvitationConfig { task, ..config() };
         let score = i64::try_from(number).unwrap().into();
         Participant::voter(name(number), Some(score), Arc::new(config))
     };
@@ -54,7 +53,7 @@ fn world_that_tells(
 
 /// Delays of 0 to d, in any order, some messages twice.
 fn on_time() -> Conditions {
-    let d = config().timings().delay_bound();
+    let d = config().timings.delay_bound();
     let network = Conditions::builder().delay(Duration::ZERO..=d);
     network.in_any_order().duplication(100).build().unwrap()
 }
@@ -235,7 +234,7 @@ fn first_group_of_a_life(
 /// however many groups they come from; and 7 d from the beginning of the check.
 #[test]
 fn a_merge_costs_3_messages_for_each_member() {
-    let d = config().timings().delay_bound();
+    let d = config().timings.delay_bound();
     for n in 2..=8_usize {
         for split in 1..n {
             let mut world = world(1, n, Conditions::delayed(d));
@@ -252,7 +251,7 @@ fn a_merge_costs_3_messages_for_each_member() {
             let members = u64::try_from(n - 1).unwrap();
             assert_eq!(sent, 3 * members, "{split} of {n} are merged");
             let took = world.now().since(healed);
-            let lower_first = config().timings().step();
+            let lower_first = config().timings.step();
             let longest = config().detector().heartbeat * 2 + lower_first;
             assert!(took <= longest + config().worst_case_merge(), "{took:?}");
         }
@@ -282,7 +281,7 @@ fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
             ] => (*acquired, *lost),
             events => unreachable!("{events:?}"),
         };
-        let calls = config().timings().delay_bound() * 4;
+        let calls = config().timings.delay_bound() * 4;
         assert!(
             acquired.since(lost) <= calls,
             "seed {seed}: {lost} to {acquired}"
@@ -293,7 +292,7 @@ fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
 /// All start at once, and know each other's ranks: the first forms a group, the others are free.
 #[test]
 fn a_cold_start_is_one_merge() {
-    let d = config().timings().delay_bound();
+    let d = config().timings.delay_bound();
     for n in 1..=7_usize {
         let mut world = world(1, n, Conditions::delayed(d));
         world.settle(MS(1_000)).unwrap();

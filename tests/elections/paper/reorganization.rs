@@ -23,20 +23,26 @@ use crate::paper::{MS, all_same, crash_and_recover, name};
 
 /// T = 50 ms, d = 2 ms, H = 25 ms, L = 100 ms.
 fn config(when_asked: WhenAsked) -> ReorganizationConfig {
-    let config = ReorganizationConfig::builder().timings(Timings::in_process());
-    config.when_asked(when_asked).build().unwrap()
+    ReorganizationConfig {
+        when_asked,
+        ..ReorganizationConfig::new(Timings::in_process())
+    }
 }
 
 /// Agents "1" to "n", each with its number as its score, each with a task of its own; delays of 0
 /// to d, in any order, some messages twice. No agent is told of a crash but by silence.
 fn world(seed: u64, n: usize, when_asked: WhenAsked) -> World<Reorganization> {
     let config = config(when_asked);
-    let d = config.timings().delay_bound();
+    let d = config.timings.delay_bound();
     let network = Conditions::builder().delay(Duration::ZERO..=d);
     let network = network.in_any_order().duplication(100).build().unwrap();
     let agent = |number: usize| {
         let number_ = u64::try_from(number).unwrap();
-        let config = config.to_builder().task(Task(number_)).build().unwrap();
+        let task = Task(number_);
+        let config = ReorganizationConfig {
+            task,
+            ..config.clone()
+        };
         let score = i64::try_from(number).unwrap().into();
         Participant::voter(name(number), Some(score), Arc::new(config))
     };
@@ -312,8 +318,8 @@ fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
 /// where there is no agent to call.
 fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
     let config = config(WhenAsked::Answer);
-    let t = config.timings().deadline();
-    let call = config.timings().delay_bound() * 2;
+    let t = config.timings.deadline();
+    let call = config.timings.delay_bound() * 2;
     let step = |dead: usize, alive: usize| match (dead, alive) {
         (0, 0) => Duration::ZERO,
         (0, _) => call,
@@ -335,7 +341,7 @@ fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
 /// election of their own.
 fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Duration) {
     let config = config(WhenAsked::Answer);
-    let d = config.timings().delay_bound();
+    let d = config.timings.delay_bound();
     let mut world = world(1, n, WhenAsked::Answer);
     world.set_conditions(Conditions::delayed(d));
     if winner == n {

@@ -24,8 +24,7 @@ use crate::ring::{
 };
 
 fn lan() -> Arc<RingConfig> {
-    let config = RingConfig::builder().timings(Timings::lan());
-    Arc::new(config.build().unwrap())
+    Arc::new(RingConfig::new(Timings::lan()))
 }
 
 fn start(group: &Group<RingMessage>, name: &str, score: i32) -> ElectionHandle<Ring> {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::ring::Ring,
+    elections::ring::{Ring, RingConfig},
     protocol::Event,
     testkit::{
         faults::Conditions,
@@ -186,10 +186,10 @@ fn s13_the_highest_recovers_and_leads_again_with_one_change() {
 #[test]
 fn s13_who_may_not_challenge_yet_leaves_the_leader_alone() {
     seeds(|seed| {
-        let sticky = actix_bully::elections::ring::RingConfig::builder()
-            .challenge_after(Duration::from_secs(30))
-            .build()
-            .unwrap();
+        let sticky = RingConfig {
+            challenge_after: Duration::from_secs(30),
+            ..RingConfig::default()
+        };
         let mut world = builder(seed, &[1, 2, 3, 4, 5], &sticky).build();
         leads(&mut world, "e");
         world.crash("e");
@@ -214,7 +214,7 @@ fn s14_who_was_down_during_the_announcement_follows_by_a_heartbeat() {
         let (before, elections) = (mark(&world), sent(&world, "collect"));
         world.restart("a");
         // Its neighbour passes it over until a probe is answered; then comes a heartbeat.
-        let lap = config().timings().delay_bound() * 5;
+        let lap = config().timings.delay_bound() * 5;
         let beats = config().probe() + config().detector().heartbeat * 2;
         comes_to_lead(&mut world, "d", beats + lap * 2 + config().hop());
         assert_eq!(sent(&world, "collect"), elections, "without an election");

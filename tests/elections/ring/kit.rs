@@ -30,7 +30,7 @@ pub(crate) fn names(n: usize) -> Vec<AgentId> {
 pub(crate) fn config() -> RingConfig {
     let timings = actix_bully::protocol::Timings::default().to_builder();
     let timings = timings.jitter(Duration::ZERO).build().unwrap();
-    RingConfig::builder().timings(timings).build().unwrap()
+    RingConfig::new(timings)
 }
 
 pub(crate) fn voter(name: &AgentId, score: i32, config: &RingConfig) -> Participant<Ring> {

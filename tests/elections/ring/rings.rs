@@ -37,11 +37,11 @@ fn begins(scores: &[i32], dead: &[&str], starter: &str, config: &RingConfig) -> 
 
 #[test]
 fn s33_two_adjacent_dead_members_cost_two_hops() {
-    let once = RingConfig::builder()
-        .sends(1)
-        .hop(D * 2 + MS(20))
-        .build()
-        .unwrap();
+    let once = RingConfig {
+        sends: 1,
+        hop: Some(D * 2 + MS(20)),
+        ..RingConfig::default()
+    };
     for config in [config(), once] {
         let mut world = begins(&[1, 2, 3, 4, 5, 6], &["c", "d"], "b", &config);
         let began = world.now();
@@ -53,7 +53,7 @@ fn s33_two_adjacent_dead_members_cost_two_hops() {
         assert!(took <= config.worst_case_election(6, 2));
         // Each was tried as often as a message is sent, and then no more.
         let tries = lost_on(&world, &["c", "d"], began);
-        assert_eq!(tries, usize::try_from(config.sends()).unwrap() * 2);
+        assert_eq!(tries, usize::try_from(config.sends).unwrap() * 2);
     }
 }
 

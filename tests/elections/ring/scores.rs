@@ -90,10 +90,10 @@ fn s17_where_no_agent_is_eligible_none_leads_until_one_becomes_so() {
 fn s18_a_score_that_oscillates_changes_the_leader_at_most_once_per_policy_time() {
     seeds(|seed| {
         let after = Duration::from_secs(1);
-        let patient = RingConfig::builder()
-            .challenge_after(after)
-            .build()
-            .unwrap();
+        let patient = RingConfig {
+            challenge_after: after,
+            ..RingConfig::default()
+        };
         let mut world = builder(seed, &[1, 2, 3, 4, 5], &patient).build();
         leads(&mut world, "e");
         let before = mark(&world);

@@ -49,8 +49,8 @@ fn a_crash_costs_one_announcement() {
 /// A ring elects, loses two neighbours, the leader among them, and gets the leader back.
 #[test]
 fn a_ring_passes_over_the_dead() {
-    let config = RingConfig::builder().timings(Timings::lan()).build();
-    let mut world: World<Ring> = world(&[1, 2, 3, 4], &Arc::new(config.unwrap()));
+    let config = RingConfig::new(Timings::lan());
+    let mut world: World<Ring> = world(&[1, 2, 3, 4], &Arc::new(config));
     world.settle(Duration::from_secs(3)).unwrap();
     world.crash("c");
     world.crash("d");

@@ -43,8 +43,7 @@ fn as_written(n: i32) -> World<Noted> {
 }
 
 fn repaired(n: i32) -> World<Reorganization> {
-    let config = ReorganizationConfig::builder().timings(Timings::lan());
-    world(n, &Arc::new(config.build().unwrap()))
+    world(n, &Arc::new(ReorganizationConfig::new(Timings::lan())))
 }
 
 /// Plays a story by both, and holds them to their texts.
@@ -175,8 +174,8 @@ fn a_crash_and_a_recovery() {
 /// The paper's second algorithm: a partition, and the merge after it.
 #[test]
 fn two_groups_are_merged() {
-    let config = InvitationConfig::builder().timings(Timings::lan());
-    let mut world: World<InvitationElection> = world(3, &Arc::new(config.build().unwrap()));
+    let config = InvitationConfig::new(Timings::lan());
+    let mut world: World<InvitationElection> = world(3, &Arc::new(config));
     world.settle(MS(1_000)).unwrap();
     world.isolate("1");
     world.run_for(MS(800));

@@ -212,8 +212,10 @@ impl Kit {
 }
 
 fn lan() -> InvitationConfig {
-    let config = InvitationConfig::builder().timings(Timings::lan());
-    config.task(Task(40)).build().unwrap()
+    InvitationConfig {
+        task: Task(40),
+        ..InvitationConfig::new(Timings::lan())
+    }
 }
 
 /// To the check of the group `count`.me.

@@ -3,11 +3,10 @@
 use super::*;
 
 fn eager() -> ReorganizationConfig {
-    lan()
-        .to_builder()
-        .when_asked(WhenAsked::Elect)
-        .build()
-        .unwrap()
+    ReorganizationConfig {
+        when_asked: WhenAsked::Elect,
+        ..lan()
+    }
 }
 
 #[test]

@@ -244,8 +244,10 @@ impl Kit {
 }
 
 fn lan() -> ReorganizationConfig {
-    let config = ReorganizationConfig::builder().timings(Timings::lan());
-    config.task(Task(40)).build().unwrap()
+    ReorganizationConfig {
+        task: Task(40),
+        ..ReorganizationConfig::new(Timings::lan())
+    }
 }
 
 /// To the first question of ME.

@@ -163,7 +163,10 @@ fn whatever_comes_the_contract_holds() {
             MemberKind::Voter
         };
         let when_asked = pick(&mut random, &[WhenAsked::Answer, WhenAsked::Elect]);
-        let config = lan().to_builder().when_asked(when_asked).build().unwrap();
+        let config = ReorganizationConfig {
+            when_asked,
+            ..lan()
+        };
         let score = random.chance(900).then(|| score(&mut random));
         let mut me = Kit::unborn(kind, score, config).started();
         for _ in 0..200 {

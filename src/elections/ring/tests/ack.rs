@@ -70,10 +70,12 @@ fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
 
 #[test]
 fn sent_once_the_hop_is_as_the_source_has_it() {
-    let once = RingConfig::builder()
-        .sends(1)
-        .hop(Duration::from_millis(HOP));
-    let mut kit = Kit::voter(by(once)).started();
+    let once = RingConfig {
+        sends: 1,
+        hop: Some(Duration::from_millis(HOP)),
+        ..lan()
+    };
+    let mut kit = Kit::voter(once).started();
     kit.later(S).fire(Timer::Slot).whatever();
     kit.later(HOP)
         .fire(Timer::Hop(Lap::Collect))

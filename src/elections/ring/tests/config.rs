@@ -1,14 +1,15 @@
 //! The configuration: its relations and its formulas.
 
 use super::*;
+use crate::protocol::MembershipError;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 #[test]
 fn the_defaults_follow_from_the_timings() {
-    assert_eq!(RingConfig::builder().build(), Ok(RingConfig::default()));
     let config = RingConfig::default();
-    assert_eq!((config.hop(), config.sends()), (MS(200), 2));
+    assert_eq!(config.check(), Ok(()));
+    assert_eq!((config.hop(), config.sends), (MS(200), 2));
     assert_eq!((config.probe(), config.resend()), (MS(360), MS(100)));
     assert_eq!(lan().hop(), MS(HOP));
     assert_eq!(lan().token(4), MS(TOKEN));
@@ -17,37 +18,40 @@ fn the_defaults_follow_from_the_timings() {
 
 #[test]
 fn each_broken_relation_is_named() {
-    let refused = |builder: RingConfigBuilder| builder.timings(Timings::lan()).build().unwrap_err();
     let (sends, delay_bound) = (2, MS(D));
+    let with_hop = |sends, hop| RingConfig {
+        sends,
+        hop: Some(hop),
+        ..lan()
+    };
     let hop = MS(4 * D);
-    assert_eq!(
-        refused(RingConfig::builder().hop(hop)),
-        RingError::Hop {
-            hop,
-            sends,
-            delay_bound
-        }
-    );
-    assert!(by(RingConfig::builder().hop(MS(4 * D + 1))).hop() > hop);
-    assert_eq!(
-        by(RingConfig::builder().sends(1).hop(MS(2 * D + 1))).sends(),
-        1
-    );
-    for sends in [0, 9] {
-        let error = refused(RingConfig::builder().sends(sends));
-        assert_eq!(error, RingError::Sends { sends });
-    }
-    let error = refused(RingConfig::builder().probe(MS(0)));
-    assert_eq!(error, RingError::ZeroProbe);
-    let astra = RingConfig::builder().timings(Timings::astra());
-    assert_eq!(astra.build(), Err(RingError::NoDetector));
-    let text = RingError::Hop {
+    let too_short = RingError::Hop {
         hop,
         sends,
         delay_bound,
+    };
+    assert_eq!(with_hop(sends, hop).check(), Err(too_short.clone()));
+    assert_eq!(with_hop(sends, MS(4 * D + 1)).check(), Ok(()));
+    assert_eq!(with_hop(1, MS(2 * D + 1)).check(), Ok(()));
+    for sends in [0, 9] {
+        let error = RingConfig { sends, ..lan() }.check();
+        assert_eq!(error, Err(RingError::Sends { sends }));
     }
-    .to_string();
+    let probe = Some(MS(0));
+    let error = RingConfig { probe, ..lan() }.check();
+    assert_eq!(error, Err(RingError::ZeroProbe));
+    let astra = RingConfig::new(Timings::astra());
+    assert_eq!(astra.check(), Err(RingError::NoDetector));
+    let text = too_short.to_string();
     assert!(text.contains("36ms") && text.contains("9ms"), "{text}");
+}
+
+#[test]
+fn no_agent_starts_with_a_configuration_that_does_not_fit() {
+    let config = Arc::new(RingConfig { sends: 0, ..lan() });
+    let refused = Ring::requirements(&config, &id(ME), MemberKind::Voter);
+    let error = RingError::Sends { sends: 0 }.to_string();
+    assert_eq!(refused, Err(MembershipError::Config(error)));
 }
 
 #[test]
@@ -64,7 +68,7 @@ fn the_worst_cases_are_as_stated() {
     let more = 5 * D + 3 * HOP + (L + 5 * HOP) + 10 + 2 * (S + 10) + (15 * D + 3 * HOP);
     assert_eq!(config.worst_case_failover(5, 3), MS(more));
     assert_eq!(
-        by(RingConfig::builder().sends(1)).token(4),
+        RingConfig { sends: 1, ..lan() }.token(4),
         MS(4 * 6 * D),
         "Hop + 3 d"
     );

@@ -118,7 +118,10 @@ fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
 
 #[test]
 fn a_challenger_leaves_the_leader_alone_for_a_while() {
-    let slow = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let slow = RingConfig {
+        challenge_after: Duration::from_secs(1),
+        ..lan()
+    };
     let mut kit = Kit::voter(slow).started();
     kit.hear(B, coordinator(A, OLD, 1))
         .sent(B, ack(Lap::Coordinator, OLD, A, 0, 0))

@@ -28,7 +28,7 @@ use words::*;
 
 use super::{
     Answer, Bounded, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, MOST,
-    Nominate, Probe, Ring, RingConfig, RingConfigBuilder, RingError, RingMessage, Timer,
+    Nominate, Probe, Ring, RingConfig, RingError, RingMessage, Timer,
     collect::Contest,
     state::{Campaign, State},
 };
@@ -371,9 +371,5 @@ impl Seen {
 }
 
 fn lan() -> RingConfig {
-    by(RingConfig::builder())
-}
-
-fn by(builder: RingConfigBuilder) -> RingConfig {
-    builder.timings(Timings::lan()).build().unwrap()
+    RingConfig::new(Timings::lan())
 }

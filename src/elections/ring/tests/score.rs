@@ -16,7 +16,10 @@ fn a_follower_that_outranks_its_leader_now_begins_an_election() {
 
 #[test]
 fn a_challenger_that_falls_back_gives_up() {
-    let slow = by(RingConfig::builder().challenge_after(Duration::from_secs(1)));
+    let slow = RingConfig {
+        challenge_after: Duration::from_secs(1),
+        ..lan()
+    };
     let mut kit = Kit::voter(slow).started().after(B, coordinator(B, OLD, 9));
     kit.set_score(50)
         .set(Timer::Slot, 1_000)

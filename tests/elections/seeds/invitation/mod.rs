@@ -24,13 +24,15 @@ use super::{
 
 /// T = 200 ms, d = 9 ms.
 fn config() -> InvitationConfig {
-    let config = InvitationConfig::builder().timings(Timings::lan());
-    config.cooldown(MS(2_000)).build().unwrap()
+    InvitationConfig {
+        cooldown: MS(2_000),
+        ..InvitationConfig::new(Timings::lan())
+    }
 }
 
 fn agents(n: usize) -> Setting<InvitationElection> {
     let config = Arc::new(config());
-    Setting::of(n, Arc::clone(&config), config.timings())
+    Setting::of(n, Arc::clone(&config), &config.timings)
 }
 
 impl Setting<InvitationElection> {
@@ -288,7 +290,7 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
             lost < next,
             "the leadership ends before the next one begins"
         );
-        assert!(gap <= config().timings().delay_bound() * 5, "{gap:?}");
+        assert!(gap <= config().timings.delay_bound() * 5, "{gap:?}");
         world.set_score("e", Some(5.into()));
         leads(&mut world, "e");
     }

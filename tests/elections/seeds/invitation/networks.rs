@@ -100,8 +100,7 @@ const KINDS: [&str; 9] = [
 /// Four agents; one that steps down has a long cool-down.
 fn four(seed: u64) -> World<InvitationElection> {
     let mut setting = agents(4);
-    let config = setting.config.to_builder().cooldown(SECONDS(60));
-    setting.config = Arc::new(config.build().unwrap());
+    Arc::make_mut(&mut setting.config).cooldown = SECONDS(60);
     setting.checked(seed)
 }
 
@@ -244,7 +243,7 @@ fn s25_who_missed_the_task_gets_it_by_the_next_check() {
         let began = world.now();
         leads(&mut world, "e");
         let took = world.now().since(began);
-        let check = config().detector().heartbeat + config().timings().delay_bound() * 3;
+        let check = config().detector().heartbeat + config().timings.delay_bound() * 3;
         assert!(took <= check, "{took:?}");
         assert_eq!(world.view("a").unwrap().leader.map(|l| l.term), leading);
     }
@@ -267,7 +266,7 @@ fn s26_delays_above_t_cost_leaderships_until_they_end() {
         leads(&mut world, "e");
         lost
     };
-    let bound = config().timings().delay_bound();
+    let bound = config().timings.delay_bound();
     let late: usize = seeds().map(|seed| lost(seed, MS(500))).sum();
     let in_time: usize = seeds().map(|seed| lost(seed, bound)).sum();
     println!("{late} leaderships were lost; with delays up to d {in_time}");

@@ -25,13 +25,15 @@ use super::{
 
 /// T = 200 ms, d = 9 ms.
 fn config() -> ReorganizationConfig {
-    let config = ReorganizationConfig::builder().timings(Timings::lan());
-    config.cooldown(MS(2_000)).build().unwrap()
+    ReorganizationConfig {
+        cooldown: MS(2_000),
+        ..ReorganizationConfig::new(Timings::lan())
+    }
 }
 
 fn agents(n: usize) -> Setting<Reorganization> {
     let config = Arc::new(config());
-    Setting::of(n, Arc::clone(&config), config.timings())
+    Setting::of(n, Arc::clone(&config), &config.timings)
 }
 
 impl Setting<Reorganization> {
@@ -286,7 +288,7 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
         let acquired = world.events("d").last().unwrap();
         assert!(at < &acquired.0, "first lost, then acquired");
         let gap = acquired.0.since(*at);
-        let longest = config().timings().delay_bound() + config().worst_case_election();
+        let longest = config().timings.delay_bound() + config().worst_case_election();
         assert!(gap <= longest, "{gap:?}");
         world.set_score("e", Some(5.into()));
         leads(&mut world, "e");

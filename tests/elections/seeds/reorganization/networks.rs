@@ -104,8 +104,7 @@ const KINDS: [&str; 15] = [
 /// Four agents; one that steps down has a long cool-down.
 fn four(seed: u64) -> World<Reorganization> {
     let mut setting = agents(4);
-    let config = setting.config.to_builder().cooldown(SECONDS(60));
-    setting.config = Arc::new(config.build().unwrap());
+    Arc::make_mut(&mut setting.config).cooldown = SECONDS(60);
     setting.world(seed)
 }
 
@@ -213,7 +212,7 @@ fn s25_who_missed_the_election_is_found_by_the_next_check() {
         world.heal();
         leads(&mut world, "d");
         let took = world.now().since(healed);
-        let delay = config().timings().delay_bound();
+        let delay = config().timings.delay_bound();
         let check = config().detector().heartbeat + delay * 2;
         assert!(
             took <= check + config().worst_case_election_with_losses(),
@@ -240,7 +239,7 @@ fn s26_delays_above_t_break_its_promise_until_they_end() {
         broken
     };
     let count = |longest| (0..40).filter(|seed| is_broken(*seed, longest)).count();
-    let (late, in_time) = (count(MS(500)), count(config().timings().delay_bound()));
+    let (late, in_time) = (count(MS(500)), count(config().timings.delay_bound()));
     println!("two coordinated in {late} of 40 histories; with delays up to d in {in_time}");
     assert!(late > 0, "it would need no deadline");
     assert_eq!(in_time, 0);

@@ -116,13 +116,8 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
 
 #[test]
 fn eager_members_elect_as_well() {
-    let eager = config()
-        .to_builder()
-        .when_asked(WhenAsked::Elect)
-        .build()
-        .unwrap();
     let mut setting = agents(5);
-    setting.config = Arc::new(eager);
+    Arc::make_mut(&mut setting.config).when_asked = WhenAsked::Elect;
     for seed in seeds() {
         let mut world = setting.world(seed);
         world.set_invariant(one_coordinator);
