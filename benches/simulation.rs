@@ -9,13 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::{
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            AstraScenario, BullyScenario, QuorumScenario,
-            chaos::{ChaosOptions, Report, chaos},
-        },
+use actix_bully::testkit::{
+    faults::SplitMix64,
+    sim::{
+        AstraScenario, BullyScenario, QuorumScenario,
+        chaos::{ChaosOptions, Report, chaos},
     },
 };
 

@@ -11,7 +11,7 @@ use actix_bully::{
     elections::bully::BullyMessage,
     group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules, To},
-    remote::{BridgeHandle, BridgeCounts, Limits, Peer, RemoteBridge},
+    remote::{BridgeCounts, BridgeHandle, Limits, Peer, RemoteBridge},
 };
 use tokio::sync::Notify;
 
@@ -106,7 +106,8 @@ impl Handler<Envelope<BullyMessage>> for Sink {
     fn handle(&mut self, message: Envelope<BullyMessage>, _: &mut Context<Self>) {
         if self.tally.note() {
             let to = To::One(message.from);
-            self.group.deliver(&id(FAR), self.incarnation, &to, message.message);
+            self.group
+                .deliver(&id(FAR), self.incarnation, &to, message.message);
         }
     }
 }
@@ -115,7 +116,11 @@ impl Handler<Envelope<BullyMessage>> for Sink {
 pub(crate) fn serve(tally: Arc<Tally>, near: &str) -> Host {
     let host = host("b", Some(near));
     let group = host.group.clone();
-    host.join(FAR, |incarnation| Sink { group, incarnation, tally });
+    host.join(FAR, |incarnation| Sink {
+        group,
+        incarnation,
+        tally,
+    });
     host
 }
 
@@ -190,7 +195,9 @@ impl Bridged {
         let mut times = Vec::with_capacity(rounds);
         for _ in 0..rounds {
             let began = Instant::now();
-            self.host.group.deliver(&from, self.incarnation, &to, message(1));
+            self.host
+                .group
+                .deliver(&from, self.incarnation, &to, message(1));
             self.heard.notified().await;
             times.push(began.elapsed());
         }

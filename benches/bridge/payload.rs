@@ -9,7 +9,10 @@ use std::{
 
 use actix_bully::{
     elections::bully::BullyMessage,
-    remote::{Limits, internals::wire::{decode_payload, encode_payload}},
+    remote::{
+        Limits,
+        internals::wire::{decode_payload, encode_payload},
+    },
 };
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt};

@@ -49,10 +49,16 @@ fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
             }
         };
         again
-            .push(message.group, message.from, message.incarnation, to, |out| {
-                out.put_slice(message.payload);
-                Ok::<(), std::convert::Infallible>(())
-            })
+            .push(
+                message.group,
+                message.from,
+                message.incarnation,
+                to,
+                |out| {
+                    out.put_slice(message.payload);
+                    Ok::<(), std::convert::Infallible>(())
+                },
+            )
             .ok()?;
     }
     again.end().then_some(())

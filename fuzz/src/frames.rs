@@ -5,7 +5,13 @@
 use actix_bully::{
     elections::message::BullyMessage,
     protocol::Time,
-    remote::{Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights, internals::{Established, Inbound, GroupStanding, TermGuard, FrameVerdict, wire::{Allowance, Features, Frame, Frames, decode_payload}}},
+    remote::{
+        Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
+        internals::{
+            Established, FrameVerdict, GroupStanding, Inbound, TermGuard,
+            wire::{Allowance, Features, Frame, Frames, decode_payload},
+        },
+    },
 };
 
 use crate::again;
@@ -84,7 +90,8 @@ impl Link {
             FrameVerdict::Roster(change) => {
                 assert!(change.members.len() + change.left.len() <= 2 * self.limits.items());
                 assert!(change.left.is_empty() || !change.is_opening);
-                change.leader
+                change
+                    .leader
                     .map_or(Ok(()), |leader| self.guard.admit(leader.term))?;
             }
             FrameVerdict::Messages(messages) => {

@@ -7,7 +7,13 @@ use std::{io, sync::Arc};
 
 use actix_bully::{
     protocol::Time,
-    remote::{Challenge, ClusterId, Credential, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights, internals::{Acquaintance, Handshake, Introduction, Nonce, HandshakeProgress, wire::{Frame, Frames, Hello}}},
+    remote::{
+        Challenge, ClusterId, Credential, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights,
+        internals::{
+            Acquaintance, Handshake, HandshakeProgress, Introduction, Nonce,
+            wire::{Frame, Frames, Hello},
+        },
+    },
 };
 use bytes::BytesMut;
 

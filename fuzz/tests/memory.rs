@@ -4,7 +4,10 @@
 use actix_bully::{
     elections::message::BullyMessage,
     protocol::Time,
-    remote::{Closed, Limits, internals::wire::{Bounds, Frame, Frames, decode_payload}},
+    remote::{
+        Closed, Limits,
+        internals::wire::{Bounds, Frame, Frames, decode_payload},
+    },
 };
 use actix_bully_fuzz::{frames, hello, messages};
 use allocation_counter::measure;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use actix_bully::{
     agent::BullyHandle,
     protocol::{AgentId, Term},
-    remote::{BridgeEvent, BridgeHandle, BridgeCounts, LinkStatus},
+    remote::{BridgeCounts, BridgeEvent, BridgeHandle, LinkStatus},
 };
 
 use crate::{

@@ -12,13 +12,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use actix_bully::remote::{BridgeEvent, BridgeCounts};
+use actix_bully::remote::{BridgeCounts, BridgeEvent};
 use fastrand::Rng;
 use turmoil::{Builder, Sim};
 
 use crate::{
     check::{self, Broken, Watch},
     clock::SimulatedClock,
+    faults::{Faults, Hit},
     host::{Host, POLITE, Process},
     kinds::Kinds,
     ledger::Ledger,
@@ -26,7 +27,6 @@ use crate::{
     members::Members,
     plan::Plan,
     setting::{NAMES, Setting, Settings},
-    faults::{Faults, Hit},
     wire::{Net, Peaks},
 };
 

@@ -329,7 +329,7 @@ impl Host {
         let speed = member.speed.get();
         let mut agent = BullyAgent::builder(member.id.as_str())
             .timings(speed.timings())
-            .rest(Duration::ZERO)
+            .cooldown(Duration::ZERO)
             .score(i32::try_from(member.index)?)
             .seed(setting.seed)
             .clock(self.clock.clone())

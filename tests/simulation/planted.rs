@@ -2,7 +2,7 @@
 //! `planted`.
 //!
 //! ```text
-//! cargo test --features planted --test planted -- --nocapture
+//! cargo test --test simulation planted -- --nocapture
 //! ```
 //!
 //! With `SEEDS=1000` (or another number) it counts in how many histories each is found, and by what;

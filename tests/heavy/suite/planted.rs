@@ -56,13 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
             "DiskFirst",
             2,
         ),
-        case(
-            D::VoteTwice,
-            "two votes in one term",
-            101,
-            "VoteOnce",
-            4,
-        ),
+        case(D::VoteTwice, "two votes in one term", 101, "VoteOnce", 4),
         case(
             D::BeliefWithoutAcks,
             "belief without acknowledgements",

@@ -7,35 +7,13 @@ use crate::{
     bully::{Astra, Plain},
     case::{Case, Search, asynchronous},
     quorum::Quorum,
+    rules::Rules,
 };
 
 pub(super) fn cases() -> Vec<Case> {
-    let two = |n, unique, steps, rules, name, golden| {
-        Case::breaks(
-            name,
-            unique,
-            ("at most one leads", steps),
-            asynchronous(rules, Reach::new(n, 2)),
-        )
-        .kept_as(golden)
-    };
     vec![
-        two(
-            2,
-            52,
-            4,
-            Astra::new(3),
-            "ASTRA, n=2",
-            "astra-2.txt",
-        ),
-        two(
-            3,
-            316,
-            4,
-            Astra::new(3),
-            "ASTRA, n=3",
-            "astra-3.txt",
-        ),
+        two(2, 52, 4, Astra::new(3), "ASTRA, n=2", "astra-2.txt"),
+        two(3, 316, 4, Astra::new(3), "ASTRA, n=3", "astra-3.txt"),
         two(
             2,
             71,
@@ -104,4 +82,21 @@ fn search(mut rules: Quorum, lives: u64) -> Search {
         ..Reach::new(3, u64::MAX)
     };
     asynchronous(rules, reach)
+}
+
+fn two<R: Rules>(
+    n: usize,
+    unique: usize,
+    steps: usize,
+    rules: R,
+    name: &str,
+    golden: &'static str,
+) -> Case {
+    Case::breaks(
+        name,
+        unique,
+        ("at most one leads", steps),
+        asynchronous(rules, Reach::new(n, 2)),
+    )
+    .kept_as(golden)
 }
