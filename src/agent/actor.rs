@@ -1,7 +1,7 @@
-//! The agent as an actix actor: how its lives begin, and what arrives in its mailbox.
+//! The agent as an actix actor: how its incarnations begin, and what arrives in its mailbox.
 //!
-//! Decided here: whose letters reach the machine. Those of strangers and of lives that are known
-//! to be over are counted and dropped; they never leave a trace in the state.
+//! Decided here: which messages reach the machine. Those of strangers and of incarnations that are
+//! known to have ended are counted and dropped; they never leave a trace in the state.
 
 use std::{fmt, panic::resume_unwind, sync::Arc};
 
@@ -12,7 +12,7 @@ use fastrand::Rng;
 use tracing::{debug, error};
 
 use crate::{
-    group::{Envelope, FromAfar, Group, MembersChanged, Snapshot},
+    group::{Envelope, Group, MembersChanged, RemoteEnvelope, Snapshot},
     planted::{Defect, has},
     protocol::{
         AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Unheard,
@@ -22,23 +22,23 @@ use crate::{
 };
 
 use super::{
-    audience::{Number, Part, Workers},
-    belief::Belief,
-    drive::{Drain, Progress, Stay},
+    drive::{Drain, Leaving, Progress},
     message::{Command, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining},
+    shared::SharedState,
+    subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
 };
 
 /// One election inside one actor: typed messages in, effects out.
 ///
-/// Made by a [builder](super::AgentBuilder), which puts it under a
-/// [`Guardian`](crate::supervisor::Guardian): after a crash the same address leads to a new life
-/// that knows nothing of the former one.
+/// A [builder](super::AgentBuilder) makes it and puts it under a
+/// [`Guardian`](crate::supervisor::Guardian): after a crash the same address leads to a new
+/// incarnation that knows nothing of the former one.
 pub struct Agent<E: Election> {
     pub(super) spec: Arc<Spec<E>>,
-    pub(super) belief: Arc<Belief>,
+    pub(super) shared: Arc<SharedState>,
 
-    // One life.
+    // One incarnation.
     pub(super) incarnation: Incarnation,
     pub(super) machine: E,
     pub(super) snapshot: Option<Arc<Snapshot<E::Message>>>,
@@ -46,15 +46,15 @@ pub struct Agent<E: Election> {
     pub(super) deadline: Deadline,
     pub(super) rng: Rng,
     pub(super) drain: Drain,
-    /// A look for subscribers that have stopped is due.
-    pub(super) looks: bool,
-    pub(super) stay: Stay,
+    /// A scan for subscribers that have stopped is due.
+    pub(super) scan_is_due: bool,
+    pub(super) leaving: Leaving,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
     pub(super) progress: Progress<E>,
 }
 
-/// What all lives of an agent are made from.
+/// The settings that all incarnations of an agent are made from.
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
@@ -64,16 +64,16 @@ pub(super) struct Spec<E: Election> {
     pub(super) seed: u64,
 }
 
-/// What a life finds in its store.
+/// The contents of a store, as an incarnation finds them.
 #[derive(Debug)]
-pub(super) struct Past<D> {
+pub(super) struct StoredState<D> {
     pub(super) generation: Generation,
     pub(super) record: Option<D>,
 }
 
-impl<D> Past<D> {
-    /// Begins with the store, if there is one: from then on no earlier life saves there.
-    pub(super) fn of(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
+impl<D> StoredState<D> {
+    /// Takes the store over, if there is one: from then on no earlier incarnation saves there.
+    pub(super) fn take_over(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
         let Some(store) = store else {
             return Ok(Self {
                 generation: Generation::default(),
@@ -89,71 +89,79 @@ impl<D> Past<D> {
 }
 
 impl<E: Election> Agent<E> {
-    /// A life that has not begun.
+    /// An incarnation that has not begun.
     pub(super) fn new(
         spec: Arc<Spec<E>>,
-        belief: Arc<Belief>,
+        shared: Arc<SharedState>,
         incarnation: Incarnation,
         birth: Birth,
-        past: Past<E::Durable>,
+        stored: StoredState<E::Durable>,
     ) -> Self {
         let identity = Identity {
             id: spec.id.clone(),
             incarnation,
             kind: spec.kind,
-            score: belief.score(),
+            score: shared.score(),
             birth,
         };
         Self {
             incarnation,
-            machine: E::new(identity, &spec.config, past.record),
+            machine: E::new(identity, &spec.config, stored.record),
             snapshot: None,
             timers: Timers::default(),
             deadline: Deadline::default(),
             rng: generator(spec.seed, &spec.id, incarnation),
             drain: Drain::No,
-            looks: false,
-            stay: Stay::Staying,
-            generation: past.generation,
+            scan_is_due: false,
+            leaving: Leaving::No,
+            generation: stored.generation,
             has_saved: false,
             progress: Progress::Free,
             spec,
-            belief,
+            shared,
         }
     }
 
-    /// The next life; `None` when there must not be one.
-    fn reborn(&self) -> Option<Self> {
-        if self.belief.is_over() {
+    /// The next incarnation; `None` when there must not be one.
+    fn next_incarnation(&self) -> Option<Self> {
+        if self.shared.is_over() {
             return None;
         }
-        // One that forgot what it promised could promise it again to somebody else.
-        let past = Past::of(self.spec.store.as_deref()).inspect_err(|reason| {
+        // An agent that forgot what it promised could promise it again to another agent.
+        let stored = StoredState::take_over(self.spec.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
         });
-        let past = match past {
+        let stored = match stored {
             Err(reason) if reason.is_full() => {
                 resume_unwind(Box::new("the disk of the record is full"))
             }
-            past => past.ok()?,
+            stored => stored.ok()?,
         };
-        let (id, score) = (&self.spec.id, self.belief.score());
-        let incarnation = self.spec.group.restart(id, self.incarnation, score)?;
-        if !self.belief.begin_life(incarnation) {
-            return None;
-        }
-        let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
-        Some(Self::new(spec, belief, incarnation, Birth::Restarted, past))
+        let score = self.shared.score();
+        let group = &self.spec.group;
+        let incarnation = group.restart(&self.spec.id, self.incarnation, score)?;
+        // A handle on another thread may have made the agent leave in the meantime.
+        self.shared.begin(incarnation).then(|| {
+            Self::new(
+                Arc::clone(&self.spec),
+                Arc::clone(&self.shared),
+                incarnation,
+                Birth::Restarted,
+                stored,
+            )
+        })
     }
 
-    /// News of a life arrives in the mailbox before its letters do, so what the snapshot at hand
-    /// does not know is not known.
-    pub(super) fn receive(&mut self, letter: Envelope<E::Message>, ctx: &mut Context<Self>) {
+    /// The machine hears a message, unless its sender is a stranger or has ended.
+    ///
+    /// A change of the membership arrives in the mailbox before the messages of a new incarnation do,
+    /// so a sender that the snapshot at hand does not know is a stranger.
+    pub(super) fn receive(&mut self, envelope: Envelope<E::Message>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
             incarnation,
             message,
-        } = letter;
+        } = envelope;
         let Some(snapshot) = &self.snapshot else {
             return;
         };
@@ -179,9 +187,9 @@ impl<E: Election> Agent<E> {
     }
 
     /// Pulls the newest membership.
-    fn look(&mut self, ctx: &mut Context<Self>) {
+    fn pull_members(&mut self, ctx: &mut Context<Self>) {
         if !self.is_present(ctx) {
-            return; // to look by its name is up to its successor
+            return; // its name may have a new holder, which pulls by it
         }
         let Some(known) = &self.snapshot else {
             return;
@@ -195,27 +203,27 @@ impl<E: Election> Agent<E> {
     }
 
     /// The work of that subscriber has ended.
-    fn drained(&mut self, number: Number, ctx: &mut Context<Self>) {
-        self.belief.audience().drained(number);
-        let view = self.machine.view(self.belief.now());
-        self.look_after(&view, ctx);
+    fn drained(&mut self, subscriber: SubscriberId, ctx: &mut Context<Self>) {
+        self.shared.subscribers().drained(subscriber);
+        let view = self.machine.view(self.shared.now());
+        self.follow_up(&view, ctx);
     }
 
-    /// Tells a new subscriber the present state first.
-    fn welcome(&self, number: Number, to: &Recipient<Notice>, part: Part) {
-        let mut audience = self.belief.audience();
-        audience.add(number, to, part);
+    /// Adds a subscriber, and tells it the present state first.
+    fn subscribe(&self, id: SubscriberId, to: &Recipient<Notice>, kind: SubscriberKind) {
+        let mut subscribers = self.shared.subscribers();
+        subscribers.add(id, to, kind);
         let tell = |event| {
             let agent = self.spec.id.clone();
             to.do_send(Notice { agent, event });
         };
-        let leader = self.machine.view(self.belief.now()).leader;
-        if let Some(term) = audience.acquired() {
+        let leader = self.machine.view(self.shared.now()).leader;
+        if let Some(term) = subscribers.acquired() {
             tell(Event::Acquired { term });
             if self.drain != Drain::No {
                 tell(Event::Draining { term, to: None });
-                if part == Part::Works {
-                    audience.wait_for(number);
+                if kind == SubscriberKind::Draining {
+                    subscribers.wait_for(id);
                 }
             }
         } else if let Some(leader) = leader.filter(|leader| leader.id != self.spec.id) {
@@ -241,7 +249,7 @@ impl<E: Election> Actor for Agent<E> {
 
 impl<E: Election> Supervised for Agent<E> {
     fn restarting(&mut self, _: &mut Context<Self>) {
-        match self.reborn() {
+        match self.next_incarnation() {
             Some(next) => *self = next,
             None => self.progress = Progress::Stopped,
         }
@@ -251,16 +259,16 @@ impl<E: Election> Supervised for Agent<E> {
 impl<E: Election> Handler<Envelope<E::Message>> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, letter: Envelope<E::Message>, ctx: &mut Context<Self>) {
-        self.receive(letter, ctx);
+    fn handle(&mut self, envelope: Envelope<E::Message>, ctx: &mut Context<Self>) {
+        self.receive(envelope, ctx);
     }
 }
 
-impl<E: Election> Handler<FromAfar<E::Message>> for Agent<E> {
+impl<E: Election> Handler<RemoteEnvelope<E::Message>> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, letter: FromAfar<E::Message>, ctx: &mut Context<Self>) {
-        self.receive(letter.open(), ctx);
+    fn handle(&mut self, envelope: RemoteEnvelope<E::Message>, ctx: &mut Context<Self>) {
+        self.receive(envelope.open(), ctx);
     }
 }
 
@@ -268,7 +276,7 @@ impl<E: Election> Handler<MembersChanged> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, MembersChanged: MembersChanged, ctx: &mut Context<Self>) {
-        self.look(ctx);
+        self.pull_members(ctx);
     }
 }
 
@@ -287,25 +295,25 @@ impl<E: Election> Handler<Command> for Agent<E> {
             }
             Command::StepDown { to } => self.step(Input::StepDown { to }, ctx),
             Command::Recheck => {
-                let view = self.machine.view(self.belief.now());
-                self.look_after(&view, ctx);
+                let view = self.machine.view(self.shared.now());
+                self.follow_up(&view, ctx);
             }
             Command::Leave => {
-                self.stay = Stay::Leaving;
-                let view = self.machine.view(self.belief.now());
+                self.leaving = Leaving::Asked;
+                let view = self.machine.view(self.shared.now());
                 if view.leading.is_some() {
                     self.step(Input::StepDown { to: None }, ctx);
                 } else {
-                    self.look_after(&view, ctx);
+                    self.follow_up(&view, ctx);
                 }
             }
-            Command::Work { number, subscriber } => {
-                self.welcome(number, &subscriber, Part::Works);
+            Command::SubscribeDraining { id, to } => {
+                self.subscribe(id, &to, SubscriberKind::Draining);
             }
             Command::Drained => {
-                let worker = self.belief.audience().only_worker();
-                if let Workers::One(number) = worker {
-                    self.drained(number, ctx);
+                let only = self.shared.subscribers().only_draining();
+                if let OnlyDraining::One(id) = only {
+                    self.drained(id, ctx);
                 }
             }
             Command::Stop => self.stop(ctx),
@@ -316,8 +324,8 @@ impl<E: Election> Handler<Command> for Agent<E> {
 impl<E: Election> Handler<Drained> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, Drained { number }: Drained, ctx: &mut Context<Self>) {
-        self.drained(number, ctx);
+    fn handle(&mut self, Drained { subscriber }: Drained, ctx: &mut Context<Self>) {
+        self.drained(subscriber, ctx);
     }
 }
 
@@ -325,8 +333,8 @@ impl<E: Election> Handler<Subscribe> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, Subscribe(to): Subscribe, _: &mut Context<Self>) {
-        let number = self.belief.audience().number();
-        self.welcome(number, &to, Part::Listens);
+        let id = self.shared.subscribers().next_id();
+        self.subscribe(id, &to, SubscriberKind::Listening);
     }
 }
 
@@ -338,9 +346,9 @@ impl<E: Election> Handler<SubscribeDraining> for Agent<E> {
         SubscribeDraining(to): SubscribeDraining,
         ctx: &mut Context<Self>,
     ) -> Self::Result {
-        let number = self.belief.audience().number();
-        self.welcome(number, &to, Part::Works);
-        MessageResult(DrainingToken::new(ctx.address().recipient(), number))
+        let id = self.shared.subscribers().next_id();
+        self.subscribe(id, &to, SubscriberKind::Draining);
+        MessageResult(DrainingToken::new(ctx.address().recipient(), id))
     }
 }
 

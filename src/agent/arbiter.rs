@@ -12,10 +12,10 @@ use actix::{Arbiter, ArbiterHandle, System};
 
 use super::StartError;
 
-/// A thread that runs agents and nothing else. One for all agents of a process: letters between
+/// A thread that runs agents and nothing else. One for all agents of a process: messages between
 /// them stay on that thread, which is the fastest way.
 ///
-/// Its maker stops it: dropping it stops the thread and waits for its end. Agents on it end as if
+/// Dropping it stops the thread and waits for its end. Agents on it end as if
 /// they had crashed, so let them [leave](super::ElectionHandle::leave) before.
 ///
 /// ```no_run

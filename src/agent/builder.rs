@@ -21,9 +21,10 @@ use crate::{
 
 use super::{
     Agent, ElectionHandle, Notice, StartError,
-    actor::{Past, Spec},
-    audience::Part,
-    belief::{Belief, Place},
+    actor::{Spec, StoredState},
+    leadership::Scope,
+    shared::{Place, SharedState},
+    subscribers::SubscriberKind,
 };
 
 /// Settings of an agent.
@@ -73,7 +74,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// How important the agent is. Default: 0, so that names decide.
+    /// The agent's score: the member with the highest one is elected. Default: 0, so that names
+    /// decide.
     pub fn score(mut self, score: impl Into<Score>) -> Self {
         self.score = Some(score.into());
         self
@@ -85,13 +87,13 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// The agent is told who leads, and never asked.
+    /// The agent hears of each leader, and never votes or leads.
     pub fn observer(mut self) -> Self {
         self.kind = MemberKind::Observer;
         self
     }
 
-    /// The clock by which the agent believes. Default: a [`RuntimeClock`], and a [`BootClock`] for
+    /// The clock that the agent's leadership is measured by. Default: a [`RuntimeClock`], and a [`BootClock`] for
     /// elections that keep leases, which accept no clock that stops while the host is suspended.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
@@ -102,21 +104,21 @@ impl<E: Election> AgentBuilder<E> {
     /// record.
     ///
     /// The store outlives the agent: keep it, and give the same one, or a clone of it, to each start
-    /// of this name. A start takes it over, so whoever had it before saves nothing any more; and a
-    /// start whose store has no record is refused where that name has kept one.
+    /// of this name. A start takes it over, so an agent that had it before saves nothing any more; and
+    /// a start whose store has no record is refused where an agent of that name has kept one.
     pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
     }
 
-    /// Begins the agent's random numbers (jitter), together with its name and life. Default: 0.
+    /// Begins the agent's random numbers (jitter), together with its name and incarnation. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The agent was there before and comes back, as after a crash of its process: where somebody
-    /// has to start an election, it does.
+    /// The agent was there before and comes back, as after a crash of its process: in an election
+    /// that some agent has to start, this one does.
     pub fn recovering(mut self) -> Self {
         self.birth = Birth::Restarted;
         self
@@ -133,7 +135,7 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Who hears of crashes and restarts. Default: nobody.
+    /// The actor that hears of crashes and restarts. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<AgentId>>) -> Self {
         self.parent = Some(parent);
         self
@@ -177,11 +179,11 @@ impl<E: Election> AgentBuilder<E> {
         let mut ready = self.prepare()?;
         let guardian = ready.guardian();
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
-        // Whoever looks at the group first, this thread or the agent's, finds the agent there.
-        take_seat(&ready.spec, &ready.belief, &addr);
+        // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
+        join_group(&ready.spec, &ready.shared, &addr);
         // The arbiter may have stopped since it was asked, and dropped the agent before it had this
-        // place. It is told of the end in any case, before or after this look.
-        if ready.belief.is_over() {
+        // place. The shared state hears of the end in any case, before or after this question.
+        if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);
         }
@@ -212,23 +214,23 @@ impl<E: Election> AgentBuilder<E> {
         group: &Group<E::Message>,
         id: &AgentId,
         requirements: &Requirements,
-    ) -> Result<Past<E::Durable>, StartError> {
+    ) -> Result<StoredState<E::Durable>, StartError> {
         let is_volatile = match &self.store {
             Some(store) => store.is_volatile(),
             None => false,
         };
-        // Asked again: a bridge may have opened the group in between, and must not from now on.
+        // Asked again: a bridge may have opened the group since, and must not from now on.
         let relies_on_it = requirements.rests_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
         }
-        let past = Past::of(self.store.as_deref())?;
+        let stored = StoredState::take_over(self.store.as_deref())?;
         let keeps = requirements.storage == Storage::Record;
-        if keeps && past.record.is_none() && group.had_record(id, requirements) {
+        if keeps && stored.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
-        E::admits(&self.config, id, past.record.as_ref())?;
-        Ok(past)
+        E::admits(&self.config, id, stored.record.as_ref())?;
+        Ok(stored)
     }
 
     fn prepare(mut self) -> Result<Ready<E>, StartError> {
@@ -240,26 +242,25 @@ impl<E: Election> AgentBuilder<E> {
         let requirements = E::requirements(&self.config, &id, self.kind)?;
         self.check_store(&requirements, &group)?;
         let clock = choose_clock(self.clock.take(), requirements.clock)?;
-        // Looked at first: one who is refused here takes neither the name nor the store.
+        // Asked first: a start that is refused here takes neither the name nor the store.
         if let Some(store) = &self.store {
             check_owner(store.identity(), &group, &id)?;
             E::admits(&self.config, &id, store.load()?.as_ref())?;
         }
         let incarnation = group.reserve(&id, requirements.clone())?;
-        let past = self.take_store(&group, &id, &requirements);
-        let past = past.inspect_err(|_| {
+        let stored = self.take_store(&group, &id, &requirements);
+        let stored = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
         let place: Box<dyn Place> = Box::new(group.clone());
-        let belief = Belief::new(id.clone(), clock, place, incarnation, self.score);
         // A term is a fence only where no other leader ever has it.
-        if requirements.leaders == Leaders::PerTerm {
-            belief.promise_fence();
-        }
+        let is_fenced = requirements.leaders == Leaders::PerTerm;
+        let name = id.clone();
+        let shared = SharedState::new(name, clock, place, is_fenced, incarnation, self.score);
         for to in self.subscribers.drain(..) {
-            let mut audience = belief.audience();
-            let number = audience.number();
-            audience.add(number, &to, Part::Listens);
+            let mut subscribers = shared.subscribers();
+            let id = subscribers.next_id();
+            subscribers.add(id, &to, SubscriberKind::Listening);
         }
         let spec = Spec {
             id,
@@ -271,10 +272,10 @@ impl<E: Election> AgentBuilder<E> {
         };
         Ok(Ready {
             spec: Arc::new(spec),
-            belief: Arc::new(belief),
+            shared: Arc::new(shared),
             incarnation,
             birth: self.birth,
-            past,
+            stored,
             policy: self.policy,
             parent: self.parent,
         })
@@ -299,10 +300,10 @@ pub(super) fn choose_clock(
 /// An agent whose name is reserved and whose settings are in order.
 struct Ready<E: Election> {
     spec: Arc<Spec<E>>,
-    belief: Arc<Belief>,
+    shared: Arc<SharedState>,
     incarnation: Incarnation,
     birth: Birth,
-    past: Past<E::Durable>,
+    stored: StoredState<E::Durable>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<AgentId>>>,
 }
@@ -310,40 +311,40 @@ struct Ready<E: Election> {
 impl<E: Election> Ready<E> {
     /// The agent's supervisor.
     fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
-        let ending = Ending(Arc::clone(&self.belief));
+        let ending = Ending(Arc::clone(&self.shared));
         let guardian = Guardian::builder(self.spec.id.clone())
             .policy(self.policy.clone())
-            .on_exit(move |_| ending.0.end_life());
+            .on_exit(move |_| ending.0.end(Scope::Incarnation));
         match &self.parent {
             Some(parent) => guardian.parent(parent.clone()),
             None => guardian,
         }
     }
 
-    /// Makes the first life, as a member of the group.
+    /// Makes the first incarnation, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
-        let (spec, belief) = (Arc::clone(&self.spec), Arc::clone(&self.belief));
+        let (spec, shared) = (Arc::clone(&self.spec), Arc::clone(&self.shared));
         let (incarnation, birth) = (self.incarnation, self.birth);
-        let past = Past {
-            generation: self.past.generation,
-            record: self.past.record.take(),
+        let stored = StoredState {
+            generation: self.stored.generation,
+            record: self.stored.record.take(),
         };
         move |ctx| {
-            take_seat(&spec, &belief, &ctx.address());
-            Agent::new(spec, belief, incarnation, birth, past)
+            join_group(&spec, &shared, &ctx.address());
+            Agent::new(spec, shared, incarnation, birth, stored)
         }
     }
 
     fn handle(self, addr: Addr<Agent<E>>) -> ElectionHandle<E> {
         ElectionHandle {
             addr,
-            belief: self.belief,
+            shared: self.shared,
         }
     }
 }
 
-/// Whether this may be a task of a `LocalSet`, where actors live without a System. Where it surely
-/// is none, an error says so: in no task at all, or on a runtime of many threads.
+/// Whether this may be a task of a `LocalSet`, where actors run without a System. It surely is none
+/// outside of all tasks, and on a runtime of many threads.
 fn is_local_task() -> bool {
     let is_task = tokio::task::try_id().is_some();
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
@@ -366,17 +367,17 @@ fn check_owner<M: PeerMessage>(
 }
 
 /// Makes the agent a member, unless it is one already.
-fn take_seat<E: Election>(spec: &Spec<E>, belief: &Belief, addr: &Addr<Agent<E>>) {
+fn join_group<E: Election>(spec: &Spec<E>, shared: &SharedState, addr: &Addr<Agent<E>>) {
     spec.group
-        .join_counted(&spec.id, spec.kind, belief.score(), addr.clone());
+        .join_counted(&spec.id, spec.kind, shared.score(), addr.clone());
 }
 
-/// The supervisor holds it to the end: what it is dropped with is the agent's last life.
-struct Ending(Arc<Belief>);
+/// The supervisor holds this to the end: when it is dropped, no other incarnation follows.
+struct Ending(Arc<SharedState>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.0.finish();
+        self.0.end(Scope::Agent);
     }
 }
 

@@ -26,7 +26,7 @@ use super::{Agent, AgentBuilder, BullyElection, ElectionHandle, StartError};
 
 /// An agent of a bully election.
 ///
-/// Beside letters of the general form ([`Envelope`]`<BullyMessage>`) it takes those of each kind,
+/// Beside messages of the general form ([`Envelope`]`<BullyMessage>`) it takes those of each kind,
 /// such as [`Envelope`]`<`[`Elect`]`>`, and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
@@ -62,7 +62,7 @@ impl AgentBuilder<AnyBully> {
     /// Turns the quorum mode on: never two leaders. All voters are named, this agent among them
     /// unless it is an observer; every member names the same.
     ///
-    /// It takes over the timings, the margin and the time of rest set before; everything else begins
+    /// It takes over the timings, the margin and the cool-down set before; everything else begins
     /// with the defaults of [`QuorumConfig`]: a live leader gives way after 10 s. The agent needs a
     /// [`store`](Self::store) for its vote. Its lease is kept by timers: on an
     /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour makes them late.
@@ -116,7 +116,7 @@ impl AgentBuilder<AnyBully> {
         self
     }
 
-    /// How long to wait for what; the same at every member. Default: [`Timings::default`].
+    /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].
     pub fn timings(self, timings: Timings) -> Self {
         let (bully, astra) = (timings.clone(), timings.clone());
         self.configure(
@@ -132,7 +132,7 @@ impl AgentBuilder<AnyBully> {
         self.astra_config(Arc::default())
     }
 
-    /// When the agent, as a leader, gives way to a more important one. Default: at once; in quorum
+    /// When the agent, as a leader, gives way to one of a higher rank. Default: at once; in quorum
     /// mode after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.configure(
@@ -157,7 +157,7 @@ impl AgentBuilder<AnyBully> {
     }
 
     /// The longest that work may go on when the agent has to hand over. Default: 5 s, in quorum
-    /// mode within the lease; 0 waits for nobody.
+    /// mode within the lease; with 0 a hand-over waits for no work.
     pub fn drain(self, drain: Duration) -> Self {
         self.configure(
             |config| config.drain = drain,
@@ -166,7 +166,7 @@ impl AgentBuilder<AnyBully> {
         )
     }
 
-    /// For how long an agent that stepped down lets the others go first. Default: 60 s.
+    /// The cool-down: for how long an agent that stepped down lets the others go first. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
         self.configure(
             |config| config.cooldown = cooldown,
@@ -225,17 +225,17 @@ impl Handler<BullyElection> for BullyAgent {
     }
 }
 
-macro_rules! handle_letters_of {
+macro_rules! handle_messages {
     ($($message:ident),*) => { $(
         impl Handler<Envelope<$message>> for BullyAgent {
             type Result = ();
 
-            fn handle(&mut self, letter: Envelope<$message>, ctx: &mut Context<Self>) {
-                self.receive(letter.map(Into::into), ctx);
+            fn handle(&mut self, envelope: Envelope<$message>, ctx: &mut Context<Self>) {
+                self.receive(envelope.map(Into::into), ctx);
             }
         }
     )* };
 }
-handle_letters_of!(
+handle_messages!(
     Elect, Ok, Yield, Elected, Heartbeat, Resign, Claim, ClaimReply, Ack, Nack, Takeover
 );

@@ -9,8 +9,8 @@
 //!            gained? published last ──┘
 //! ```
 //!
-//! Decided here: that order, what follows a step (draining, leaving), and that a life which was
-//! ended from outside takes no step any more. Not here: what any of it means. A steady step
+//! Decided here: that order, what follows a step (draining, leaving), and that an incarnation which
+//! was ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
 use std::{future::poll_fn, mem, panic::resume_unwind, sync::Arc, task::Poll, time::Duration};
@@ -24,41 +24,43 @@ use crate::{
     store::{Saving, StoreError},
 };
 
-use super::{Agent, room, tenure::Loss, timers::draw};
+use super::{Agent, pool, timers::draw};
 
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
     pub(super) fn step(&mut self, input: InputOf<E>, ctx: &mut Context<Self>) {
         if !matches!(self.progress, Progress::Free) {
-            return; // it has ended: mail and timers wait for a record by themselves
+            return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
         let _span = info_span!("bully.agent", node = %self.spec.id).entered();
-        // The time before the question: what a life promises from here on counts from a moment at
-        // which no other one could have begun.
-        let now = self.belief.now();
+        // The clock is read before the question: what an incarnation promises from here on counts
+        // from a moment at which no other one could have begun.
+        let now = self.shared.now();
         if !self.is_present(ctx) {
             return;
         }
-        let mut out = room::take::<E>();
+        let mut out = pool::take::<E>();
         self.machine.handle(now, input, &mut out);
 
         let view = self.machine.view(now);
-        let loss = loss::<E>(out.as_slice());
+        // A leadership that is lost and won again in one step is withdrawn in between.
+        let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
+        let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
         if !has(Defect::RevokedLast) {
-            self.belief.shrink(self.incarnation, &view, loss);
+            self.shared.shrink(self.incarnation, kept);
         }
         self.carry_out(&mut out.drain(), &view, ctx);
         if has(Defect::RevokedLast) {
-            self.belief.shrink(self.incarnation, &view, loss);
+            self.shared.shrink(self.incarnation, kept);
         }
-        room::put::<E>(out);
-        self.look_after(&view, ctx);
+        pool::put::<E>(out);
+        self.follow_up(&view, ctx);
     }
 
-    /// Whether this life goes on. `leave` may have given it up from another thread while it hung,
-    /// and its name may have a new holder: then it says, keeps and believes nothing any more.
+    /// Whether this incarnation goes on. `leave` may have ended it from another thread while it
+    /// hung, and its name may have a new holder: then it sends, stores and leads nothing any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
-        let is_present = self.belief.is_present(self.incarnation) || has(Defect::EndedSteps);
+        let is_present = self.shared.is_present(self.incarnation) || has(Defect::EndedSteps);
         if !is_present {
             self.stop(ctx);
         }
@@ -73,8 +75,9 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
-            let leaves = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
-            if leaves && !self.is_present(ctx) {
+            let is_seen_outside = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
+            // Asked before each: another thread may end this incarnation in the middle of a step.
+            if is_seen_outside && !self.is_present(ctx) {
                 return;
             }
             match effect {
@@ -82,10 +85,10 @@ impl<E: Election> Agent<E> {
                     if let Some(store) = &self.spec.store {
                         let saving = store.save(self.generation, record);
                         if has(Defect::SendsBeforeRecord) {
-                            self.hold(Vec::new(), saving, ctx);
+                            self.save(Vec::new(), saving, ctx);
                             continue;
                         }
-                        return self.hold(effects.collect(), saving, ctx);
+                        return self.save(effects.collect(), saving, ctx);
                     }
                 }
                 Effect::Send { to, message } => {
@@ -104,18 +107,22 @@ impl<E: Election> Agent<E> {
                 Effect::Notify(event) => self.tell(&event),
             }
         }
-        self.belief.grow(self.incarnation, view);
-        self.belief.have_watched(view);
+        self.shared.grow(self.incarnation, view);
+        if self.drain == Drain::Asked {
+            // A step that wins a leadership may also begin to hand it over.
+            self.shared.drain(self.incarnation);
+        }
+        self.shared.tell_of_expiry(view);
         self.rearm(ctx);
     }
 
     /// The rest of the step waits for the record, and so does everything else.
-    fn hold(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
+    fn save(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
         self.progress = Progress::Saving(effects);
-        // Asked at each turn: a record that waited while its life was ended is not written.
-        let (belief, life) = (Arc::clone(&self.belief), self.incarnation);
+        // Asked at each poll: a record that waited while its incarnation was ended is not written.
+        let (shared, incarnation) = (Arc::clone(&self.shared), self.incarnation);
         let saving = poll_fn(move |task| {
-            if belief.is_present(life) || has(Defect::EndedSaves) {
+            if shared.is_present(incarnation) || has(Defect::EndedSaves) {
                 saving.as_mut().poll(task).map(Some)
             } else {
                 Poll::Ready(None)
@@ -137,20 +144,21 @@ impl<E: Election> Agent<E> {
             return;
         }
         if let Err(reason) = saved {
-            return self.unsaved(&reason, ctx);
+            return self.save_failed(&reason, ctx);
         }
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
         }
-        let view = self.machine.view(self.belief.now());
+        let view = self.machine.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
-        self.look_after(&view, ctx);
+        self.follow_up(&view, ctx);
     }
 
-    /// The machine has gone on to what is not durable, so this life ends in any case. Where the disk
-    /// is full the record before it is there, and room may be made: that is a crash, and the restart
-    /// policy says how often, and after how long, another life tries. Anything else is for good.
-    fn unsaved(&mut self, reason: &StoreError, ctx: &mut Context<Self>) {
+    /// The machine has gone on to a state that is not durable, so this incarnation ends in any case.
+    /// Where the disk is full the record before it is there, and room may be made: that is a crash,
+    /// and the restart policy says how often, and after how long, another incarnation tries. After
+    /// any other error the agent ends for good.
+    fn save_failed(&mut self, reason: &StoreError, ctx: &mut Context<Self>) {
         if reason.is_full() {
             error!(%reason, "record not durable, the disk is full: the agent starts anew");
             resume_unwind(Box::new("the disk of the record is full"));
@@ -164,7 +172,7 @@ impl<E: Election> Agent<E> {
         match event {
             Event::Draining { term, .. } => {
                 self.drain = Drain::Asked;
-                self.belief.drain(self.incarnation);
+                self.shared.drain(self.incarnation);
                 info!(%term, "leader drains");
             }
             Event::Acquired { term } => {
@@ -181,38 +189,38 @@ impl<E: Election> Agent<E> {
             }
             Event::NoLeader { term } => debug!(%term, "leader gone"),
         }
-        self.belief.tell(self.incarnation, event);
+        self.shared.tell(self.incarnation, event);
     }
 
-    /// After a step: a hand-over waits only for those who work, and one who leaves may go.
-    pub(super) fn look_after(&mut self, view: &View, ctx: &mut Context<Self>) {
+    /// After a step: goes on with a hand-over whose work has ended, and stops an agent that leaves.
+    pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
         if !matches!(self.progress, Progress::Free) {
             return;
         }
-        if self.drain == Drain::Asked && self.belief.is_drained() {
+        if self.drain == Drain::Asked && self.shared.is_drained() {
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
-        if self.drain == Drain::Asked && !self.looks {
-            self.looks = true;
-            ctx.run_later(LOOK, Self::look_for_stopped);
+        if self.drain == Drain::Asked && !self.scan_is_due {
+            self.scan_is_due = true;
+            ctx.run_later(SCAN, Self::scan_for_stopped);
         }
-        if self.stay == Stay::Leaving && view.leading.is_none() {
+        if self.leaving == Leaving::Asked && view.leading.is_none() {
             self.stop(ctx);
         }
     }
 
-    /// A subscriber that stopped has no work, and nobody says so.
-    fn look_for_stopped(&mut self, ctx: &mut Context<Self>) {
-        self.looks = false;
+    /// A subscriber that stopped has no work, and sends no message of its end.
+    fn scan_for_stopped(&mut self, ctx: &mut Context<Self>) {
+        self.scan_is_due = false;
         if self.drain == Drain::Asked {
-            self.belief.audience().forget_stopped();
-            let view = self.machine.view(self.belief.now());
-            self.look_after(&view, ctx);
+            self.shared.subscribers().forget_stopped();
+            let view = self.machine.view(self.shared.now());
+            self.follow_up(&view, ctx);
         }
     }
 
-    /// Ends this life; nothing of it leaves any more.
+    /// Ends this incarnation: it sends and stores nothing any more.
     pub(crate) fn stop(&mut self, ctx: &mut Context<Self>) {
         self.progress = Progress::Stopped;
         ctx.stop();
@@ -243,8 +251,8 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// How often a hand-over that waits looks for subscribers that have stopped.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often a hand-over that waits scans for subscribers that have stopped.
+const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.
 #[derive(Debug)]
@@ -252,7 +260,7 @@ pub(super) enum Progress<E: Election> {
     Free,
     /// A record is on its way to the store; this is the rest of the step.
     Saving(Vec<EffectOf<E>>),
-    /// This life has ended.
+    /// This incarnation has ended.
     Stopped,
 }
 
@@ -268,17 +276,7 @@ pub(super) enum Drain {
 
 /// Whether the agent was asked to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stay {
-    Staying,
-    Leaving,
-}
-
-/// A leadership that is lost and won again in one step is withdrawn in between.
-fn loss<E: Election>(effects: &[EffectOf<E>]) -> Loss {
-    let lost = |effect: &EffectOf<E>| matches!(effect, Effect::Notify(Event::Lost { .. }));
-    if effects.iter().any(lost) {
-        Loss::Withdrawn
-    } else {
-        Loss::None
-    }
+pub(super) enum Leaving {
+    No,
+    Asked,
 }

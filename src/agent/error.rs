@@ -1,4 +1,4 @@
-//! Why an agent does not start, does not do what it was asked for, or is waited for in vain.
+//! The errors of an agent: why it does not start, refuses a command, or is waited for in vain.
 
 use std::time::Duration;
 
@@ -62,13 +62,13 @@ pub enum StartError {
     /// The stored record cannot be read.
     #[error("the agent's record cannot be read")]
     Store(#[from] StoreError),
-    /// The store was made for somebody else.
+    /// The store was made for another agent or group.
     #[error("the store belongs to {owner}: open the one of this agent and group")]
     ForeignStore {
-        /// Whose it is.
+        /// The agent and group that it belongs to.
         owner: Box<StoreIdentity>,
     },
-    /// A margin by which a challenger may be worse.
+    /// The margin would elect a challenger with a lower score.
     #[error("a margin of {margin} has a negative part: use the smallest lead that counts, or 0")]
     Margin {
         /// The margin asked for.
@@ -83,7 +83,7 @@ pub enum CommandError {
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
     Ended,
-    /// Nobody of that name is in the group.
+    /// No member of the group has that name.
     #[error("the group has no member {id}: name one that is there, or none")]
     NoMember {
         /// The name.
@@ -91,7 +91,7 @@ pub enum CommandError {
     },
     /// Several subscribers drain.
     #[error("several subscribers drain: say whose work has ended, by its DrainingToken")]
-    WhoseWork,
+    SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.
     #[error("{id} cannot take over from this agent: name another voter, or none")]
     NoSuccessor {
@@ -100,11 +100,11 @@ pub enum CommandError {
     },
 }
 
-/// Why work is led no longer.
+/// Why `lead` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeadError {
-    /// It was asked for outside of a runtime with timers.
+    /// `lead` was called outside of a runtime with timers.
     #[error("there is no runtime with timers here: lead in a task of a System")]
     NoRuntime,
     /// The work panicked, and so the agent has left.
@@ -116,9 +116,9 @@ pub enum LeadError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// Nobody was known to lead in all that time.
+    /// The agent knew no leader in all that time.
     #[error(
-        "no leader became known within {within:?}: wait longer than the election's deadline, and check that somebody may be elected"
+        "no leader became known within {within:?}: wait longer than the election's deadline, and check that the group has an eligible member"
     )]
     TimedOut {
         /// The time given.
@@ -127,7 +127,7 @@ pub enum WaitError {
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
     Ended,
-    /// It was waited for outside of a runtime with timers.
+    /// The wait was outside of a runtime with timers.
     #[error("there is no runtime with timers here: wait in a task of a System")]
     NoRuntime,
 }
@@ -144,7 +144,7 @@ pub enum LeaveError {
         /// The time given.
         deadline: Duration,
     },
-    /// It was waited for outside of a runtime with timers; the agent was not asked to leave.
+    /// The call was outside of a runtime with timers; the agent was not asked to leave.
     #[error("there is no runtime with timers here: leave in a task of a System")]
     NoRuntime,
 }

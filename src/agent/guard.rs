@@ -1,4 +1,5 @@
-//! What the work of a leader holds: whether it still leads, in which term, and when it has to end.
+//! The guard that the work of a leader holds: it tells whether the agent still leads, in which term,
+//! and when the work has to end.
 //!
 //! Decided here: that a guard answers by the clock at the moment of the question. Not here: when
 //! the work is made and dropped (`lead.rs`).
@@ -7,28 +8,24 @@ use std::{fmt, sync::Arc};
 
 use crate::protocol::{AgentId, Incarnation, Term};
 
-use super::{
-    belief::Belief,
-    leads::{Reign, Stage},
-    tenure::Remaining,
-};
+use super::{leadership::Remaining, phase::Tenure, shared::SharedState};
 
 /// Held by work that may be done only while an agent leads.
 #[must_use = "work that ignores its guard does not notice when it has to end"]
 pub struct LeaderGuard {
-    pub(super) belief: Arc<Belief>,
-    pub(super) reign: Reign,
+    pub(super) shared: Arc<SharedState>,
+    pub(super) tenure: Tenure,
 }
 
 impl LeaderGuard {
     /// The newest epoch of this leadership; it grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
-        let same = |now: &Reign| now.serial == self.reign.serial;
-        let reign = self.belief.reign().filter(same).unwrap_or(self.reign);
+        let same = |held: &Tenure| held.serial == self.tenure.serial;
+        let tenure = self.shared.tenure().filter(same).unwrap_or(self.tenure);
         Epoch {
-            term: reign.term,
-            node: self.belief.id().clone(),
-            incarnation: reign.incarnation,
+            term: tenure.term,
+            node: self.shared.id().clone(),
+            incarnation: tenure.incarnation,
         }
     }
 
@@ -39,27 +36,26 @@ impl LeaderGuard {
     /// refuses smaller ones: then a leader that was paused in the middle of a write cannot undo
     /// what its successor has written since.
     pub fn fence(&self) -> Option<Fence> {
-        self.belief.is_fenced().then(|| Fence(self.token()))
+        self.shared.is_fenced().then(|| Fence(self.token()))
     }
 
     /// Whether this leadership still holds, checked against the clock at this moment.
     pub fn is_leader(&self) -> bool {
-        self.belief.remaining(self.reign.serial) != Remaining::Over
+        self.shared.remaining_of(self.tenure.serial) != Remaining::Over
     }
 
     /// Ends when the agent has to hand over (or leads no longer): end the work then.
     ///
     /// The hand-over waits for the work's end, up to the limit set.
     pub async fn stepping_down(&self) {
-        let mut bell = self.belief.bell();
+        let mut updates = self.shared.updates();
         loop {
-            bell.mark_unchanged();
-            let works = |now: Reign| now.serial == self.reign.serial && now.stage == Stage::Working;
-            let rest = self.belief.remaining(self.reign.serial);
-            if !self.belief.reign().is_some_and(works) || rest == Remaining::Over {
+            updates.mark_unchanged();
+            let remaining = self.shared.remaining_of(self.tenure.serial);
+            if self.shared.is_draining() || remaining == Remaining::Over {
                 return;
             }
-            self.belief.stirs(rest, &mut bell).await;
+            self.shared.update_or_expiry(remaining, &mut updates).await;
         }
     }
 }
@@ -72,16 +68,16 @@ impl fmt::Debug for LeaderGuard {
 
 /// Tells newer leaderships from older ones: a larger term is newer.
 ///
-/// It is an *epoch*, good for logs and for dropping old news. It is **not** a fence: two agents may
+/// It is an *epoch*, good for logs and for dropping old updates. It is **not** a fence: two agents may
 /// lead at once for a moment, and each may have seen a term that the other has not, so a database
 /// that accepts the larger one is not protected by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Epoch {
     /// The term.
     pub term: Term,
-    /// Who leads.
+    /// The leader.
     pub node: AgentId,
-    /// In which life.
+    /// The incarnation in which it leads.
     pub incarnation: Incarnation,
 }
 
@@ -89,7 +85,7 @@ pub struct Epoch {
 ///
 /// ```
 /// use actix_bully::agent::Fence;
-/// /// A resource that is written by the leader, and by nobody who was one.
+/// /// A resource that is written by the leader, and by no former one.
 /// #[derive(Default)]
 /// struct Table { highest: u64, rows: Vec<String> }
 /// impl Table {
@@ -117,7 +113,7 @@ impl Fence {
         self.0.term.0
     }
 
-    /// Who holds it, in which term and life.
+    /// The leader that holds it, with its term and incarnation.
     pub const fn epoch(&self) -> &Epoch {
         &self.0
     }

@@ -1,6 +1,6 @@
-//! What an application holds of an agent: answers without asking it, and wishes.
+//! The handle of an agent: an application reads its state without asking it, and gives it commands.
 //!
-//! Decided here: what can be read, and what can be wished for. No read goes through the mailbox,
+//! Decided here: which state can be read, and which commands there are. No read goes through the mailbox,
 //! so an agent that is busy, hung or crashed cannot delay one.
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -12,66 +12,65 @@ use crate::protocol::{AgentId, Election, Leader, Score};
 
 use super::{
     Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
-    audience::Workers,
-    belief::Belief,
+    leadership::{Remaining, Scope, Updates},
     message::Command,
-    news::Bell,
-    status::Life,
-    tenure::Remaining,
+    shared::SharedState,
+    status::Lifecycle,
+    subscribers::OnlyDraining,
     wait::{self, NoTimers},
 };
 
 /// An application's side of one agent. Clones are the same agent.
 ///
-/// The agent lives until it [leaves](Self::leave), its supervisor gives it up, or its System ends;
+/// The agent runs until it [leaves](Self::leave), its supervisor gives it up, or its System ends;
 /// dropping handles does not end it.
 pub struct ElectionHandle<E: Election> {
     pub(super) addr: Addr<Agent<E>>,
-    pub(super) belief: Arc<Belief>,
+    pub(super) shared: Arc<SharedState>,
 }
 
 impl<E: Election> ElectionHandle<E> {
     /// The agent's name.
     pub fn id(&self) -> &AgentId {
-        self.belief.id()
+        self.shared.id()
     }
 
-    /// The agent's address, the same through all its lives.
+    /// The agent's address, the same in all its incarnations.
     pub fn addr(&self) -> &Addr<Agent<E>> {
         &self.addr
     }
 
     /// Whether the agent leads, checked against its clock at this moment.
     pub fn is_leader(&self) -> bool {
-        self.belief.is_leader()
+        self.shared.is_leader()
     }
 
-    /// Who leads as far as the agent knows, itself included.
+    /// The leader as far as the agent knows; it may be the agent itself.
     pub fn leader(&self) -> Option<Leader> {
         self.current().leader
     }
 
     /// The agent's state. A leadership of its own shows only while [`is_leader`](Self::is_leader).
     pub fn current(&self) -> Status {
-        self.belief.status()
+        self.shared.status()
     }
 
-    /// The agent's states from the present one on; ends after [`Life::Ended`].
+    /// The agent's states from the present one on; ends after [`Lifecycle::Ended`].
     ///
     /// A slow reader skips to the newest and never holds the agent up. The end of a leadership is
     /// told when it comes, even if the agent hangs: it is waited for by the clock, in the reader's
-    /// task. (Outside of a runtime with timers only what the agent itself says is told.)
+    /// task. (Outside of a runtime with timers the reader hears only of what the agent itself publishes.)
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
-        let first = Watched {
-            bell: self.belief.bell(),
-            belief: Arc::clone(&self.belief),
-            told: None,
+        let first = Changes {
+            updates: self.shared.updates(),
+            shared: Arc::clone(&self.shared),
+            last: None,
         };
-        Box::pin(stream::unfold(Some(first), |watched| async move {
-            let mut watched = watched?;
-            let status = watched.next().await;
-            let goes_on = status.life != Life::Ended;
-            Some((status, goes_on.then_some(watched)))
+        Box::pin(stream::unfold(Some(first), |changes| async move {
+            let mut changes = changes?;
+            let status = changes.next().await;
+            let goes_on = status.lifecycle != Lifecycle::Ended;
+            Some((status, goes_on.then_some(changes)))
         }))
     }
 
@@ -81,17 +80,17 @@ impl<E: Election> ElectionHandle<E> {
     /// [`WaitError::TimedOut`] when it knew none in all that time; [`WaitError::Ended`] when the
     /// agent left or ended for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
-        let mut bell = self.belief.bell();
+        let mut updates = self.shared.updates();
         let known = async {
             loop {
-                bell.mark_unchanged();
+                updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
                     Some(leader) => return Ok(leader),
-                    None if status.life == Life::Ended => return Err(WaitError::Ended),
+                    None if status.lifecycle == Lifecycle::Ended => return Err(WaitError::Ended),
                     None => {}
                 }
-                if bell.changed().await.is_err() {
+                if updates.changed().await.is_err() {
                     return Err(WaitError::Ended);
                 }
             }
@@ -103,7 +102,7 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// Wishes for an election.
+    /// Asks the agent to start an election.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -111,7 +110,7 @@ impl<E: Election> ElectionHandle<E> {
         self.command(Command::Campaign)
     }
 
-    /// Sets the agent's importance. It outlasts a crash.
+    /// Sets the agent's score. It outlasts a crash.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -130,13 +129,12 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        self.belief.set_score(score);
+        self.shared.set_score(score);
         self.command(Command::SetScore(score))
     }
 
-    /// Wishes that the agent hands over, to this member if one is named. It does not stand for
-    /// election again for a while; see [`rest`](super::AgentBuilder::rest). One that does not lead
-    /// ignores it.
+    /// Asks the agent to hand over, to this member if one is named. It is no candidate for a while
+    /// then; see [`cooldown`](super::AgentBuilder::cooldown). An agent that does not lead ignores it.
     ///
     /// # Errors
     /// [`CommandError::NoMember`] and [`CommandError::NoSuccessor`] when that member cannot take
@@ -144,7 +142,7 @@ impl<E: Election> ElectionHandle<E> {
     pub fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
         self.must_go_on()?;
         if let Some(to) = &to {
-            self.belief.check_successor(to)?;
+            self.shared.check_successor(to)?;
         }
         self.command(Command::StepDown { to })
     }
@@ -200,23 +198,22 @@ impl<E: Election> ElectionHandle<E> {
     /// ```
     pub fn subscribe_draining(&self, to: Recipient<Notice>) -> Result<DrainingToken, CommandError> {
         self.must_go_on()?;
-        let number = self.belief.audience().number();
-        let subscriber = to;
-        self.command(Command::Work { number, subscriber })?;
-        Ok(DrainingToken::new(self.addr.clone().recipient(), number))
+        let id = self.shared.subscribers().next_id();
+        self.command(Command::SubscribeDraining { id, to })?;
+        Ok(DrainingToken::new(self.addr.clone().recipient(), id))
     }
 
-    /// Says that the work of *the* [draining subscriber](Self::subscribe_draining) has ended:
-    /// enough where there is one. Where there are several it cannot say whose, and is refused:
-    /// [`DrainingToken::drained`] can.
+    /// Says that the work of *the* [draining subscriber](Self::subscribe_draining) has ended, where
+    /// there is only one. Where there are several this is refused, because it does not say whose work
+    /// has ended; [`DrainingToken::drained`] does.
     ///
     /// # Errors
-    /// [`CommandError::WhoseWork`] when several subscribers drain, [`CommandError::Ended`] when the
+    /// [`CommandError::SeveralDraining`] when several subscribers drain, [`CommandError::Ended`] when the
     /// agent left or ended for good.
     pub fn drained(&self) -> Result<(), CommandError> {
         self.must_go_on()?;
-        if self.belief.audience().only_worker() == Workers::Several {
-            return Err(CommandError::WhoseWork);
+        if self.shared.subscribers().only_draining() == OnlyDraining::Several {
+            return Err(CommandError::SeveralDraining);
         }
         self.command(Command::Drained)
     }
@@ -228,7 +225,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     fn must_go_on(&self) -> Result<(), CommandError> {
-        if self.belief.is_over() || !self.addr.connected() {
+        if self.shared.is_over() || !self.addr.connected() {
             return Err(CommandError::Ended);
         }
         Ok(())
@@ -241,11 +238,11 @@ impl<E: Election> ElectionHandle<E> {
     /// and the agent stopped all the same, as if it had crashed. [`LeaveError::NoRuntime`] outside
     /// of a runtime with timers, and nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
-        let mut bell = self.belief.bell();
+        let mut updates = self.shared.updates();
         let left = async {
-            self.belief.leave();
+            self.shared.leave();
             self.addr.do_send(Command::Leave);
-            while !self.belief.is_over() && bell.changed().await.is_ok() {}
+            while !self.shared.is_over() && updates.changed().await.is_ok() {}
         };
         match wait::within(deadline, left).await {
             Ok(Some(())) => return Ok(()),
@@ -253,35 +250,37 @@ impl<E: Election> ElectionHandle<E> {
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
         self.addr.do_send(Command::Stop);
-        self.belief.finish(); // even if the agent hangs
+        self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }
 }
 
-/// Who reads the changes of one agent.
-struct Watched {
-    bell: Bell,
-    belief: Arc<Belief>,
-    told: Option<Status>,
+/// One reader of the changes of an agent.
+struct Changes {
+    updates: Updates,
+    shared: Arc<SharedState>,
+    /// The status that the reader was given last.
+    last: Option<Status>,
 }
 
-impl Watched {
-    /// The next state that is another one than the last.
+impl Changes {
+    /// The next status that differs from the last one.
     async fn next(&mut self) -> Status {
         loop {
-            self.bell.mark_unchanged();
-            let rest = self.belief.rest();
-            let status = self.belief.status();
-            if self.told.as_ref() != Some(&status) {
-                self.told = Some(status.clone());
+            self.updates.mark_unchanged();
+            // Before the status: a leadership that runs out in between is waited for no time.
+            let remaining = self.shared.remaining();
+            let status = self.shared.status();
+            if self.last.as_ref() != Some(&status) {
+                self.last = Some(status.clone());
                 return status;
             }
-            // One that does not lead has nothing that could run out.
-            let rest = match status.leading {
-                Some(_) => rest,
-                None => Remaining::Unlimited,
+            let remaining = match status.leading {
+                Some(_) => remaining,
+                None => Remaining::Unlimited, // without a leadership nothing can run out
             };
-            self.belief.stirs(rest, &mut self.bell).await;
+            let shared = &self.shared;
+            shared.update_or_expiry(remaining, &mut self.updates).await;
         }
     }
 }
@@ -290,13 +289,13 @@ impl<E: Election> Clone for ElectionHandle<E> {
     fn clone(&self) -> Self {
         Self {
             addr: self.addr.clone(),
-            belief: Arc::clone(&self.belief),
+            shared: Arc::clone(&self.shared),
         }
     }
 }
 
 impl<E: Election> fmt::Debug for ElectionHandle<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ElectionHandle").field(&self.belief).finish()
+        f.debug_tuple("ElectionHandle").field(&self.shared).finish()
     }
 }

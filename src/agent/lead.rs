@@ -1,8 +1,8 @@
 //! Work that runs while an agent leads, and only then.
 //!
 //! Decided here: when such a future is made, when it is dropped, and what follows if it panics. It
-//! runs in its caller's task, and the belief's clock is read before each poll: nothing of the work
-//! runs after its leadership. Until it was dropped the agent's end counts as a guess.
+//! runs in its caller's task, and the agent's clock is read before each poll: nothing of the work
+//! runs after its leadership. Until it was dropped the end of its agent is only suspected.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -18,9 +18,9 @@ use super::{
     LeaderGuard,
     error::LeadError,
     handle::ElectionHandle,
-    leads::{Reign, Stage},
+    leadership::Remaining,
     message::Command,
-    tenure::Remaining,
+    phase::Tenure,
     wait::{NoTimers, timer, within},
 };
 
@@ -81,46 +81,47 @@ impl<E: Election> ElectionHandle<E> {
             return Err(LeadError::NoRuntime);
         }
         let mut panics = Panics::new(on_panic, self);
-        let mut bell = self.belief.bell();
+        let mut updates = self.shared.updates();
         let mut done = None;
         loop {
-            bell.mark_unchanged();
-            if self.belief.is_over() {
+            updates.mark_unchanged();
+            if self.shared.is_over() {
                 return Ok(());
             }
-            let Some(reign) = self.belief.enter(done) else {
-                if bell.changed().await.is_err() {
+            let Some(tenure) = self.shared.enter(done) else {
+                if updates.changed().await.is_err() {
                     return Ok(());
                 }
                 continue;
             };
             let running = Running {
                 handle: self,
-                life: reign.incarnation,
+                incarnation: tenure.incarnation,
             };
-            let outcome = running.attend(reign, &mut work).await;
+            let end = running.attend(tenure, &mut work).await;
             drop(running);
-            let next = match outcome {
-                Outcome::Dropped => continue,
-                Outcome::Finished => Next::StepDown,
-                Outcome::Panicked(reason) => panics.count(&reason),
+            let next = match end {
+                WorkEnd::Dropped => continue,
+                WorkEnd::Finished => Next::StepDown,
+                WorkEnd::Panicked(reason) => panics.count(&reason),
             };
             match next {
                 Next::StepDown => {
-                    done = Some(reign.serial);
-                    let draining = |now: Reign| now.stage == Stage::Draining;
-                    if !self.belief.reign().is_some_and(draining) {
+                    done = Some(tenure.serial);
+                    // Work that ended because the agent drains asks for nothing more.
+                    if !self.shared.is_draining() {
                         self.addr.do_send(Command::StepDown { to: None });
                     }
                 }
                 Next::Again { after } => {
-                    let over = self.belief.over(reign.serial);
+                    // The next tenure begins its work without the backoff of this one.
+                    let over = self.shared.until_over(tenure.serial);
                     within(after, over).await.map_err(LeadError::from)?;
                 }
                 Next::GiveUp => {
-                    self.belief.leave();
+                    self.shared.leave();
                     self.addr.do_send(Command::Leave);
-                    while !self.belief.is_over() && bell.changed().await.is_ok() {}
+                    while !self.shared.is_over() && updates.changed().await.is_ok() {}
                     return Err(LeadError::GaveUp);
                 }
             }
@@ -128,15 +129,15 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// What follows when the work of [`lead`](ElectionHandle::lead) panics.
+/// The answer to work of [`lead`](ElectionHandle::lead) that panics; `lead_with` takes it.
 ///
-/// Whatever it is, the panic is kept in, logged at `error`, and counted in
+/// Whatever it is, the panic is contained, logged at `error`, and counted in
 /// [`Status::work_panics`](super::Status::work_panics), of which
-/// [`changes`](ElectionHandle::changes) tells. `lead_with` takes it.
+/// [`changes`](ElectionHandle::changes) tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnPanic {
-    /// The agent steps down politely, as if the work were done: another one shall try. The work is
+    /// The agent steps down politely, as if the work were done, and another agent may try. The work is
     /// made anew at the agent's next leadership. The default.
     #[default]
     StepDown,
@@ -159,7 +160,7 @@ enum Answer {
     GiveUp,
 }
 
-/// What the work's end leads to.
+/// The step after the work's end.
 enum Next {
     StepDown,
     Again { after: Duration },
@@ -177,12 +178,12 @@ impl<'a, E: Election> Panics<'a, E> {
     }
 
     fn count(&mut self, reason: &str) -> Next {
-        let belief = &self.handle.belief;
+        let shared = &self.handle.shared;
         let next = match &mut self.answer {
             Answer::StepDown => Next::StepDown,
             Answer::GiveUp => Next::GiveUp,
             Answer::Restart(budget) => {
-                match budget.spend(Duration::from_nanos(belief.now().as_nanos())) {
+                match budget.spend(Duration::from_nanos(shared.now().as_nanos())) {
                     Decision::Restart { after, .. } => Next::Again { after },
                     Decision::GiveUp => Next::GiveUp,
                 }
@@ -193,8 +194,8 @@ impl<'a, E: Election> Panics<'a, E> {
             Next::Again { .. } => "the work is begun again",
             Next::GiveUp => "the agent leaves",
         };
-        error!(node = %belief.id(), reason, then, "work of the leader panicked");
-        belief.note_work_panic();
+        error!(node = %shared.id(), reason, then, "work of the leader panicked");
+        shared.note_work_panic();
         next
     }
 }
@@ -202,56 +203,57 @@ impl<'a, E: Election> Panics<'a, E> {
 /// A lead future that runs; its end is noted however it comes about.
 struct Running<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
-    life: Incarnation,
+    incarnation: Incarnation,
 }
 
+/// How the work under one leadership ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Outcome {
+enum WorkEnd {
     /// The leadership is over.
     Dropped,
     /// The future ended by itself.
     Finished,
-    /// It panicked, with this text.
+    /// The future panicked, with this text.
     Panicked(String),
 }
 
 impl<E: Election> Running<'_, E> {
     /// Runs the work until it ends or the leadership does. The future is dropped on return.
-    async fn attend<F, W>(&self, reign: Reign, work: &mut F) -> Outcome
+    async fn attend<F, W>(&self, tenure: Tenure, work: &mut F) -> WorkEnd
     where
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        let belief = &self.handle.belief;
+        let shared = &self.handle.shared;
         let guard = LeaderGuard {
-            belief: Arc::clone(belief),
-            reign,
+            shared: Arc::clone(shared),
+            tenure,
         };
-        let mut over = pin!(belief.over(reign.serial));
+        let mut over = pin!(shared.until_over(tenure.serial));
         let mut work = match contain(|| Box::pin(work(guard))) {
             Ok(work) => work,
-            Err(reason) => return Outcome::Panicked(reason),
+            Err(reason) => return WorkEnd::Panicked(reason),
         };
         let outcome = poll_fn(|task| {
             // `over` waits for a timer, which may be late, and stands still in a suspend: the clock
             // has the last word before anything of the work runs.
             let is_over = over.as_mut().poll(task).is_ready()
-                || belief.remaining(reign.serial) == Remaining::Over
+                || shared.remaining_of(tenure.serial) == Remaining::Over
                     && !has(Defect::WorksAfterLease);
             if is_over {
-                return Poll::Ready(Outcome::Dropped);
+                return Poll::Ready(WorkEnd::Dropped);
             }
             match contain(|| work.as_mut().poll(task)) {
-                Ok(poll) => poll.map(|()| Outcome::Finished),
-                Err(reason) => Poll::Ready(Outcome::Panicked(reason)),
+                Ok(poll) => poll.map(|()| WorkEnd::Finished),
+                Err(reason) => Poll::Ready(WorkEnd::Panicked(reason)),
             }
         });
         let outcome = outcome.await;
         // What the work held may panic when it is dropped: that is a panic of the work as well.
         match contain(|| drop(work)) {
-            Err(reason) if outcome == Outcome::Finished => Outcome::Panicked(reason),
+            Err(reason) if outcome == WorkEnd::Finished => WorkEnd::Panicked(reason),
             Err(reason) => {
-                error!(node = %belief.id(), reason, "work of the leader panicked when dropped");
+                error!(node = %shared.id(), reason, "work of the leader panicked when dropped");
                 outcome
             }
             Ok(()) => outcome,
@@ -261,7 +263,7 @@ impl<E: Election> Running<'_, E> {
 
 impl<E: Election> Drop for Running<'_, E> {
     fn drop(&mut self) {
-        self.handle.belief.exit(self.life);
+        self.handle.shared.exit(self.incarnation);
         self.handle.addr.do_send(Command::Recheck);
     }
 }

@@ -19,8 +19,8 @@ use super::StartError;
 /// The place of an application's actor in a bully group (the available mode), until it is dropped.
 ///
 /// The actor is sent each [`Elect`], [`Ok`] and [`Elected`] that is meant for it, as an [`Envelope`]
-/// of that type, and sends its own with [`send`](Self::send). What it says counts as what an agent
-/// says. The example `typed_messages` shows one beside agents.
+/// of that type, and sends its own with [`send`](Self::send). Its messages count as those of an
+/// agent do. The example `typed_messages` shows one beside agents.
 #[derive(Debug)]
 #[must_use = "the actor is a member only as long as this is kept"]
 pub struct BullyMember {
@@ -82,7 +82,7 @@ impl BullyMember {
         &self.id
     }
 
-    /// The incarnation that the actor speaks as; its rounds begin with it.
+    /// The incarnation of the actor, which its messages and rounds name.
     pub const fn incarnation(&self) -> Incarnation {
         self.incarnation
     }

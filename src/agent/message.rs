@@ -1,22 +1,22 @@
-//! What applications say to an agent, and what it says to them.
+//! The messages between applications and an agent.
 //!
-//! Letters from other agents are [`Envelope`](crate::group::Envelope); the wishes that go through
-//! a handle are private to this layer.
+//! Messages of other agents are [`Envelope`](crate::group::Envelope); the commands that go through a
+//! handle are private to this layer.
 
 use actix::{Message, Recipient};
 
 use crate::protocol::{AgentId, Event, Score};
 
-use super::{CommandError, audience::Number};
+use super::{CommandError, subscribers::SubscriberId};
 
-/// What subscribers receive: an agent's event.
+/// An agent's event, as subscribers receive it.
 ///
-/// At one agent `Acquired` and `Lost` alternate, also when a life ends while it leads; see
+/// At one agent `Acquired` and `Lost` alternate, also when an incarnation ends while it leads; see
 /// [`Event`].
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Notice {
-    /// Whose.
+    /// The agent.
     pub agent: AgentId,
     /// What happened.
     pub event: Event,
@@ -32,53 +32,53 @@ pub struct Subscribe(pub Recipient<Notice>);
 /// As [`Subscribe`], by an actor that works while the agent leads: after [`Event::Draining`] the
 /// agent waits for its [`Drained`], up to the limit set, unless the actor has stopped.
 ///
-/// The answer is what it says so with. [`ElectionHandle::subscribe_draining`] gives it at once.
+/// The answer is the token that it sends that message with. [`ElectionHandle::subscribe_draining`] gives it at once.
 ///
 /// [`ElectionHandle::subscribe_draining`]: super::ElectionHandle::subscribe_draining
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "DrainingToken")]
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
-/// "My work has ended": the word of one subscriber, made by its [`DrainingToken`]. However often it
-/// is said, a hand-over goes on when all have said theirs.
+/// "My work has ended": the message of one draining subscriber, made by its [`DrainingToken`].
+/// However often a subscriber sends it, a hand-over goes on when all have sent theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Drained {
-    pub(super) number: Number,
+    pub(super) subscriber: SubscriberId,
 }
 
 /// One draining subscriber of an agent, as the agent knows it.
 ///
-/// Keep it in the actor that subscribed. Clones are the same subscriber; dropping it says nothing.
+/// Keep it in the actor that subscribed. Clones are the same subscriber; dropping it sends nothing.
 #[derive(Clone, Debug)]
-#[must_use = "a hand-over waits for the word of each draining subscriber"]
+#[must_use = "a hand-over waits for the message of each draining subscriber"]
 pub struct DrainingToken {
     agent: Recipient<Drained>,
-    number: Number,
+    subscriber: SubscriberId,
 }
 
 impl DrainingToken {
-    pub(super) fn new(agent: Recipient<Drained>, number: Number) -> Self {
-        Self { agent, number }
+    pub(super) fn new(agent: Recipient<Drained>, subscriber: SubscriberId) -> Self {
+        Self { agent, subscriber }
     }
 
     /// Says that this subscriber's work under the present leadership has ended. Say it after
-    /// [`Event::Draining`], when nothing is at work any more; at other times it means nothing.
+    /// [`Event::Draining`], when the work has ended; at other times it means nothing.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent has, and nobody waits.
+    /// [`CommandError::Ended`] when the agent left or ended for good.
     pub fn drained(&self) -> Result<(), CommandError> {
         if !self.agent.connected() {
             return Err(CommandError::Ended);
         }
-        self.agent.do_send(self.word());
+        self.agent.do_send(self.message());
         Ok(())
     }
 
-    /// The message that [`drained`](Self::drained) sends, for those who send it in another way.
-    pub const fn word(&self) -> Drained {
+    /// The message that [`drained`](Self::drained) sends, to be sent in another way.
+    pub const fn message(&self) -> Drained {
         Drained {
-            number: self.number,
+            subscriber: self.subscriber,
         }
     }
 }
@@ -88,7 +88,7 @@ impl DrainingToken {
 #[rtype(result = "()")]
 pub struct BullyElection;
 
-/// What a handle, or the end of a lead future, asks of the agent.
+/// A command of a handle, or of a lead future that has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(super) enum Command {
@@ -97,14 +97,13 @@ pub(super) enum Command {
     StepDown {
         to: Option<AgentId>,
     },
-    /// A lead future has ended: there may be nobody left who drains.
+    /// A lead future has ended: it may have been the last one that a hand-over waits for.
     Recheck,
-    /// Somebody subscribes who works.
-    Work {
-        number: Number,
-        subscriber: Recipient<Notice>,
+    SubscribeDraining {
+        id: SubscriberId,
+        to: Recipient<Notice>,
     },
-    /// The work of the only one who works has ended.
+    /// The work of the only draining subscriber has ended.
     Drained,
     /// Hand over if leading, then stop.
     Leave,

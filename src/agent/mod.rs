@@ -4,58 +4,60 @@
 //!   BullyAgent::builder("agent-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!                                                                        │ is_leader, leader,
 //!   ┌─ Guardian ────────────────────────────────────────────┐            │ current, changes
-//!   │  Agent<E>                                             │  Belief    │ lead(|guard| ..)
+//!   │  Agent<E>                                             │SharedState │ lead(|guard| ..)
 //!   │   Envelope, MembersChanged, ──▶ step() ──▶ effects ───┼──────────▶ │
 //!   │   commands, timers                                    │  (shared)  │ set_score, step_down,
 //!   └───────────────────────────────────────────────────────┘ ◀──────────┘ leave
 //! ```
 //!
-//! Decided here: how a machine is driven, and in which order the world hears of what it decided.
-//! Not here: any election ([`elections`](crate::elections)), who takes part
+//! Decided here: how a machine is driven, and in which order its decisions become known.
+//! Not here: any election ([`elections`](crate::elections)), the members
 //! ([`group`](crate::group)), and restarts ([`supervisor`](crate::supervisor)).
 //!
 //! # What you can rely on
-//! - **Belief shrinks before, and grows after.** A handle says "leads no longer" before anything
-//!   else of that step leaves, and "leads" only after all of it has.
-//! - **A crash is revoked before anybody hears of it.** The handle says no, lead futures are told,
-//!   subscribers get `Lost`; then the group is told, for certain only once every lead future
-//!   has been dropped.
+//! - **A leadership shrinks before, and grows after.** A handle says "leads no longer" before any
+//!   other effect of that step, and "leads" only after all of them.
+//! - **A leadership that crashes is revoked before the group hears of the crash.** The handle says
+//!   no, lead futures are told, subscribers get `Lost`; then the group is told. The end is suspected,
+//!   and confirmed once every lead future has been dropped.
 //! - **A leadership that runs out is told**, even if the agent hangs: by the clock, to lead futures,
 //!   `changes` and subscribers. At most one `Lost` follows each `Acquired`.
-//! - **A hand-over waits for the work**: for lead futures, and for the word of each draining
+//! - **A hand-over waits for the work**: for lead futures, and for the message of each draining
 //!   subscriber that has not stopped; up to the limit set.
-//! - **Each life is new.** After a crash the same address leads to an agent with a larger
-//!   incarnation, made from its settings; mail from ended lives and from strangers is dropped.
-//! - **Your last word counts.** A score that was set outlasts a crash.
+//! - **Each incarnation is new.** After a crash the same address leads to an agent with a larger
+//!   incarnation, made from its settings; messages of ended incarnations and of strangers are
+//!   dropped.
+//! - **The score that was set last counts.** It outlasts a crash.
 //!
 //! # Where to go next
-//! `drive.rs` is the heart; `actor.rs` is the mailbox, `belief.rs` what others may read,
-//! `lead.rs` the work of a leader, `audience.rs` who is told, `builder.rs` the start.
+//! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
+//! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
+//! the subscribers of events, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
-mod audience;
-mod belief;
 mod builder;
 mod bully;
 mod drive;
 mod error;
+mod expiry;
 mod guard;
 mod handle;
 mod lead;
-mod leads;
+mod lead_futures;
+mod leadership;
 mod member;
 mod message;
-mod news;
-mod room;
+mod phase;
+mod pool;
+mod shared;
 mod status;
+mod subscribers;
 mod sync;
-mod tenure;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod wait;
-mod watch;
 
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
@@ -67,4 +69,4 @@ pub use handle::ElectionHandle;
 pub use lead::OnPanic;
 pub use member::BullyMember;
 pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining};
-pub use status::{Life, Status};
+pub use status::{Lifecycle, Status};

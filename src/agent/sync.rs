@@ -1,11 +1,11 @@
-//! What the cells that threads share are made of.
+//! The locks and atomics of what threads share.
 //!
-//! Named in one place, so that a checker of interleavings can put its own in their stead: the
-//! package `tests/heavy` compiles `tenure.rs`, `leads.rs`, `news.rs` and `status.rs` once more,
-//! with a `sync` of loom's.
+//! They are named in one place, so that a checker of interleavings can put its own in their stead: the
+//! package `tests/heavy` compiles `leadership.rs`, `lead_futures.rs` and `status.rs` once more, with
+//! a `sync` of loom's.
 
 pub(super) use std::sync::{
-    Mutex, MutexGuard, OnceLock, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
 

@@ -49,13 +49,13 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
     }
 }
 
-/// A generator of its own for each life: the same run gives the same draws.
+/// A generator of its own for each incarnation: the same run gives the same draws.
 pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rng {
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3); // FNV-1a
     let name = id.as_str().bytes().map(u64::from);
     let words = seed.to_le_bytes().into_iter().map(u64::from);
-    let life = incarnation.0.to_le_bytes().into_iter().map(u64::from);
-    let hash = name.chain(words).chain(life);
+    let number = incarnation.0.to_le_bytes().into_iter().map(u64::from);
+    let hash = name.chain(words).chain(number);
     Rng::with_seed(hash.fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn each_life_draws_its_own() {
-        let draws = |seed, id: &str, life| {
-            let mut rng = generator(seed, &id.parse().unwrap(), Incarnation(life));
+    fn each_incarnation_draws_its_own() {
+        let draws = |seed, id: &str, number| {
+            let mut rng = generator(seed, &id.parse().unwrap(), Incarnation(number));
             [rng.u64(..), rng.u64(..)]
         };
         assert_eq!(draws(1, "a", 1), draws(1, "a", 1));

@@ -1,4 +1,4 @@
-//! Waiting for an instant of a belief's clock.
+//! Waiting for an instant of an agent's clock.
 //!
 //! Decided here: how long a timer may be trusted. A runtime's timers stand still while the host is
 //! suspended (`CLOCK_MONOTONIC`), and a clock that leases are measured by does not: a wait for a
@@ -15,7 +15,10 @@ use actix::clock::{Sleep, sleep};
 use futures::future::{Either, select};
 use tokio::runtime::Handle;
 
-use super::{belief::Belief, news::Bell, tenure::Remaining};
+use super::{
+    leadership::{Remaining, Updates},
+    shared::SharedState,
+};
 
 /// How often a wait for the end of a lease looks at the clock.
 ///
@@ -36,57 +39,57 @@ pub(super) fn timer(after: Duration) -> Result<Sleep, NoTimers> {
     catch_unwind(AssertUnwindSafe(|| sleep(after))).map_err(|_| NoTimers)
 }
 
-/// What `future` came to, unless that took longer than `limit`.
+/// The output of `future`, unless that took longer than `limit`.
 pub(super) async fn within<T>(
     limit: Duration,
     future: impl Future<Output = T>,
 ) -> Result<Option<T>, NoTimers> {
     let timer = pin!(timer(limit)?);
     match select(pin!(future), timer).await {
-        Either::Left((came, _)) => Ok(Some(came)),
+        Either::Left((output, _)) => Ok(Some(output)),
         Either::Right(_) => Ok(None),
     }
 }
 
-impl Belief {
-    /// Ends when that leadership does.
-    pub(super) async fn over(&self, serial: u64) {
-        let mut bell = self.bell();
+impl SharedState {
+    /// Ends when that tenure does.
+    pub(super) async fn until_over(&self, serial: u64) {
+        let mut updates = self.updates();
         loop {
-            bell.mark_unchanged();
-            match self.remaining(serial) {
+            updates.mark_unchanged();
+            match self.remaining_of(serial) {
                 Remaining::Over => return,
-                rest @ (Remaining::Unlimited | Remaining::For(_)) => {
-                    self.stirs(rest, &mut bell).await;
+                remaining @ (Remaining::Unlimited | Remaining::For(_)) => {
+                    self.update_or_expiry(remaining, &mut updates).await;
                 }
             }
         }
     }
 
-    /// For how long a timer is trusted that waits for so much of the belief's time.
-    pub(super) fn trusted(&self, rest: Duration) -> Duration {
+    /// For how long a timer is trusted that waits for so much of the agent's time.
+    pub(super) fn trusted(&self, time: Duration) -> Duration {
         if self.counts_suspend() {
-            rest.min(LOOK)
+            time.min(LOOK)
         } else {
-            rest
+            time
         }
     }
 
-    /// Ends when there is something to look at: news, or a leadership that may have run out.
-    /// Without timers, news alone.
-    pub(super) async fn stirs(&self, rest: Remaining, bell: &mut Bell) {
-        let timer = match rest {
+    /// Ends when there is something to look at: an update, or a leadership that may have run out.
+    /// Without timers it ends with an update only.
+    pub(super) async fn update_or_expiry(&self, remaining: Remaining, updates: &mut Updates) {
+        let timer = match remaining {
             Remaining::Over => return,
             Remaining::Unlimited => Err(NoTimers),
-            Remaining::For(rest) => timer(self.trusted(rest)),
+            Remaining::For(time) => timer(self.trusted(time)),
         };
-        let news = pin!(bell.changed());
+        let update = pin!(updates.changed());
         match timer {
             Ok(timer) => {
-                select(news, pin!(timer)).await;
+                select(update, pin!(timer)).await;
             }
             Err(NoTimers) => {
-                news.await.ok();
+                update.await.ok();
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The parts of an agent that need no actor; `tests/agent` has the rest.
 
-mod audience;
 mod clock;
-mod tenure;
-mod watch;
+mod expiry;
+mod leadership;
+mod subscribers;
 
 use actix::{Actor, Context, Handler};
 

@@ -13,7 +13,7 @@ use futures::StreamExt;
 
 use super::book::{SharedBook, open};
 use crate::{
-    agent::{ElectionHandle, Life, Notice, Status},
+    agent::{ElectionHandle, Lifecycle, Notice, Status},
     group::{Envelope, Wire},
     protocol::{AgentId, Election, PeerMessage},
     supervisor::{Deadline, Supervision},
@@ -113,7 +113,7 @@ struct Seen {
 
 impl<M: PeerMessage> StreamHandler<Seen> for Hub<M> {
     fn handle(&mut self, Seen { agent, status }: Seen, _: &mut Context<Self>) {
-        let runs = status.life == Life::Runs;
+        let runs = status.lifecycle == Lifecycle::Running;
         open(&self.book).role(&agent, status.role, runs);
     }
 

@@ -4,7 +4,7 @@ use futures::{StreamExt, channel::oneshot};
 
 use super::ClusterError;
 use crate::{
-    agent::{ElectionHandle, Life},
+    agent::{ElectionHandle, Lifecycle},
     protocol::{AgentId, Election, MemberKind, Score},
     testkit::Inject,
 };
@@ -55,11 +55,11 @@ impl<E: Election> Seat<E> {
     }
 
     pub(super) fn condition(&self) -> Condition {
-        match self.handle.current().life {
-            Life::Runs if self.hang.is_some() => Condition::Hung,
-            Life::Runs => Condition::Up,
-            Life::Down => Condition::Restarting,
-            Life::Ended => Condition::Down,
+        match self.handle.current().lifecycle {
+            Lifecycle::Running if self.hang.is_some() => Condition::Hung,
+            Lifecycle::Running => Condition::Up,
+            Lifecycle::Down => Condition::Restarting,
+            Lifecycle::Ended => Condition::Down,
         }
     }
 
@@ -130,13 +130,13 @@ impl<E: Election> Seat<E> {
 /// Returns when that life is over: for good unless `returns`.
 pub(super) async fn end_of<E: Election>(agent: &ElectionHandle<E>, returns: bool) {
     let over = |life| match life {
-        Life::Ended => true,
-        Life::Down => returns,
-        Life::Runs => false,
+        Lifecycle::Ended => true,
+        Lifecycle::Down => returns,
+        Lifecycle::Running => false,
     };
     let mut changes = agent.changes();
     while let Some(status) = changes.next().await {
-        if over(status.life) {
+        if over(status.lifecycle) {
             break;
         }
     }

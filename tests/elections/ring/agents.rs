@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{Agent, ElectionHandle, Life},
+    agent::{Agent, ElectionHandle, Lifecycle},
     elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
     protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
     testkit::{
@@ -33,7 +33,7 @@ fn start(group: &Group<RingMessage>, name: &str, score: i32) -> ElectionHandle<R
 }
 
 fn leaders(agents: &[ElectionHandle<Ring>]) -> Vec<String> {
-    let runs = |agent: &&ElectionHandle<Ring>| agent.current().life == Life::Runs;
+    let runs = |agent: &&ElectionHandle<Ring>| agent.current().lifecycle == Lifecycle::Running;
     let leader = |agent: &ElectionHandle<Ring>| agent.leader().map(|l| l.id.to_string());
     agents.iter().filter(runs).filter_map(leader).collect()
 }
@@ -51,7 +51,7 @@ fn three_agents_elect_lose_their_leader_and_get_it_back() {
         // Its supervisor restarts it after a while; meanwhile the next one leads.
         agents[2].addr().do_send(Inject::Crash);
         clock::sleep(MS(50)).await;
-        assert_eq!(agents[2].current().life, Life::Down);
+        assert_eq!(agents[2].current().lifecycle, Lifecycle::Down);
         assert_eq!(leaders(&agents), ["b", "b"]);
         assert!(agents[1].is_leader() && !agents[2].is_leader());
 

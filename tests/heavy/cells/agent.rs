@@ -10,19 +10,19 @@ use loom::{
     thread,
 };
 
-use tenure::{Loss, Scope, Tenure};
+use leadership::{Leadership, Scope};
 
-#[path = "../../../src/agent/leads.rs"]
-mod leads;
-#[path = "../../../src/agent/news.rs"]
-mod news;
+#[path = "../../../src/agent/lead_futures.rs"]
+mod lead_futures;
+#[path = "../../../src/agent/leadership.rs"]
+mod leadership;
+#[path = "../../../src/agent/phase.rs"]
+mod phase;
 #[path = "../../../src/agent/status.rs"]
 mod status;
 mod sync {
     pub(super) use crate::sync::*;
 }
-#[path = "../../../src/agent/tenure.rs"]
-mod tenure;
 
 const FIRST: Incarnation = Incarnation(1);
 const SECOND: Incarnation = Incarnation(2);
@@ -43,109 +43,109 @@ fn leading(by: Incarnation) -> View {
 }
 
 /// `ElectionHandle::leave`, whose deadline has passed.
-fn give_up(tenure: &Tenure) {
-    tenure.leave();
-    tenure.end(Scope::All);
-    assert!(!tenure.is_leading(NOW), "revoked, and told");
+fn give_up(leadership: &Leadership) {
+    leadership.leave();
+    leadership.end(Scope::Agent);
+    assert!(!leadership.is_leading(NOW), "revoked, and told");
 }
 
 #[test]
 fn a_leadership_that_was_taken_back_is_not_published() {
     model(|| {
-        let tenure = Arc::new(Tenure::new(FIRST));
+        let leadership = Arc::new(Leadership::new(FIRST, None));
         let is_told = Arc::new(AtomicBool::new(false));
         let agent = thread::spawn({
-            let (tenure, is_told) = (Arc::clone(&tenure), Arc::clone(&is_told));
+            let (leadership, is_told) = (Arc::clone(&leadership), Arc::clone(&is_told));
             move || {
-                tenure.grow(FIRST, NOW, &leading(FIRST), |_| {
+                leadership.grow(FIRST, NOW, &leading(FIRST), |_| {
                     let is_told = is_told.load(Ordering::Acquire);
                     assert!(!is_told, "it has ended, and the group hears that it leads");
                 });
-                tenure.shrink(FIRST, &leading(FIRST), Loss::None);
+                leadership.shrink(FIRST, Some(&leading(FIRST)));
             }
         });
-        give_up(&tenure);
+        give_up(&leadership);
         is_told.store(true, Ordering::Release);
-        assert!(!tenure.is_leading(NOW), "from now on for ever");
+        assert!(!leadership.is_leading(NOW), "from now on for ever");
         agent.join().expect("the agent's thread");
-        assert!(!tenure.is_leading(NOW) && tenure.reign().is_none());
-        assert_eq!(tenure.status(NOW).0.leading, None);
+        assert!(!leadership.is_leading(NOW) && leadership.tenure().is_none());
+        assert_eq!(leadership.status(NOW).0.leading, None);
     });
 }
 
 #[test]
 fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
     model(|| {
-        let tenure = Arc::new(Tenure::new(FIRST));
-        tenure.grow(FIRST, NOW, &leading(FIRST), |_| ());
+        let leadership = Arc::new(Leadership::new(FIRST, None));
+        leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let agent = thread::spawn({
-            let tenure = Arc::clone(&tenure);
+            let leadership = Arc::clone(&leadership);
             move || {
-                tenure.shrink(FIRST, &leading(FIRST), Loss::Withdrawn);
-                tenure.grow(FIRST, NOW, &leading(FIRST), |_| ());
+                leadership.shrink(FIRST, None);
+                leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
             }
         });
-        give_up(&tenure);
+        give_up(&leadership);
         agent.join().expect("the agent's thread");
-        assert!(!tenure.is_leading(NOW) && tenure.reign().is_none());
+        assert!(!leadership.is_leading(NOW) && leadership.tenure().is_none());
     });
 }
 
 #[test]
 fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
     model(|| {
-        let tenure = Arc::new(Tenure::new(FIRST));
+        let leadership = Arc::new(Leadership::new(FIRST, None));
         let supervisor = thread::spawn({
-            let tenure = Arc::clone(&tenure);
+            let leadership = Arc::clone(&leadership);
             move || {
-                tenure.end(Scope::Incarnation);
-                let goes_on = tenure.begin(SECOND);
-                tenure.grow(SECOND, NOW, &leading(SECOND), |_| ());
+                leadership.end(Scope::Incarnation);
+                let goes_on = leadership.begin(SECOND);
+                leadership.grow(SECOND, NOW, &leading(SECOND), |_| ());
                 goes_on
             }
         });
-        give_up(&tenure);
+        give_up(&leadership);
         let went_on = supervisor.join().expect("the supervisor's thread");
-        assert!(tenure.is_over() && !tenure.is_leading(NOW));
-        assert!(!tenure.is_present(FIRST) && !tenure.is_present(SECOND));
-        let ended = tenure.end(Scope::All).incarnation;
+        assert!(leadership.is_over() && !leadership.is_leading(NOW));
+        assert!(!leadership.is_present(FIRST) && !leadership.is_present(SECOND));
+        let ended = leadership.end(Scope::Agent).incarnation;
         assert!(went_on || ended == SECOND, "the place to give back");
     });
 }
 
 #[test]
-fn an_end_is_certain_only_if_nobody_works() {
+fn an_end_is_confirmed_once_and_only_when_no_work_runs() {
     model(|| {
-        let tenure = Arc::new(Tenure::new(FIRST));
-        tenure.grow(FIRST, NOW, &leading(FIRST), |_| ());
+        let leadership = Arc::new(Leadership::new(FIRST, None));
+        leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let worker = thread::spawn({
-            let tenure = Arc::clone(&tenure);
+            let leadership = Arc::clone(&leadership);
             move || {
-                let reign = tenure.enter(NOW, None);
-                let confirmed = reign.and_then(|reign| tenure.exit(reign.incarnation));
-                (reign.is_some(), confirmed.is_some())
+                let entered = leadership.enter(NOW, None);
+                let confirmed = entered.and_then(|held| leadership.exit(held.incarnation));
+                (entered.is_some(), confirmed.is_some())
             }
         });
-        tenure.leave();
-        let is_certain = tenure.end(Scope::All).is_certain;
+        leadership.leave();
+        let is_confirmed = leadership.end(Scope::Agent).is_confirmed;
         let (has_worked, confirms) = worker.join().expect("the worker's thread");
-        assert!(has_worked || is_certain, "nobody else will say so");
-        assert!(is_certain != confirms, "said once");
+        assert!(has_worked || is_confirmed, "nothing else will confirm it");
+        assert!(is_confirmed != confirms, "said once");
     });
 }
 
 #[test]
-fn no_news_is_missed() {
+fn no_update_is_missed() {
     model(|| {
-        let tenure = Arc::new(Tenure::new(FIRST));
+        let leadership = Arc::new(Leadership::new(FIRST, None));
         let agent = thread::spawn({
-            let tenure = Arc::clone(&tenure);
-            move || tenure.grow(FIRST, NOW, &leading(FIRST), |_| ())
+            let leadership = Arc::clone(&leadership);
+            move || leadership.grow(FIRST, NOW, &leading(FIRST), |_| ())
         });
-        let bell = tenure.bell();
-        let (status, leads) = tenure.status(NOW);
+        let updates = leadership.updates();
+        let (status, leads) = leadership.status(NOW);
         agent.join().expect("the agent's thread");
         assert_eq!(status.leading.is_some(), leads, "one state");
-        assert!(leads || bell.has_changed(), "it waits for ever");
+        assert!(leads || updates.has_changed(), "it waits for ever");
     });
 }

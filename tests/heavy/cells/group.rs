@@ -9,42 +9,42 @@ use loom::{
     thread,
 };
 
-use bell::Bell;
+use signal::Signal;
 
-#[path = "../../../src/group/bell.rs"]
-mod bell;
+#[path = "../../../src/group/signal.rs"]
+mod signal;
 mod sync {
     pub(super) use crate::sync::*;
 }
 
 #[test]
-fn a_change_is_seen_or_rings_again() {
+fn a_change_is_seen_or_signalled_again() {
     model(|| {
         let is_due = Arc::new(AtomicBool::new(false));
-        let ring = {
+        let call = {
             let is_due = Arc::clone(&is_due);
             Box::new(move || is_due.store(true, Ordering::Relaxed))
         };
-        let bell = Arc::new(Bell::new(ring));
+        let signal = Arc::new(Signal::new(call));
         let members = Arc::new(Mutex::new(0));
-        bell.ring(); // somebody is about to look
+        signal.give(); // the bridge is about to look
         let registry = thread::spawn({
-            let (bell, members) = (Arc::clone(&bell), Arc::clone(&members));
+            let (signal, members) = (Arc::clone(&signal), Arc::clone(&members));
             move || {
                 for _ in 0..2 {
                     let mut members = members.lock().expect("never poisoned");
                     *members += 1;
-                    bell.ring();
+                    signal.give();
                 }
             }
         });
         is_due.store(false, Ordering::Relaxed);
-        bell.expect();
+        signal.arm();
         let seen = *members.lock().expect("never poisoned");
         registry.join().expect("the registry's thread");
         assert!(
             seen == 2 || is_due.load(Ordering::Relaxed),
-            "a change that nobody hears of"
+            "a change that the bridge never sees"
         );
     });
 }

@@ -1,6 +1,6 @@
 //! Every interleaving of the threads that share one agent, under loom.
 //!
-//! The cells are the crate's own files, compiled once more with loom's locks and atomics: a
+//! What they share is the crate's own files, compiled once more with loom's locks and atomics: a
 //! reading, a writing and a lock are each a place where another thread may run.
 #![allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! What the cells are made of here: loom's, and two stand-ins for what loom does not have.
+//! Loom's locks and atomics, and a stand-in for the watch channel, which loom does not have.
 
 pub use std::sync::PoisonError;
 
@@ -7,36 +7,13 @@ pub use loom::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// Written once; read without a wait in earnest, and in one step here.
-#[derive(Debug)]
-pub struct OnceLock<T: 'static>(Mutex<Option<&'static T>>);
-
-impl<T> Default for OnceLock<T> {
-    fn default() -> Self {
-        Self(Mutex::new(None))
-    }
-}
-
-impl<T> OnceLock<T> {
-    pub fn get(&self) -> Option<&T> {
-        *self.0.lock().unwrap()
-    }
-
-    pub fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
-        self.0
-            .lock()
-            .unwrap()
-            .get_or_insert_with(|| Box::leak(Box::new(init())))
-    }
-}
-
 /// A counter of changes, as tokio's watch is one.
 pub mod watch {
     use std::sync::Arc;
 
     use loom::sync::Mutex;
 
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     pub struct Sender<T>(Arc<Mutex<(u64, T)>>);
 
     #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! When a leadership counts as run out for the subscribers of an agent that does not run.
+//! When the subscribers of an agent that does not run are told that its leadership ran out.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,8 +7,8 @@ use actix::{AsyncContext, Context, clock::sleep};
 use super::Subscriber;
 use crate::{
     agent::{
-        audience::Part,
-        belief::{Belief, Place},
+        shared::{Place, SharedState},
+        subscribers::SubscriberKind,
     },
     clock::{Clock, RuntimeClock},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View},
@@ -16,7 +16,7 @@ use crate::{
 
 const FIRST: Incarnation = Incarnation(1);
 
-/// A group that nobody asks.
+/// A group that hears and says nothing.
 struct Nowhere;
 
 impl Place for Nowhere {
@@ -47,30 +47,32 @@ fn leading(id: &AgentId, until: Time) -> View {
 }
 
 #[actix_rt::test]
-async fn a_leadership_that_is_renewed_within_the_grace_is_not_lost_and_one_that_is_not_is() {
+async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
     tokio::time::pause();
     let id: AgentId = "x".parse().expect("a name");
     let (clock, place) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere));
     let start = clock.now();
-    let belief = Arc::new(Belief::new(id.clone(), clock, place, FIRST, None));
+    let shared = SharedState::new(id.clone(), clock, place, false, FIRST, None);
+    let shared = Arc::new(shared);
     let subscriber = Context::<Subscriber>::new();
     let to = subscriber.address().recipient();
-    let number = belief.audience().number();
-    belief.audience().add(number, &to, Part::Listens);
-    let acquired = || belief.audience().acquired().is_some();
+    let listener = shared.subscribers().next_id();
+    let kind = SubscriberKind::Listening;
+    shared.subscribers().add(listener, &to, kind);
+    let acquired = || shared.subscribers().acquired().is_some();
 
     let until = |millis| leading(&id, start.after(Duration::from_millis(millis)));
-    belief.tell(FIRST, &Event::Acquired { term: Term(1) });
-    belief.grow(FIRST, &until(50));
-    belief.have_watched(&until(50));
+    shared.tell(FIRST, &Event::Acquired { term: Term(1) });
+    shared.grow(FIRST, &until(50));
+    shared.tell_of_expiry(&until(50));
     sleep(Duration::from_millis(55)).await;
     assert!(
-        !belief.is_leader() && acquired(),
+        !shared.is_leader() && acquired(),
         "its agent may be about to say so"
     );
-    belief.grow(FIRST, &until(200));
+    shared.grow(FIRST, &until(200));
     sleep(Duration::from_millis(20)).await;
-    assert!(belief.is_leader() && acquired(), "it was renewed in time");
+    assert!(shared.is_leader() && acquired(), "it was renewed in time");
     sleep(Duration::from_millis(150)).await;
-    assert!(!belief.is_leader() && !acquired(), "nobody has said a word");
+    assert!(!shared.is_leader() && !acquired(), "its agent has not run");
 }

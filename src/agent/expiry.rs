@@ -1,0 +1,55 @@
+//! Tells the subscribers of a leadership that ran out while its agent did not run.
+//!
+//! Decided here: what notices. An agent that hangs, or waits for a disk, has no step in which its
+//! machine could say that it lost the leadership, so a task beside it waits for the end by the
+//! agent's clock. It runs on the agent's arbiter, and only where there are subscribers. Where that
+//! whole thread stands still nothing is sent from it, and `is_leader`, `changes` and `lead` of
+//! other threads are what tells the end in time.
+
+use std::{sync::Arc, time::Duration};
+
+use tracing::warn;
+
+use crate::protocol::{LostReason, Time, View};
+
+use super::{leadership::Remaining, shared::SharedState, wait::timer};
+
+/// An agent that runs says itself why its leadership ended, by a timer of the same instant.
+const GRACE: Duration = Duration::from_millis(10);
+
+impl SharedState {
+    /// Starts the task, after each step of a leader whose leadership may run out; there is one at
+    /// most.
+    pub(super) fn tell_of_expiry(self: &Arc<Self>, view: &View) {
+        let may_run_out = view.leading.is_some() && view.valid_until < Time::MAX;
+        if may_run_out && self.subscribers().needs_expiry_task() {
+            let task = tell_when_expired(Arc::clone(self));
+            drop(actix::spawn(task)); // it ends with the leadership
+        }
+    }
+}
+
+async fn tell_when_expired(shared: Arc<SharedState>) {
+    loop {
+        if shared.subscribers().acquired().is_none() {
+            return shared.subscribers().expiry_task_ended();
+        }
+        let remaining = shared.remaining();
+        let wait = match remaining {
+            Remaining::For(time) => shared.trusted(time),
+            Remaining::Over => GRACE,
+            // It cannot run out: the next step that limits it starts a task again.
+            Remaining::Unlimited => return shared.subscribers().expiry_task_ended(),
+        };
+        match timer(wait) {
+            Ok(timer) => timer.await,
+            Err(_) => return shared.subscribers().expiry_task_ended(),
+        }
+        let mut subscribers = shared.subscribers();
+        let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
+        if is_over && subscribers.acquired().is_some() {
+            warn!(node = %shared.id(), "leadership ran out: the agent has not run");
+            subscribers.lose(shared.id(), LostReason::Stalled);
+        }
+    }
+}

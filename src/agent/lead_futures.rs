@@ -1,0 +1,79 @@
+//! The lead futures of one agent that run, and whether those of an incarnation have ended.
+//!
+//! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. It is
+//! over for others only when no lead future acts on its leadership any more.
+
+use crate::protocol::Incarnation;
+
+/// The lead futures that run.
+#[derive(Debug, Default)]
+pub(super) struct LeadFutures {
+    /// The incarnation of each.
+    running: Vec<Incarnation>,
+    /// An incarnation that has ended while lead futures of it ran.
+    unconfirmed: Option<Incarnation>,
+}
+
+impl LeadFutures {
+    /// A lead future begins to work.
+    pub(super) fn enter(&mut self, incarnation: Incarnation) {
+        self.running.push(incarnation);
+    }
+
+    /// A lead future of that incarnation has been dropped; names an incarnation whose end is
+    /// confirmed by that.
+    pub(super) fn exit(&mut self, incarnation: Incarnation) -> Option<Incarnation> {
+        if let Some(at) = self.running.iter().position(|of| *of == incarnation) {
+            self.running.swap_remove(at);
+        }
+        let ended = self.unconfirmed?;
+        if self.is_working(ended) {
+            return None;
+        }
+        self.unconfirmed.take()
+    }
+
+    /// An incarnation has ended; says whether that is confirmed already.
+    pub(super) fn incarnation_ended(&mut self, incarnation: Incarnation) -> bool {
+        let is_confirmed = !self.is_working(incarnation);
+        if !is_confirmed {
+            self.unconfirmed = Some(incarnation);
+        }
+        is_confirmed
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Whether a lead future of that incarnation, or of an earlier one, still runs.
+    fn is_working(&self, incarnation: Incarnation) -> bool {
+        self.running.iter().any(|of| *of <= incarnation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Incarnation = Incarnation(1);
+
+    #[test]
+    fn an_end_is_confirmed_when_the_last_lead_future_is_dropped() {
+        let mut futures = LeadFutures::default();
+        futures.enter(FIRST);
+        futures.enter(FIRST);
+        assert!(!futures.incarnation_ended(FIRST));
+        assert_eq!(futures.exit(FIRST), None, "one is left");
+        assert_eq!(futures.exit(FIRST), Some(FIRST));
+        assert_eq!(futures.exit(FIRST), None, "said once");
+    }
+
+    #[test]
+    fn an_end_without_lead_futures_is_confirmed() {
+        let mut futures = LeadFutures::default();
+        futures.enter(FIRST);
+        assert_eq!(futures.exit(FIRST), None);
+        assert!(futures.incarnation_ended(FIRST));
+    }
+}

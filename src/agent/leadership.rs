@@ -1,0 +1,422 @@
+//! The leadership of one agent, as all threads see it: one state machine under one lock, and beside
+//! it the one number that readers read without the lock.
+//!
+//! ```text
+//!               grow              drain
+//!     ┌─ Idle ─────────▶ Leading ───────▶ Draining
+//!     │   ▲ ▲               │                │
+//!     │   │ └───────────────┴────────────────┘   shrink: a step lost the leadership
+//!     │   │ begin
+//!     └▶ Down ─▶ Ended       end, from any state: the supervisor, or a handle on another thread
+//! ```
+//!
+//! Decided here: which incarnation may publish. Each change names the incarnation that asks for it and is
+//! made whole under the lock, so an incarnation that has ended, by whatever thread, publishes
+//! nothing any more. The number is written under the lock only; a reader of it never waits.
+//!
+//! Not here: which parties hear of a change, and in which order (`shared.rs`). This file knows no clock and no
+//! runtime, because a checker of interleavings runs it as it is (`tests/heavy/cells`).
+
+use std::{fmt, time::Duration};
+
+use crate::protocol::{Incarnation, Leader, Role, Score, Term, Time, View};
+
+use super::{
+    lead_futures::LeadFutures,
+    phase::{Departure, Phase, Tenure},
+    status::{Lifecycle, Status},
+    sync::{AtomicU64, Mutex, MutexGuard, Ordering, PoisonError, watch},
+};
+
+/// See the [module](self).
+pub(super) struct Leadership {
+    /// Up to when this agent considers itself leader, in nanoseconds of its clock. It is 0 exactly
+    /// while the phase is neither [`Phase::Leading`] nor [`Phase::Draining`].
+    until: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// What changes together.
+struct State {
+    phase: Phase,
+    /// The present incarnation, or the last one.
+    incarnation: Incarnation,
+    role: Role,
+    term: Term,
+    leader: Option<Leader>,
+    /// The user asked the agent to leave: no other incarnation follows the present one.
+    is_leaving: bool,
+    /// The serial number of the last tenure.
+    tenures: u64,
+    lead_futures: LeadFutures,
+    work_panics: u32,
+    /// The score that the next incarnation begins with: the one that the user set last.
+    score: Option<Score>,
+    /// Made when somebody first waits. Most agents of a large group are never waited for, and a
+    /// watch channel is as large as everything else that is shared of one agent.
+    updates: Option<watch::Sender<()>>,
+}
+
+impl Leadership {
+    /// The leadership of an agent whose first incarnation begins.
+    pub(super) fn new(first: Incarnation, score: Option<Score>) -> Self {
+        let state = State {
+            phase: Phase::Idle,
+            incarnation: first,
+            role: Role::Follower,
+            term: Term::ZERO,
+            leader: None,
+            is_leaving: false,
+            tenures: 0,
+            lead_futures: LeadFutures::default(),
+            work_panics: 0,
+            score,
+            updates: None,
+        };
+        Self {
+            until: AtomicU64::new(0),
+            state: Mutex::new(state),
+        }
+    }
+
+    // ---- by the agent, in a step ------------------------------------------------------------
+
+    /// Whether that incarnation is the present one and has not ended.
+    pub(super) fn is_present(&self, by: Incarnation) -> bool {
+        self.state().is_present(by)
+    }
+
+    /// Publishes what a step took away; says whether that was the leadership. `kept` is the view
+    /// after the step, or `None` if the step lost the leadership, even if it won it again.
+    pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) -> bool {
+        let until = kept.map_or(0, until);
+        self.change(|state| {
+            let before = self.until.load(Ordering::Relaxed);
+            if !state.is_present(by) || until >= before {
+                return (false, false);
+            }
+            self.until.store(until, Ordering::Release);
+            let is_revoked = until == 0;
+            if is_revoked {
+                state.enter_without_leadership(Phase::Idle);
+            }
+            (is_revoked, is_revoked)
+        })
+    }
+
+    /// Publishes what a step gave, unless the incarnation has ended meanwhile. `note` is told of a
+    /// leadership that begins, or goes on in another term.
+    pub(super) fn grow(&self, by: Incarnation, now: Time, view: &View, note: impl FnOnce(&Leader)) {
+        self.change(|state| {
+            if !state.is_present(by) {
+                return ((), false); // the thread that ended it had the last word
+            }
+            let led = state.phase.tenure().map(|tenure| tenure.term);
+            let has_lapsed = self.until.load(Ordering::Relaxed) <= now.as_nanos();
+            if let Some(term) = view.leading {
+                state.lead(term, has_lapsed);
+                self.until.store(until(view), Ordering::Release);
+                if let Some(leader) = &view.leader
+                    && (has_lapsed || led != Some(term))
+                {
+                    // Under the lock, so that no other thread can end this leadership before the
+                    // group hears that it has begun: the group would keep it in mind for ever. The
+                    // group takes its own lock here, and never asks for this one under it.
+                    note(leader);
+                }
+            }
+            let is_shown = state.show(view) || led != view.leading;
+            // A leadership that had run out and holds again is an update although it looks as before.
+            ((), is_shown || (view.leading.is_some() && has_lapsed))
+        });
+    }
+
+    /// The work under the present leadership has to end.
+    pub(super) fn drain(&self, by: Incarnation) {
+        self.change(|state| {
+            if let Phase::Leading(tenure) = state.phase
+                && state.is_present(by)
+            {
+                state.phase = Phase::Draining(tenure);
+                return ((), true);
+            }
+            ((), false)
+        });
+    }
+
+    // ---- when an incarnation begins and ends ------------------------------------------------
+
+    /// The next incarnation begins; says whether it may, which it may not after the agent's end.
+    pub(super) fn begin(&self, next: Incarnation) -> bool {
+        self.change(|state| {
+            // Also of an agent that has ended: the group has a place for this incarnation already,
+            // and the supervisor gives it back by saying the end once more.
+            state.incarnation = next;
+            let may_begin = state.phase.departure().is_none();
+            if may_begin {
+                self.until.store(0, Ordering::Release);
+                state.enter_without_leadership(Phase::Idle);
+            }
+            (may_begin, may_begin)
+        })
+    }
+
+    /// The present incarnation has ended, or the whole agent has: nothing of it is published any
+    /// more. To say so a second time changes nothing.
+    pub(super) fn end(&self, scope: Scope) -> IncarnationEnd {
+        self.change(|state| {
+            self.until.store(0, Ordering::Release);
+            let before = state.phase;
+            let next = if before.departure().is_some() {
+                before
+            } else if state.is_leaving {
+                Phase::Ended(Departure::Left)
+            } else {
+                match scope {
+                    Scope::Incarnation => Phase::Down,
+                    Scope::Agent => Phase::Ended(Departure::Retired),
+                }
+            };
+            state.enter_without_leadership(next);
+            let incarnation = state.incarnation;
+            let ended = IncarnationEnd {
+                incarnation,
+                is_confirmed: state.lead_futures.incarnation_ended(incarnation),
+                departure: state.phase.departure(),
+            };
+            (ended, next.lifecycle() != before.lifecycle())
+        })
+    }
+
+    /// The agent leaves when its incarnation ends.
+    pub(super) fn leave(&self) {
+        self.state().is_leaving = true;
+    }
+
+    /// Sets what the next incarnation begins with.
+    pub(super) fn set_score(&self, score: Option<Score>) {
+        self.state().score = score;
+    }
+
+    /// What the next incarnation begins with.
+    pub(super) fn score(&self) -> Option<Score> {
+        self.state().score
+    }
+
+    // ---- by lead futures --------------------------------------------------------------------
+
+    /// A lead future begins to work, unless there is nothing for it to do: the agent does not lead,
+    /// or drains, or this future has `done` its work in the present tenure.
+    pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<Tenure> {
+        let mut state = self.state();
+        let Phase::Leading(tenure) = state.phase else {
+            return None;
+        };
+        if !self.is_leading(now) || Some(tenure.serial) == done {
+            return None;
+        }
+        state.lead_futures.enter(tenure.incarnation);
+        Some(tenure)
+    }
+
+    /// A lead future of that incarnation has been dropped; names an incarnation whose end is
+    /// confirmed by that.
+    pub(super) fn exit(&self, incarnation: Incarnation) -> Option<IncarnationEnd> {
+        let mut state = self.state();
+        let ended = state.lead_futures.exit(incarnation)?;
+        Some(IncarnationEnd {
+            incarnation: ended,
+            is_confirmed: true,
+            departure: state.phase.departure(),
+        })
+    }
+
+    /// For how long that tenure still holds, as things are.
+    pub(super) fn remaining_of(&self, now: Time, serial: u64) -> Remaining {
+        let state = self.state();
+        if state
+            .phase
+            .tenure()
+            .is_none_or(|held| held.serial != serial)
+        {
+            return Remaining::Over;
+        }
+        self.remaining(now) // under the lock: the tenure and its end belong together
+    }
+
+    /// For how long the present leadership still holds, as things are.
+    pub(super) fn remaining(&self, now: Time) -> Remaining {
+        match self.until.load(Ordering::Acquire) {
+            u64::MAX => Remaining::Unlimited,
+            until => match Time::from_nanos(until).since(now) {
+                Duration::ZERO => Remaining::Over,
+                left => Remaining::For(left),
+            },
+        }
+    }
+
+    /// The work of a lead future has panicked.
+    pub(super) fn note_work_panic(&self) {
+        self.change(|state| {
+            state.work_panics = state.work_panics.saturating_add(1);
+            ((), true)
+        });
+    }
+
+    /// The present tenure.
+    pub(super) fn tenure(&self) -> Option<Tenure> {
+        self.state().phase.tenure()
+    }
+
+    /// Whether the work under the present leadership has to end.
+    pub(super) fn is_draining(&self) -> bool {
+        matches!(self.state().phase, Phase::Draining(_))
+    }
+
+    /// Whether no lead future runs.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state().lead_futures.is_empty()
+    }
+
+    // ---- by readers -------------------------------------------------------------------------
+
+    /// Whether the agent considers itself leader at that moment: the one reading without the lock.
+    pub(super) fn is_leading(&self, now: Time) -> bool {
+        let until = self.until.load(Ordering::Acquire);
+        until == u64::MAX || until > now.as_nanos()
+    }
+
+    /// Whether no other incarnation follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.state().phase.departure().is_some()
+    }
+
+    /// The status, and whether a leadership in it holds at that moment.
+    pub(super) fn status(&self, now: Time) -> (Status, bool) {
+        let state = self.state();
+        (state.status(), self.is_leading(now))
+    }
+
+    /// Wakes its holder when the status changes: subscribe first, then look.
+    pub(super) fn updates(&self) -> Updates {
+        let mut state = self.state();
+        let updates = state.updates.get_or_insert_with(|| watch::Sender::new(()));
+        updates.subscribe()
+    }
+
+    /// Makes one change; `change` says whether it is an update.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> (T, bool)) -> T {
+        let mut state = self.state();
+        let (result, is_update) = change(&mut state);
+        let waiting = state.updates.as_ref().filter(|_| is_update).cloned();
+        drop(state);
+        // Not under the lock: wakers are code of others, which may ask for the status.
+        if let Some(waiting) = waiting {
+            waiting.send_replace(());
+        }
+        result
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes its holder at each update; an update that nobody waited for is kept.
+pub(super) type Updates = watch::Receiver<()>;
+
+impl State {
+    fn is_present(&self, by: Incarnation) -> bool {
+        self.phase.lifecycle() == Lifecycle::Running && self.incarnation == by
+    }
+
+    /// The agent leads in that term: in its tenure, or in a new one if that has lapsed.
+    fn lead(&mut self, term: Term, has_lapsed: bool) {
+        let mut tenure = Tenure {
+            serial: self.tenures,
+            incarnation: self.incarnation,
+            term,
+        };
+        if has_lapsed {
+            self.tenures += 1;
+            tenure.serial = self.tenures;
+        }
+        // A leadership that lapsed is handed over all the same when it holds again: work that began
+        // now would not be told that it has to end.
+        self.phase = if let Phase::Draining(_) = self.phase {
+            Phase::Draining(tenure)
+        } else {
+            Phase::Leading(tenure)
+        };
+    }
+
+    /// Takes the leadership back, if there was one.
+    fn enter_without_leadership(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.role = Role::Follower;
+        self.leader = None;
+    }
+
+    /// Takes over what a machine says; says whether that is another role, term or leader.
+    fn show(&mut self, view: &View) -> bool {
+        let is_other =
+            (self.role, self.term) != (view.role, view.term) || self.leader != view.leader;
+        if is_other {
+            (self.role, self.term) = (view.role, view.term);
+            self.leader.clone_from(&view.leader);
+        }
+        is_other
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            lifecycle: self.phase.lifecycle(),
+            incarnation: self.incarnation,
+            role: self.role,
+            term: self.term,
+            leader: self.leader.clone(),
+            leading: self.phase.tenure().map(|tenure| tenure.term),
+            draining: matches!(self.phase, Phase::Draining(_)),
+            work_panics: self.work_panics,
+        }
+    }
+}
+
+impl fmt::Debug for Leadership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state().status().fmt(f)
+    }
+}
+
+/// What has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// One incarnation; another one may follow.
+    Incarnation,
+    /// The agent.
+    Agent,
+}
+
+/// The end of an incarnation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IncarnationEnd {
+    pub(super) incarnation: Incarnation,
+    /// No lead future acts on its leadership any more.
+    pub(super) is_confirmed: bool,
+    /// How the agent has ended, if it has.
+    pub(super) departure: Option<Departure>,
+}
+
+/// For how long a leadership still holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remaining {
+    Over,
+    For(Duration),
+    Unlimited,
+}
+
+/// Up to when a view says that its agent leads; 0: it does not.
+fn until(view: &View) -> u64 {
+    view.leading.map_or(0, |_| view.valid_until.as_nanos())
+}

@@ -1,0 +1,63 @@
+//! The states of an agent's leadership.
+
+use crate::protocol::{Incarnation, Term};
+
+use super::status::Lifecycle;
+
+/// The states of the machine; `leadership.rs` shows how they follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The agent runs, and does not lead.
+    Idle,
+    /// It leads.
+    Leading(Tenure),
+    /// It leads, and the work under its leadership has to end.
+    Draining(Tenure),
+    /// Its incarnation has ended, and another one may follow.
+    Down,
+    /// No other incarnation follows.
+    Ended(Departure),
+}
+
+/// One agent's time as leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tenure {
+    /// Tells tenures apart: one that is renewed without a gap keeps its number.
+    pub(super) serial: u64,
+    pub(super) incarnation: Incarnation,
+    /// Its newest term.
+    pub(super) term: Term,
+}
+
+/// How an agent has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Departure {
+    /// It was asked to leave.
+    Left,
+    /// It ended for good without having been asked.
+    Retired,
+}
+
+impl Phase {
+    pub(super) fn tenure(self) -> Option<Tenure> {
+        match self {
+            Self::Leading(tenure) | Self::Draining(tenure) => Some(tenure),
+            Self::Idle | Self::Down | Self::Ended(_) => None,
+        }
+    }
+
+    pub(super) fn departure(self) -> Option<Departure> {
+        match self {
+            Self::Ended(departure) => Some(departure),
+            Self::Idle | Self::Leading(_) | Self::Draining(_) | Self::Down => None,
+        }
+    }
+
+    pub(super) fn lifecycle(self) -> Lifecycle {
+        match self {
+            Self::Idle | Self::Leading(_) | Self::Draining(_) => Lifecycle::Running,
+            Self::Down => Lifecycle::Down,
+            Self::Ended(_) => Lifecycle::Ended,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What an agent, its handles and its lead futures share.
+//!
+//! Decided here: the order in which a leadership becomes known. It shrinks before anything else
+//! happens, and grows after everything else has happened; it is never read through the mailbox.
+//! Not here: which thread may publish it (`leadership.rs`).
+//!
+//! ```text
+//!   an incarnation ends:  the leadership is over ─▶ lead futures told ─▶ Lost to subscribers ─▶ the group
+//!                                                               suspect, while a lead future runs
+//!                                                               down, once all are dropped
+//! ```
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    clock::Clock,
+    group::Group,
+    planted::{Defect, has},
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, PeerMessage, Score, Time, View},
+};
+
+use super::{
+    CommandError,
+    leadership::{IncarnationEnd, Leadership, Remaining, Scope, Updates},
+    phase::{Departure, Tenure},
+    status::Status,
+    subscribers::Subscribers,
+};
+
+/// The shared state of one agent, of all its incarnations.
+pub(super) struct SharedState {
+    id: AgentId,
+    clock: Arc<dyn Clock>,
+    place: Box<dyn Place>,
+    /// Whether the election promises at most one leader per term, so that its tokens are fences.
+    is_fenced: bool,
+    leadership: Leadership,
+    /// A lock of its own: events are sent under it, so that those of two threads arrive in one
+    /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
+    /// thousands of subscribers; readers of the leadership must not wait for that.
+    subscribers: Mutex<Subscribers>,
+}
+
+/// An agent's place in its group, whatever the type of the messages there is.
+pub(super) trait Place: Send + Sync {
+    fn note_leader(&self, leader: Leader);
+    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);
+    fn suspect(&self, id: &AgentId, incarnation: Incarnation);
+    fn down(&self, id: &AgentId, incarnation: Incarnation);
+    fn retire(&self, id: &AgentId, incarnation: Incarnation);
+    fn leave(&self, id: &AgentId, incarnation: Incarnation);
+    /// What that member takes part as, if it is one.
+    fn kind(&self, id: &AgentId) -> Option<MemberKind>;
+}
+
+impl<M: PeerMessage> Place for Group<M> {
+    fn note_leader(&self, leader: Leader) {
+        Self::note_leader(self, leader);
+    }
+    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::forget_leader(self, id, incarnation);
+    }
+    fn suspect(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::suspect(self, id, incarnation);
+    }
+    fn down(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::down(self, id, incarnation);
+    }
+    fn retire(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::retire(self, id, incarnation);
+    }
+    fn leave(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::leave(self, id, incarnation);
+    }
+    fn kind(&self, id: &AgentId) -> Option<MemberKind> {
+        self.members().get(id).map(|member| member.kind)
+    }
+}
+
+impl SharedState {
+    pub(super) fn new(
+        id: AgentId,
+        clock: Arc<dyn Clock>,
+        place: Box<dyn Place>,
+        is_fenced: bool,
+        first: Incarnation,
+        score: Option<Score>,
+    ) -> Self {
+        Self {
+            id,
+            clock,
+            place,
+            is_fenced,
+            leadership: Leadership::new(first, score),
+            subscribers: Mutex::default(),
+        }
+    }
+
+    /// Whether the tokens of this agent's leaderships are fences.
+    pub(super) fn is_fenced(&self) -> bool {
+        self.is_fenced
+    }
+
+    // ---- by the agent, in a step ------------------------------------------------------------
+
+    /// Whether that incarnation is the present one and has not ended, not even by a handle on
+    /// another thread.
+    pub(super) fn is_present(&self, by: Incarnation) -> bool {
+        self.leadership.is_present(by)
+    }
+
+    /// Publishes what a step took away, before any of its effects; `kept` is `None` if the step lost
+    /// the leadership.
+    pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) {
+        if self.leadership.shrink(by, kept) {
+            self.place.forget_leader(&self.id, by);
+        }
+    }
+
+    /// Publishes what a step gave, after all of its effects.
+    pub(super) fn grow(&self, by: Incarnation, view: &View) {
+        let note = |leader: &Leader| self.place.note_leader(leader.clone());
+        self.leadership.grow(by, self.now(), view, note);
+        if let Some(term) = view.leading {
+            self.subscribers().regain(&self.id, by, term);
+        }
+    }
+
+    /// The work under the present leadership has to end.
+    pub(super) fn drain(&self, by: Incarnation) {
+        self.leadership.drain(by);
+    }
+
+    /// Whether all work under the present leadership has ended.
+    pub(super) fn is_drained(&self) -> bool {
+        self.leadership.is_idle() && self.subscribers().is_drained()
+    }
+
+    pub(super) fn tell(&self, by: Incarnation, event: &Event) {
+        self.subscribers().tell(&self.id, by, event);
+    }
+
+    // ---- when an incarnation begins and ends ------------------------------------------------
+
+    /// The next incarnation begins; says whether it may.
+    pub(super) fn begin(&self, next: Incarnation) -> bool {
+        self.leadership.begin(next)
+    }
+
+    /// The present incarnation, or the agent, has ended: revokes what it led, then tells the group.
+    pub(super) fn end(&self, scope: Scope) {
+        let ended = self.leadership.end(scope);
+        self.subscribers().end(&self.id, ended.incarnation);
+        if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
+            self.confirm(ended);
+        } else {
+            self.place.suspect(&self.id, ended.incarnation);
+        }
+    }
+
+    /// Nothing acts on that incarnation's leadership any more.
+    fn confirm(&self, ended: IncarnationEnd) {
+        self.place.down(&self.id, ended.incarnation);
+        match ended.departure {
+            None => {}
+            Some(Departure::Left) => self.place.leave(&self.id, ended.incarnation),
+            Some(Departure::Retired) => self.place.retire(&self.id, ended.incarnation),
+        }
+    }
+
+    /// The agent leaves when its incarnation ends.
+    pub(super) fn leave(&self) {
+        self.leadership.leave();
+    }
+
+    /// Sets what the next incarnation begins with.
+    pub(super) fn set_score(&self, score: Option<Score>) {
+        self.leadership.set_score(score);
+    }
+
+    /// What the next incarnation begins with.
+    pub(super) fn score(&self) -> Option<Score> {
+        self.leadership.score()
+    }
+
+    // ---- by lead futures --------------------------------------------------------------------
+
+    /// A lead future begins to work, unless there is nothing for it to do.
+    pub(super) fn enter(&self, done: Option<u64>) -> Option<Tenure> {
+        self.leadership.enter(self.now(), done)
+    }
+
+    /// A lead future of that incarnation has been dropped.
+    pub(super) fn exit(&self, incarnation: Incarnation) {
+        if let Some(ended) = self.leadership.exit(incarnation) {
+            self.confirm(ended);
+        }
+    }
+
+    /// The work of a lead future has panicked.
+    pub(super) fn note_work_panic(&self) {
+        self.leadership.note_work_panic();
+    }
+
+    /// For how long that tenure still holds, as things are.
+    pub(super) fn remaining_of(&self, serial: u64) -> Remaining {
+        self.leadership.remaining_of(self.now(), serial)
+    }
+
+    /// For how long the present leadership still holds, as things are.
+    pub(super) fn remaining(&self) -> Remaining {
+        self.leadership.remaining(self.now())
+    }
+
+    /// The present tenure.
+    pub(super) fn tenure(&self) -> Option<Tenure> {
+        self.leadership.tenure()
+    }
+
+    /// Whether the work under the present leadership has to end.
+    pub(super) fn is_draining(&self) -> bool {
+        self.leadership.is_draining()
+    }
+
+    // ---- by readers -------------------------------------------------------------------------
+
+    pub(super) fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// Whether the agent may be asked to hand over to that member.
+    pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
+        let id = to.clone();
+        match self.place.kind(to) {
+            None => Err(CommandError::NoMember { id }),
+            Some(MemberKind::Voter) if *to != self.id => Ok(()),
+            Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),
+        }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Whether the agent's clock runs on while the host is suspended, as timers do not.
+    pub(super) fn counts_suspend(&self) -> bool {
+        self.clock.counts_suspend()
+    }
+
+    pub(super) fn is_leader(&self) -> bool {
+        self.leadership.is_leading(self.now())
+    }
+
+    /// Whether no other incarnation follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.leadership.is_over()
+    }
+
+    /// The newest status; a leadership that has run out does not show.
+    pub(super) fn status(&self) -> Status {
+        let (status, leads) = self.leadership.status(self.now());
+        if leads {
+            status
+        } else {
+            status.without_own(&self.id)
+        }
+    }
+
+    /// Wakes its holder when the status changes: subscribe first, then look.
+    pub(super) fn updates(&self) -> Updates {
+        self.leadership.updates()
+    }
+
+    pub(super) fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
+        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        self.subscribers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for SharedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedState")
+            .field("id", &self.id)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
