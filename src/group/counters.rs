@@ -1,21 +1,21 @@
-//! What became of the letters: counted, because a loss that nobody counts is a riddle.
+//! Counts of messages: of those that were sent, and of those that were lost, for each reason.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What happened in a group so far; see [`Group::counters`](super::Group::counters).
+/// The counts of a group so far; see [`Group::counters`](super::Group::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Letters that were handed to a mailbox, a wire or a link; one for each receiver.
+    /// Messages that were handed to a mailbox, a wire or a link; one for each receiver.
     pub sent: u64,
-    /// Letters that were dropped because the receiver's mailbox was full: repeated ones, and any of
+    /// Messages that were dropped because the receiver's mailbox was full: repeated ones, and any of
     /// another host.
     pub full: u64,
-    /// Letters that were dropped because the receiver's mailbox was closed.
+    /// Messages that were dropped because the receiver's mailbox was closed.
     pub closed: u64,
-    /// Letters that a receiver dropped because their sender is not a member.
+    /// Messages that a receiver dropped because their sender is not a member.
     pub strangers: u64,
-    /// Letters that a receiver dropped because their sender's life is over.
+    /// Messages that a receiver dropped because their sender's incarnation has ended.
     pub stale: u64,
 }
 

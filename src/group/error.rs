@@ -28,7 +28,7 @@ pub enum JoinError {
         id: AgentId,
         /// The group's name.
         group: AgentId,
-        /// Where the member is that has it.
+        /// Where the member with that name is.
         holder: Holder,
     },
     /// The members follow other rules.
@@ -84,27 +84,27 @@ pub enum JoinError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A member's store forgets with this process, and other hosts would rely on it.
+    /// A member's store is lost with this process, and other hosts would rely on it.
     #[error(
         "{id} keeps its votes in memory and would forget them with its process: give it a FileStore before its group reaches other hosts"
     )]
     Volatile {
-        /// Whose store it is.
+        /// The agent that has the store.
         id: AgentId,
     },
     /// A member began before the group was opened.
     ///
-    /// After a restart of the process its life could not be told from the former one.
+    /// After a restart of the process its incarnation could not be told from the former one.
     #[error(
-        "{id} is there already: open the group to other hosts first, then start its agents, so that their lives differ from those before a restart"
+        "{id} is there already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
     )]
     TooLate {
-        /// Who was there first.
+        /// The agent that was there first.
         id: AgentId,
     },
 }
 
-/// Where the member is that has a name.
+/// Where the member with a name is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Holder {
@@ -123,7 +123,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Voters as a text says them.
+/// Voters, as an error text names them.
 struct Voters<'a>(Option<&'a Electorate>);
 
 impl fmt::Display for Voters<'_> {

@@ -1,4 +1,4 @@
-//! What arrives in a member's mailbox: letters, and the hint that the membership changed.
+//! The contents of a member's mailbox: messages, and the hint that the membership changed.
 
 use actix::Message;
 
@@ -8,16 +8,16 @@ use crate::protocol::{AgentId, Incarnation};
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Envelope<M> {
-    /// Who sent it.
+    /// The sender.
     pub from: AgentId,
-    /// The sender's life when it did.
+    /// The sender's incarnation when it sent the message.
     pub incarnation: Incarnation,
-    /// What it says.
+    /// The message.
     pub message: M,
 }
 
 impl<M> Envelope<M> {
-    /// The same letter with another content.
+    /// The same envelope with another message.
     pub fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
         Envelope {
             from: self.from,

@@ -1,41 +1,41 @@
-//! Who takes part in one election, and where the messages of each go.
+//! The members of one election, and the routes of their messages.
 //!
 //! ```text
-//!   join, leave, crash, restart, score          MembersChanged, to those who have
-//!   ───────────────────────────────▶ Group ───▶ looked since the last change
+//!   join, leave, crash, restart, score          MembersChanged, to the members that
+//!   ───────────────────────────────▶ Group ───▶ have looked since the last change
 //!                                      ▲                      │
 //!                                      └──────────────────────┘
 //!                                       snapshot(): one Arc for all
 //! ```
 //!
 //! Decided here: that the membership is *pulled*. A change costs one small message to each member
-//! that is up to date, and nothing to one that has been told already; a thousand agents that
-//! join in one turn of the arbiter are merged and sorted once. All share one snapshot: nobody
-//! keeps a map of its peers.
+//! that is up to date, and nothing to one that has been notified already; a thousand agents that
+//! join in one turn of the arbiter are merged and sorted once. All share one snapshot: no agent
+//! keeps a map of the others.
 //!
 //! In which order the members are notified is the election's to choose, by
 //! [`Requirements::notify`]: all in one turn, or the highest in rank that is up one turn before the
 //! others. The group keeps the ranks for that, and draws nothing else from them.
 //!
-//! A report counts only for whom it speaks: what is said here of an agent of this process changes
-//! nothing about a member of that name elsewhere, and what another host says is said through its
+//! A report counts only for the members of its own route: a report about an agent of this process
+//! changes nothing about a member of that name elsewhere, and another host reports through its
 //! own [`Remote`].
 //!
-//! Not here: what a membership means to an election ([`Members`]), and how a letter crosses to
+//! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
 //! another host; a bridge adds members by [`Remote::apply`] that look like any other.
 
-mod bell;
 mod counters;
 mod error;
-mod mail;
+mod mailbox;
 mod message;
-mod quiet;
+mod rank_set;
 mod registry;
 #[cfg_attr(
     not(feature = "testkit"),
     expect(unreachable_pub, reason = "tests name it")
 )]
 mod remote;
+mod signal;
 #[cfg_attr(
     not(feature = "testkit"),
     expect(unreachable_pub, reason = "tests name it")
@@ -69,12 +69,12 @@ use crate::protocol::{
 
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
-pub(crate) use mail::{FromAfar, Size};
+pub(crate) use mailbox::{RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
 pub(crate) use snapshot::Handed;
 pub use unshared::Unshared;
 
-// For those who drive members: see the macro below.
+// For what drives members: see the macro below.
 #[cfg(not(feature = "testkit"))]
 use wire::Wire;
 #[cfg(not(feature = "testkit"))]
@@ -92,9 +92,9 @@ pub use {
     wire::{Link, Wire},
 };
 
-use mail::{Counted, Mailbox, Plain};
+use mailbox::{CountedMailbox, Mailbox, PlainMailbox};
 use registry::Registry;
-use snapshot::{Office, Route};
+use snapshot::{Delivery, Route};
 
 /// The participants of one election; several may live in one process. Clones are the same group.
 ///
@@ -103,7 +103,7 @@ pub struct Group<M: PeerMessage>(Arc<Shared<M>>);
 
 struct Shared<M: PeerMessage> {
     name: AgentId,
-    office: Arc<Office<M>>,
+    delivery: Arc<Delivery<M>>,
     registry: Mutex<Registry<M>>,
 }
 
@@ -126,24 +126,24 @@ impl<M: PeerMessage> Group<M> {
         self.registry().members()
     }
 
-    /// What became of the letters so far.
+    /// The counts of messages so far: sent, and lost for each reason.
     pub fn counters(&self) -> Counts {
-        self.0.office.counters.read()
+        self.0.delivery.counters.read()
     }
 
-    /// The newest membership, for those who are not members.
+    /// The newest membership, for a reader that is no member.
     pub(crate) fn newest(&self) -> Arc<Snapshot<M>> {
-        self.registry().snapshot(&self.0.office)
+        self.registry().snapshot(&self.0.delivery)
     }
 
     /// A membership that has all members and their routes as they are now; scores and presence
     /// may be out of date.
     pub(crate) fn routes(&self) -> Arc<Snapshot<M>> {
-        self.registry().routes(&self.0.office)
+        self.registry().routes(&self.0.delivery)
     }
 
     /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
-    /// letter says.
+    /// message says.
     pub(crate) fn join_counted<A>(
         &self,
         id: &AgentId,
@@ -154,10 +154,10 @@ impl<M: PeerMessage> Group<M> {
     where
         A: Actor<Context = Context<A>>
             + Handler<Envelope<M>>
-            + Handler<FromAfar<M>>
+            + Handler<RemoteEnvelope<M>>
             + Handler<MembersChanged>,
     {
-        self.join_by(id, kind, score, Box::new(Counted::new(addr)))
+        self.join_by(id, kind, score, Box::new(CountedMailbox::new(addr)))
     }
 
     fn join_by(
@@ -172,12 +172,12 @@ impl<M: PeerMessage> Group<M> {
         self.registry().join(id, route, member)
     }
 
-    /// Notes that a member has made a record durable: who takes its name next has to know it.
+    /// Notes that a member has made a record durable: the next agent of its name has to know of it.
     pub(crate) fn note_record(&self, id: &AgentId) {
         self.registry().note_record(id);
     }
 
-    /// Whether somebody of that name has made a record durable by these rules.
+    /// Whether an agent of that name has made a record durable by these rules.
     pub(crate) fn had_record(&self, id: &AgentId, requirements: &Requirements) -> bool {
         self.registry().had_record(id, requirements)
     }
@@ -194,8 +194,8 @@ impl<M: PeerMessage> Group<M> {
         let counters = counters::Counters::default();
         Ok(Self(Arc::new_cyclic(|shared| Shared {
             name,
-            office: Arc::new(Office { wire, counters }),
-            registry: Mutex::new(Registry::new(tell_rest_later(Weak::clone(shared)))),
+            delivery: Arc::new(Delivery { wire, counters }),
+            registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
         })))
     }
 
@@ -213,28 +213,28 @@ impl<M: PeerMessage> Group<M> {
 macro_rules! drive_members {
     ($vis:vis) => {
         impl<M: PeerMessage> Group<M> {
-            /// The newest membership for the member `reader`, which will be told of the next change.
+            /// The newest membership for the member `reader`, which is notified of the next change.
             $vis fn snapshot(&self, reader: &AgentId) -> Arc<Snapshot<M>> {
                 let mut registry = self.registry();
-                let snapshot = registry.snapshot(&self.0.office);
-                registry.note_quiet(reader);
+                let snapshot = registry.snapshot(&self.0.delivery);
+                registry.note_up_to_date(reader);
                 snapshot
             }
 
-            /// Delivers a letter by the newest membership; see [`Snapshot::deliver`].
+            /// Delivers a message by the newest membership; see [`Snapshot::deliver`].
             $vis fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
                 self.newest().deliver(from, incarnation, to, message);
             }
 
-            /// Keeps a name for somebody who is about to [`join`](Self::join); says which life begins.
+            /// Keeps a name for an agent that is about to [`join`](Self::join); says which incarnation begins.
             ///
             /// # Errors
-            /// [`JoinError::Taken`] when the name is in use. One whose holder left or ended for good is
-            /// not: its next holder begins a later life. Nor is one of another host that is not linked: it
-            /// is taken over, and that host's agent of the name is no member here any more, unless the
-            /// name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
-            /// and [`JoinError::Voters`] when other names are kept for those who follow other rules, or have
-            /// other voters.
+            /// [`JoinError::Taken`] when the name is in use. A name whose holder left or ended for good
+            /// is not: its next holder begins a later incarnation. Nor is a name of another host that is not
+            /// linked: it is taken over, and that host's agent of the name is no member here any more, unless
+            /// the name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
+            /// and [`JoinError::Voters`] when other names are kept for agents that follow other rules, or
+            /// have other voters.
             $vis fn reserve(
                 &self,
                 id: &AgentId,
@@ -244,7 +244,7 @@ macro_rules! drive_members {
             }
 
             /// Makes the holder of a reserved name a member that is up; says whether this was the call
-            /// that did. Letters go to `inbox`, the news of changes to `pokes`. Those from other hosts are
+            /// that did. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts are
             /// dropped where the mailbox is full.
             $vis fn join(
                 &self,
@@ -252,12 +252,12 @@ macro_rules! drive_members {
                 kind: MemberKind,
                 score: Option<Score>,
                 inbox: Recipient<Envelope<M>>,
-                pokes: Recipient<MembersChanged>,
+                changes: Recipient<MembersChanged>,
             ) -> bool {
-                self.join_by(id, kind, score, Box::new(Plain { inbox, pokes }))
+                self.join_by(id, kind, score, Box::new(PlainMailbox { inbox, changes }))
             }
 
-            /// Begins the life after `last` of a member, with this score; `None` when it left since.
+            /// Begins the incarnation after `last` of a member, with this score; `None` when it left since.
             $vis fn restart(
                 &self,
                 id: &AgentId,
@@ -267,26 +267,26 @@ macro_rules! drive_members {
                 self.registry().restart(id, last, score)
             }
 
-            /// The life of a member in this process has ended for certain, and whatever it led is revoked.
+            /// The end of a member's incarnation in this process is confirmed, and its leadership revoked.
             $vis fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
                 let mark = |member: &mut Member| member.mark_down(incarnation);
                 self.registry().report(id, mark)
             }
 
-            /// The life of a member in this process is thought to be over.
+            /// The end of a member's incarnation in this process is suspected.
             $vis fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
                 let mark = |member: &mut Member| member.mark_suspect(incarnation);
                 self.registry().report(id, mark)
             }
 
-            /// A member ended for good, its last life was `last`. It stays listed; its name may be taken
+            /// A member ended for good, its last incarnation was `last`. It stays listed; its name may be taken
             /// again.
             $vis fn retire(&self, id: &AgentId, last: Incarnation) {
                 self.registry().retire(id, last);
             }
 
-            /// A member leaves, or a reserved name is not needed after all; its last life was `last`. Says
-            /// whether there was one: who took the name since is not touched.
+            /// A member leaves, or a reserved name is not needed after all; its last incarnation was `last`.
+            /// Says whether there was one: an agent that took the name since is not touched.
             $vis fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
                 self.registry().leave(id, last)
             }
@@ -307,12 +307,12 @@ macro_rules! drive_members {
                 self.registry().report(id, mark);
             }
 
-            /// Notes that a member in this process leads, for those who come later. Nobody is told.
+            /// Notes that a member in this process leads, for agents that join later. No member is notified.
             $vis fn note_leader(&self, leader: Leader) {
                 self.registry().note_leader(leader, None);
             }
 
-            /// Notes that this leadership is over. Nobody is told.
+            /// Notes that this leadership is over. No member is notified.
             $vis fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
                 self.registry().forget_leader(id, incarnation);
             }
@@ -322,33 +322,33 @@ macro_rules! drive_members {
                 self.registry().set_closed(closed);
             }
 
-            /// Opens the group to other hosts: for a bridge, before the group's agents start. Every life
-            /// that begins from now on is later than `floor`, so that nobody takes an agent of a
+            /// Opens the group to other hosts: for a bridge, before the group's agents start. Every
+            /// incarnation that begins from now on is later than `floor`, so that no host takes an agent of a
             /// restarted process for the one before.
             ///
-            /// A group that was open before may be opened again whoever is there.
+            /// A group that was open before may be opened again although agents are there.
             ///
             /// # Errors
             /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
-            /// keeps in memory what others would rely on. Nothing was changed.
+            /// keeps in memory what other hosts would rely on. Nothing was changed.
             $vis fn open(&self, floor: Incarnation) -> Result<(), OpenError> {
                 self.registry().open(floor)
             }
 
-            /// Notes that a member's votes are forgotten with this process, as long as the group is
+            /// Notes that a member's votes are lost with this process, as long as the group is
             /// closed; says whether it is. Afterwards it cannot be [opened](Self::open) while that member
             /// is there.
             $vis fn note_volatile(&self, id: &AgentId) -> bool {
                 self.registry().note_volatile(id)
             }
 
-            /// Watches the membership as a member does, without being one: `ring` is called at the next
+            /// Watches the membership as a member does, without being one: `on_change` is called at the next
             /// change, and again at the first change after each [`Watch::look`].
             ///
             /// It is called under the group's lock: it must neither block nor use the group.
-            $vis fn watch(&self, ring: impl Fn() + Send + Sync + 'static) -> Watch<M> {
-                let watch = Watch::new(self.clone(), Box::new(ring));
-                self.registry().watch(watch.bell());
+            $vis fn watch(&self, on_change: impl Fn() + Send + Sync + 'static) -> Watch<M> {
+                let watch = Watch::new(self.clone(), Box::new(on_change));
+                self.registry().watch(watch.signal());
                 watch
             }
         }
@@ -362,7 +362,7 @@ drive_members!(pub(crate));
 /// What only tests do.
 #[cfg(feature = "testkit")]
 impl<M: PeerMessage> Group<M> {
-    /// An empty group whose local letters all go through `wire`.
+    /// An empty group whose local messages all go through `wire`.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -370,35 +370,34 @@ impl<M: PeerMessage> Group<M> {
         Self::make(name, Some(wire))
     }
 
-    /// The life of a member in this process is up.
+    /// The incarnation of a member in this process is up.
     pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let mark = |member: &mut Member| member.mark_up(incarnation);
         self.registry().report(id, mark)
     }
 
-    /// Delivers a letter from another host to members of this process, to all of them when none
+    /// Delivers a message from another host to members of this process, to all of them when none
     /// is named; see [`Snapshot::deliver_here`].
-    pub fn deliver_here(&self, letter: &Envelope<M>, to: Option<&[AgentId]>) {
+    pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let snapshot = self.routes();
-        snapshot.deliver_here(letter, to);
+        snapshot.deliver_here(envelope, to);
     }
 
-    /// Every life that begins from now on is later than `floor`.
-    ///
-    /// For a bridge, whose other side must never take a restarted process for the former one.
+    /// Makes every incarnation that begins from now on later than `floor`: for a bridge, whose other
+    /// side must never take a restarted process for the former one.
     pub fn raise_incarnations(&self, floor: Incarnation) {
         self.registry().raise_floor(floor);
     }
 }
 
 /// On an arbiter: after the tasks that are awake now.
-fn tell_rest_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
+fn notify_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
     Box::new(move || {
         let group = Weak::clone(&group);
         Arbiter::try_current().is_some_and(|arbiter| {
             arbiter.spawn(async move {
                 if let Some(shared) = group.upgrade() {
-                    Group(shared).registry().tell_rest();
+                    Group(shared).registry().notify_remaining();
                 }
             })
         })

@@ -1,7 +1,7 @@
-//! The members of a group that live on one other node, and what is said of them.
+//! The members of a group on one other node, and the reports about them.
 //!
-//! Decided here: that every report names its route. What comes through a [`Remote`] counts for the
-//! members that live there and for no others, whatever their names.
+//! Decided here: that every report names its route. A report through a [`Remote`] counts for the
+//! members of that node and for no others, whatever their names.
 
 use std::{fmt, sync::Arc};
 
@@ -18,7 +18,7 @@ pub struct Remote<M: PeerMessage> {
     route: Arc<Route<M>>,
 }
 
-/// What the node at the other end says of one of its agents.
+/// A report of the node at the other end about one of its agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Update {
@@ -26,7 +26,7 @@ pub enum Update {
     Known(Member),
     /// It may have ended in this incarnation.
     Suspect(AgentId, Incarnation),
-    /// It is a member no more. Its last incarnation, if that has ended for certain.
+    /// It is a member no more. Its last incarnation, if the end of that one is confirmed.
     Left(AgentId, Option<Incarnation>),
 }
 
@@ -40,27 +40,27 @@ impl<M: PeerMessage> Remote<M> {
         &self.group
     }
 
-    /// Notes whether the node can be reached. As long as it can, nobody else takes the name of a
-    /// member that lives there, unless that member has ended for certain.
+    /// Notes whether the node can be reached. As long as it can, no other agent takes the name of
+    /// a member there, unless the end of that member is confirmed.
     pub fn set_up(&self, is_up: bool) {
         self.route.set_up(is_up);
     }
 
-    /// Applies what the node says, in one step however much it is; gives back the members whose
-    /// names others have. What is said of a member that is not this node's changes nothing.
+    /// Applies reports of the node, in one step however many they are; gives back the members whose
+    /// names are held elsewhere. A report about a member of another route changes nothing.
     ///
-    /// A name whose holder's route is not up, or whose holder has ended for certain, is taken over:
+    /// A name whose holder's route is not up, or whose holder's end is confirmed, is taken over:
     /// the route that had it is told.
     pub fn apply(&self, updates: impl IntoIterator<Item = Update>) -> Vec<Member> {
         self.group.registry().apply(&self.route, updates)
     }
 
-    /// Notes that a member of this route leads, for those who come later. Nobody is told.
+    /// Notes that a member of this route leads, for agents that join later. No member is notified.
     pub fn note_leader(&self, leader: Leader) {
         self.group.registry().note_leader(leader, Some(&self.route));
     }
 
-    /// Whether a member is this route's.
+    /// Whether a member belongs to this route.
     pub(crate) fn has(&self, snapshot: &Snapshot<M>, id: &AgentId) -> bool {
         snapshot.is_routed(id, &self.route)
     }

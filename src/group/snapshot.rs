@@ -1,7 +1,7 @@
-//! The membership at one moment together with the way to each member: what an agent sends by.
+//! The membership at one moment together with the route to each member, by which an agent sends.
 //!
-//! Decided here: who receives a letter, and how it is handed over. Shared by all agents: nobody
-//! keeps addresses of its own.
+//! Decided here: which members receive a message, and how it is put into their mailboxes. All agents
+//! share one snapshot: none keeps addresses of its own.
 
 use std::{
     borrow::Borrow,
@@ -22,32 +22,32 @@ use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presen
 use super::{
     Envelope, Holder, Link, Wire,
     counters::Counters,
-    mail::{Mailbox, Put, Size},
+    mailbox::{Mailbox, PutOutcome, Size},
 };
 
-/// All members of a group at one moment, and the way to each of them.
+/// All members of a group at one moment, and the route to each of them.
 #[derive(Debug)]
 pub struct Snapshot<M: PeerMessage> {
     pub(super) version: u64,
     pub(super) members: Arc<Members>,
     /// Parallel to the members.
     pub(super) routes: Arc<[Arc<Route<M>>]>,
-    pub(super) office: Arc<Office<M>>,
+    pub(super) delivery: Arc<Delivery<M>>,
 }
 
-/// What all snapshots of a group share.
+/// The means of delivery that all snapshots of a group share.
 #[derive(Debug)]
-pub(super) struct Office<M: PeerMessage> {
+pub(super) struct Delivery<M: PeerMessage> {
     pub(super) wire: Option<Arc<dyn Wire<M>>>,
     pub(super) counters: Counters,
 }
 
-/// The way to one member.
+/// The route to one member.
 #[derive(Debug)]
 pub(super) enum Route<M: PeerMessage> {
     /// An actor of this process.
     Local { mailbox: Box<dyn Mailbox<M>> },
-    /// A member on another host: all that live there have this one.
+    /// The route to another host: all members there have this one.
     Remote {
         node: Arc<str>,
         link: Arc<dyn Link<M>>,
@@ -102,12 +102,12 @@ impl<M: PeerMessage> Snapshot<M> {
         &self.members
     }
 
-    /// Delivers a letter to each receiver that is not certainly down, the sender excepted.
+    /// Delivers a message to each receiver that is not confirmed to be down, the sender excepted.
     ///
     /// One that [is repeated](PeerMessage::is_repeated) is dropped where the mailbox is full; any
     /// other is queued in any case. What is dropped is counted.
     pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
-        let letter = Envelope {
+        let envelope = Envelope {
             from: from.clone(),
             incarnation,
             message,
@@ -116,35 +116,34 @@ impl<M: PeerMessage> Snapshot<M> {
             To::One(id) if id == from => {}
             To::One(id) => {
                 if let Some((member, route)) = self.route(id) {
-                    self.post_one(member, route, letter);
+                    self.post_one(member, route, envelope);
                 }
             }
             To::Set(ids) => {
                 let routes = ids.iter().filter_map(|id| self.route(id));
-                self.post_all(routes.filter(|(member, _)| member.id != *from), &letter);
+                self.post_all(routes.filter(|(member, _)| member.id != *from), &envelope);
             }
             To::All => {
                 let sender = self.members.index_of(from);
                 let routes = self.members.iter().zip(&*self.routes).enumerate();
                 let others = routes.filter(|(at, _)| Some(*at) != sender);
-                self.post_all(others.map(|(_, route)| route), &letter);
+                self.post_all(others.map(|(_, route)| route), &envelope);
             }
         }
     }
 
-    /// Delivers a letter from another host to members of this process that are not certainly
-    /// down, to all of them when none is named. It goes to nobody elsewhere.
-    #[cfg(feature = "testkit")]
-    pub fn deliver_here(&self, letter: &Envelope<M>, to: Option<&[AgentId]>) {
+    /// Delivers a message from another host to members of this process that are not confirmed to
+    /// be down, to all of them when none is named. It goes to no other host.
+    pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let size = Size::of(size_of::<M>(), MOST);
-        let Handed { sent, .. } = self.hand(letter.clone(), to, size);
+        let Handed { sent, .. } = self.hand(envelope.clone(), to, size);
         self.count_sent(sent);
     }
 
-    /// The same, but says how many letters are to be [counted](Self::count_sent) for that.
+    /// The same, but says how many messages are to be [counted](Self::count_sent) for that.
     pub(crate) fn hand(
         &self,
-        letter: Envelope<M>,
+        envelope: Envelope<M>,
         to: Option<&[impl Borrow<AgentId>]>,
         size: Size,
     ) -> Handed {
@@ -153,28 +152,28 @@ impl<M: PeerMessage> Snapshot<M> {
             None => {
                 for (member, route) in self.members.iter().zip(&*self.routes) {
                     if route.is_local() {
-                        handed.note(self.hand_in(member, route, letter.clone(), size));
+                        handed.note(self.hand_in(member, route, envelope.clone(), size));
                     }
                 }
             }
             Some([one]) => {
                 if let Some((member, route)) = self.route(one.borrow()) {
-                    handed.note(self.hand_in(member, route, letter, size));
+                    handed.note(self.hand_in(member, route, envelope, size));
                 }
             }
             Some(several) => {
                 let each = several.iter().map(Borrow::borrow);
                 for (member, route) in each.filter_map(|id| self.route(id)) {
-                    handed.note(self.hand_in(member, route, letter.clone(), size));
+                    handed.note(self.hand_in(member, route, envelope.clone(), size));
                 }
             }
         }
         handed
     }
 
-    /// Counts letters that were handed over.
-    pub(crate) fn count_sent(&self, letters: u64) {
-        self.office.counters.sent.fetch_add(letters, Relaxed);
+    /// Counts messages that were handed over.
+    pub(crate) fn count_sent(&self, messages: u64) {
+        self.delivery.counters.sent.fetch_add(messages, Relaxed);
     }
 
     /// The members of this process.
@@ -190,14 +189,14 @@ impl<M: PeerMessage> Snapshot<M> {
         self.route(id).is_some_and(|(_, its)| its.is(route))
     }
 
-    /// Counts a letter that its receiver dropped because the sender is not a member.
+    /// Counts a message that its receiver dropped because the sender is not a member.
     pub fn count_stranger(&self) {
-        self.office.counters.strangers.fetch_add(1, Relaxed);
+        self.delivery.counters.strangers.fetch_add(1, Relaxed);
     }
 
-    /// Counts a letter that its receiver dropped because the sender's life is over.
+    /// Counts a message that its receiver dropped because the sender's incarnation has ended.
     pub fn count_stale(&self) {
-        self.office.counters.stale.fetch_add(1, Relaxed);
+        self.delivery.counters.stale.fetch_add(1, Relaxed);
     }
 
     fn route(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
@@ -208,48 +207,48 @@ impl<M: PeerMessage> Snapshot<M> {
     fn post_all<'a>(
         &'a self,
         routes: impl Iterator<Item = (&'a Member, &'a Arc<Route<M>>)>,
-        letter: &Envelope<M>,
+        envelope: &Envelope<M>,
     ) {
-        let mut far = Far::default();
+        let mut by_link = ByLink::default();
         let mut posted = 0;
         for (to, route) in routes {
             match &**route {
                 Route::Remote { link, .. } if to.presence != Presence::Down => {
                     posted += 1;
-                    far.add(link, &to.id);
+                    by_link.add(link, &to.id);
                 }
                 Route::Remote { .. } => {}
-                Route::Local { .. } => posted += self.hand_over(to, route, letter.clone()),
+                Route::Local { .. } => posted += self.hand_over(to, route, envelope.clone()),
             }
         }
         self.count_sent(posted);
-        for (link, to) in far.0 {
-            link.carry(&to, letter.clone());
+        for (link, to) in by_link.0 {
+            link.carry(&to, envelope.clone());
         }
     }
 
     /// To one receiver: no list is made of it.
-    fn post_one(&self, to: &Member, route: &Route<M>, letter: Envelope<M>) {
+    fn post_one(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) {
         let posted = match route {
             Route::Remote { link, .. } if to.presence != Presence::Down => {
-                link.carry(slice::from_ref(&to.id), letter);
+                link.carry(slice::from_ref(&to.id), envelope);
                 1
             }
             Route::Remote { .. } => 0,
-            Route::Local { .. } => self.hand_over(to, route, letter),
+            Route::Local { .. } => self.hand_over(to, route, envelope),
         };
         self.count_sent(posted);
     }
 
     /// To a member of this process; says how many were handed over.
-    fn hand_over(&self, to: &Member, route: &Route<M>, letter: Envelope<M>) -> u64 {
+    fn hand_over(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> u64 {
         match route {
             Route::Local { mailbox } if to.presence != Presence::Down => {
-                let kind = letter.message.kind();
-                match &self.office.wire {
-                    Some(wire) => wire.carry(&to.id, letter, &mailbox.inbox()),
+                let kind = envelope.message.kind();
+                match &self.delivery.wire {
+                    Some(wire) => wire.carry(&to.id, envelope, &mailbox.inbox()),
                     None => {
-                        self.had_room(to, kind, mailbox.put(letter));
+                        self.had_room(to, kind, mailbox.put(envelope));
                     }
                 }
                 1
@@ -263,7 +262,7 @@ impl<M: PeerMessage> Snapshot<M> {
         &self,
         to: &Member,
         route: &Route<M>,
-        letter: Envelope<M>,
+        envelope: Envelope<M>,
         size: Size,
     ) -> Option<bool> {
         let Route::Local { mailbox } = route else {
@@ -272,25 +271,25 @@ impl<M: PeerMessage> Snapshot<M> {
         if to.presence == Presence::Down {
             return None;
         }
-        let kind = letter.message.kind();
-        match &self.office.wire {
+        let kind = envelope.message.kind();
+        match &self.delivery.wire {
             Some(wire) => {
-                wire.carry(&to.id, letter, &mailbox.inbox());
+                wire.carry(&to.id, envelope, &mailbox.inbox());
                 Some(true)
             }
-            None => Some(self.had_room(to, kind, mailbox.put_from_afar(letter, size))),
+            None => Some(self.had_room(to, kind, mailbox.put_remote(envelope, size))),
         }
     }
 
-    /// Counts what was lost; a mailbox that is closed is not full.
-    fn had_room(&self, to: &Member, kind: &'static str, put: Put) -> bool {
+    /// Counts a message that was lost; a mailbox that is closed is not full.
+    fn had_room(&self, to: &Member, kind: &'static str, put: PutOutcome) -> bool {
         match put {
-            Put::Queued => true,
-            Put::Full => {
+            PutOutcome::Queued => true,
+            PutOutcome::Full => {
                 self.count_full(&to.id, kind);
                 false
             }
-            Put::Closed => {
+            PutOutcome::Closed => {
                 self.count_closed(&to.id, kind);
                 true
             }
@@ -298,22 +297,22 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     fn count_full(&self, to: &AgentId, kind: &'static str) {
-        self.office.counters.full.fetch_add(1, Relaxed);
-        debug!(peer = %to, kind, "letter dropped: mailbox full");
+        self.delivery.counters.full.fetch_add(1, Relaxed);
+        debug!(peer = %to, kind, "message dropped: mailbox full");
     }
 
     fn count_closed(&self, to: &AgentId, kind: &'static str) {
-        self.office.counters.closed.fetch_add(1, Relaxed);
-        debug!(peer = %to, kind, "letter dropped: mailbox closed");
+        self.delivery.counters.closed.fetch_add(1, Relaxed);
+        debug!(peer = %to, kind, "message dropped: mailbox closed");
     }
 }
 
-/// What became of a letter from another host.
+/// What the mailboxes did with a message from another host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Handed {
-    /// It went to so many members.
+    /// To so many members it went.
     pub(crate) sent: u64,
-    /// So many had no room for it.
+    /// So many members had no room for it.
     pub(crate) full: u64,
 }
 
@@ -328,20 +327,19 @@ impl Handed {
     }
 }
 
-/// So many bytes of letters of other hosts wait for a member, where nothing else is said.
-#[cfg(feature = "testkit")]
+/// So many bytes of other hosts' messages wait for a member, where no other limit is given.
 const MOST: usize = 1 << 20;
 
-/// What one delivery leaves for the links: named once for all receivers behind the same link.
-struct Far<M>(Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>);
+/// The receivers of one message on other hosts, by link: each link carries the message once.
+struct ByLink<M>(Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>);
 
-impl<M> Default for Far<M> {
+impl<M> Default for ByLink<M> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<M> Far<M> {
+impl<M> ByLink<M> {
     fn add(&mut self, link: &Arc<dyn Link<M>>, to: &AgentId) {
         let same = |known: &Arc<dyn Link<M>>| ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(link));
         match self.0.iter_mut().find(|(known, _)| same(known)) {

@@ -1,4 +1,4 @@
-//! Which names only one of two lists of voters has: what to look for in two configurations.
+//! The names that only one of two lists of voters has: what to look for in two configurations.
 
 use std::fmt;
 

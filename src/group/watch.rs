@@ -1,30 +1,30 @@
 //! Watching a membership from outside, as a bridge does for another host.
 //!
 //! Decided here: that a watcher is told once, and again only after it has looked: a thousand
-//! changes in one turn are one look. Not here: what is made of it.
+//! changes in one turn are one look.
 
 use std::{fmt, sync::Arc};
 
 use crate::protocol::PeerMessage;
 
-use super::{Group, Snapshot, bell::Bell};
+use super::{Group, Snapshot, signal::Signal};
 
 /// Looks at a group's membership from outside; made by [`Group::watch`].
 ///
 /// Drop it, and nothing is told any more.
 pub struct Watch<M: PeerMessage> {
     group: Group<M>,
-    bell: Arc<Bell>,
+    signal: Arc<Signal>,
 }
 
 impl<M: PeerMessage> Watch<M> {
-    pub(super) fn new(group: Group<M>, ring: Box<dyn Fn() + Send + Sync>) -> Self {
-        let bell = Arc::new(Bell::new(ring));
-        Self { group, bell }
+    pub(super) fn new(group: Group<M>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
+        let signal = Arc::new(Signal::new(on_change));
+        Self { group, signal }
     }
 
-    pub(super) fn bell(&self) -> &Arc<Bell> {
-        &self.bell
+    pub(super) fn signal(&self) -> &Arc<Signal> {
+        &self.signal
     }
 
     /// The group that is watched.
@@ -32,9 +32,9 @@ impl<M: PeerMessage> Watch<M> {
         &self.group
     }
 
-    /// The newest membership. The next change rings.
+    /// The newest membership. The next change is signalled again.
     pub fn look(&self) -> Arc<Snapshot<M>> {
-        self.bell.expect();
+        self.signal.arm();
         self.group.newest()
     }
 }

@@ -1,6 +1,6 @@
-//! How a letter gets from one member to another: the places where something may stand between.
+//! The interfaces through which messages between members may be led.
 //!
-//! Without either, a letter goes straight into the receiver's mailbox.
+//! Without either, a message goes straight into the receiver's mailbox.
 
 use std::fmt::Debug;
 
@@ -10,18 +10,18 @@ use crate::protocol::AgentId;
 
 use super::{Envelope, Holder};
 
-/// Stands between all local members of a group: a faulty network, or one that takes notes.
+/// Stands between all local members of a group: a network that is faulty, or that is recorded.
 pub trait Wire<M: Send + 'static>: Debug + Send + Sync {
-    /// Takes charge of a letter to `to`: delivers it to `inbox` now, later, twice or never.
-    fn carry(&self, to: &AgentId, letter: Envelope<M>, inbox: &Recipient<Envelope<M>>);
+    /// Takes charge of a message to `to`: delivers it to `inbox` now, later, twice or never.
+    fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>);
 }
 
-/// The way to members on another host.
+/// The route to members on another host.
 pub trait Link<M>: Debug + Send + Sync {
-    /// Takes charge of one letter to several members, so that it is encoded and sent once.
-    fn carry(&self, to: &[AgentId], letter: Envelope<M>);
+    /// Takes charge of one message to several members, so that it is encoded and sent once.
+    fn carry(&self, to: &[AgentId], envelope: Envelope<M>);
 
-    /// A member of this route has lost its name to that one. Called under the group's lock: it must
+    /// A member of this route has lost its name to that holder. Called under the group's lock: it must
     /// neither block nor use the group. Default: nothing.
     fn lost(&self, id: &AgentId, to: &Holder) {
         let _ = (id, to);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyElection, BullyHandle, Life},
+    agent::{BullyAgent, BullyElection, BullyHandle, Lifecycle},
     elections::bully::Preemption,
     protocol::{Incarnation, Term, Timings},
     supervisor::RestartPolicy,
@@ -33,9 +33,9 @@ fn start(group: &Group, n: i32) -> BullyHandle {
         .unwrap()
 }
 
-/// Who each of those that run follows; one name if they agree.
+/// The leaders that the running agents follow; one name if they agree.
 fn leaders(agents: &[BullyHandle]) -> Vec<String> {
-    let runs = |agent: &&BullyHandle| agent.current().life == Life::Runs;
+    let runs = |agent: &&BullyHandle| agent.current().lifecycle == Lifecycle::Running;
     let leader = |agent: &BullyHandle| {
         agent
             .leader()
@@ -51,7 +51,7 @@ fn leading(agents: &[BullyHandle]) -> usize {
 }
 
 #[test]
-fn the_most_important_one_leads() {
+fn the_highest_in_rank_leads() {
     play(async {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
@@ -71,7 +71,7 @@ fn the_most_important_one_leads() {
 }
 
 #[test]
-fn a_large_group_elects_and_mends_with_one_letter_for_each_member() {
+fn a_large_group_elects_and_fails_over_with_one_message_for_each_member() {
     play(async {
         let group = Group::new("g").unwrap();
         let agents: Vec<_> = (0..1_000).map(|n| start(&group, n)).collect();
@@ -114,7 +114,7 @@ fn a_crash_moves_the_leadership_and_a_restart_brings_it_back() {
 }
 
 #[test]
-fn the_end_of_the_lowest_disturbs_nobody() {
+fn the_end_of_the_lowest_in_rank_disturbs_no_other() {
     play(async {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
@@ -128,7 +128,7 @@ fn the_end_of_the_lowest_disturbs_nobody() {
 }
 
 #[test]
-fn a_leader_that_hangs_is_replaced_and_believes_no_longer() {
+fn a_leader_that_hangs_is_replaced_and_considers_itself_leader_no_longer() {
     play(async {
         let group = Group::new("g").unwrap();
         let agents = five(&group);
@@ -136,7 +136,11 @@ fn a_leader_that_hangs_is_replaced_and_believes_no_longer() {
         agents[4].addr().do_send(Inject::hang(clock::sleep(SECOND)));
         clock::sleep(SECOND / 2).await;
         assert_eq!(leaders(&agents[..4]), ["agent-4"]);
-        assert_eq!(leading(&agents), 1, "the hung one has run out of belief");
+        assert_eq!(
+            leading(&agents),
+            1,
+            "the leadership of the hung one has run out"
+        );
         clock::sleep(SECOND).await;
         assert_eq!(
             (leaders(&agents), leading(&agents)),
@@ -159,7 +163,11 @@ fn stepping_down_hands_over_to_the_one_that_is_named() {
         );
         agents[4].addr().do_send(BullyElection);
         clock::sleep(SECOND).await;
-        assert_eq!(leaders(&agents), ["agent-5"], "asked to, it stands again");
+        assert_eq!(
+            leaders(&agents),
+            ["agent-5"],
+            "asked to, it is a candidate again"
+        );
     });
 }
 
@@ -179,10 +187,7 @@ fn leaving_hands_over_and_shrinks_the_group() {
         for agent in &agents[..4] {
             agent.leave(SECOND).await.unwrap();
         }
-        assert!(
-            group.members().is_empty(),
-            "the last one has nobody to hand over to"
-        );
+        assert!(group.members().is_empty(), "the last one has no successor");
     });
 }
 
@@ -202,7 +207,7 @@ fn a_score_that_is_raised_takes_the_leadership() {
 }
 
 #[test]
-fn one_who_is_given_up_is_not_waited_for() {
+fn an_agent_that_is_given_up_is_not_waited_for() {
     play(async {
         let group = Group::new("g").unwrap();
         let high = BullyAgent::builder("z").restart_policy(RestartPolicy::temporary());

@@ -9,7 +9,7 @@ use actix_bully::{
 use crate::stage::{Log, MS, Scribe, id, play, settle};
 
 #[test]
-fn a_leader_is_not_asked_to_hand_over_to_who_cannot_take_over() {
+fn a_leader_is_not_asked_to_hand_over_to_a_member_that_cannot_take_over() {
     play(async {
         let group = Group::new("g").unwrap();
         let agent = |name| BullyAgent::builder(name).join(&group);

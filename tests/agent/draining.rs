@@ -1,4 +1,4 @@
-//! A hand-over waits for a set of subscribers: one word of each, none of those that stopped.
+//! A hand-over waits for a set of subscribers: one message of each, none of those that stopped.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -59,12 +59,12 @@ async fn draining<const N: usize>() -> (
 }
 
 #[test]
-fn two_words_of_one_subscriber_are_one_word() {
+fn two_messages_of_one_subscriber_count_once() {
     play(async {
         let (stage, toy, [a, b]) = draining().await;
         a.1.drained().unwrap();
         a.1.clone().drained().unwrap();
-        toy.addr().do_send(a.1.word());
+        toy.addr().do_send(a.1.message());
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "the other one works");
         b.1.drained().unwrap();
@@ -94,7 +94,7 @@ fn a_subscriber_that_stops_is_done_and_speaks_for_no_other() {
 fn one_subscriber_needs_no_token_and_several_do() {
     play(async {
         let (stage, toy, [a, b]) = draining().await;
-        assert_eq!(toy.drained(), Err(CommandError::WhoseWork));
+        assert_eq!(toy.drained(), Err(CommandError::SeveralDraining));
         a.0.do_send(Stop);
         settle().await;
         assert_eq!(stage.inputs.take(), [""; 0]);
@@ -106,11 +106,11 @@ fn one_subscriber_needs_no_token_and_several_do() {
 }
 
 #[test]
-fn a_word_counts_for_the_present_hand_over_only() {
+fn a_drained_message_counts_for_the_present_hand_over_only() {
     play(async {
         let (stage, toy, [a]) = draining().await;
         stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
-        a.1.drained().unwrap(); // nobody asked
+        a.1.drained().unwrap(); // without being asked
         settle().await;
         stage.prompt(&toy, &[Act::Drain]).await;
         clock::sleep(MS(100)).await;
@@ -138,14 +138,14 @@ fn who_comes_while_a_leader_drains_is_told_and_waited_for() {
         first.1.drained().unwrap();
         settle().await;
         assert_eq!(stage.inputs.take(), [""; 0]);
-        let word: Drained = late.word();
-        toy.addr().send(word).await.unwrap();
+        let message: Drained = late.message();
+        toy.addr().send(message).await.unwrap();
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
     });
 }
 
 #[test]
-fn a_hand_over_waits_for_nobody_where_nobody_works() {
+fn a_hand_over_without_work_does_not_wait() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();

@@ -1,4 +1,4 @@
-//! Effects are carried out in order; timers are named; and whose mail counts.
+//! Effects are carried out in order; timers are named; and some messages are dropped.
 
 use actix::clock;
 use actix_bully::{
@@ -20,7 +20,11 @@ fn effects_leave_in_the_order_in_which_they_came() {
         let acts = [Act::Say("one"), Act::Repeat("two"), Act::Say("three")];
         stage.prompt(&toy, &acts).await;
         assert_eq!(stage.heard.take(), ["one", "two", "three"]);
-        assert_eq!(stage.group.counters().sent, 3, "nobody sends to oneself");
+        assert_eq!(
+            stage.group.counters().sent,
+            3,
+            "an agent sends nothing to itself"
+        );
     });
 }
 
@@ -67,7 +71,7 @@ fn timers_that_are_late_fire_in_their_order_and_may_still_be_cancelled() {
 }
 
 #[test]
-fn a_timer_that_is_set_to_nothing_again_and_again_starves_nobody() {
+fn a_timer_that_is_set_to_nothing_again_and_again_starves_no_other() {
     play(async {
         let stage = Stage::new();
         let builder = Toy::scripted("toy", &stage, |script| {
@@ -86,7 +90,7 @@ fn a_timer_that_is_set_to_nothing_again_and_again_starves_nobody() {
 }
 
 #[test]
-fn mail_of_strangers_and_of_ended_lives_never_reaches_the_machine() {
+fn messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -97,24 +101,24 @@ fn mail_of_strangers_and_of_ended_lives_never_reaches_the_machine() {
         assert_eq!(peer.current().incarnation, Incarnation(2));
         stage.inputs.take();
 
-        let letter = |from: AgentId, incarnation, text| Envelope {
+        let envelope = |from: AgentId, incarnation, text| Envelope {
             from,
             incarnation: Incarnation(incarnation),
             message: Said::Text(text),
         };
-        for letter in [
-            letter(id("nobody"), 1, "a stranger"),
-            letter(id("peer"), 1, "a former life"),
-            letter(id("toy"), 1, "oneself"),
-            letter(id("peer"), 2, "the present life"),
-            letter(id("peer"), 3, "a life not yet known"),
+        for envelope in [
+            envelope(id("nobody"), 1, "a stranger"),
+            envelope(id("peer"), 1, "a former incarnation"),
+            envelope(id("toy"), 1, "oneself"),
+            envelope(id("peer"), 2, "the present incarnation"),
+            envelope(id("peer"), 3, "an incarnation not yet known"),
         ] {
-            toy.addr().do_send(letter);
+            toy.addr().do_send(envelope);
         }
         settle().await;
         let received = [
-            "toy.1 peer says the present life",
-            "toy.1 peer says a life not yet known",
+            "toy.1 peer says the present incarnation",
+            "toy.1 peer says an incarnation not yet known",
         ];
         assert_eq!(stage.inputs.take(), received);
         let counts = stage.group.counters();
@@ -142,7 +146,7 @@ fn a_message_from_another_host_reaches_the_machine() {
 }
 
 #[test]
-fn a_letter_of_a_newcomer_comes_after_the_membership_that_names_it() {
+fn a_message_of_a_newcomer_comes_after_the_membership_that_names_it() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();

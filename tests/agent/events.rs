@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn a_life_that_ends_while_it_leads_is_told_as_lost_once() {
+fn an_incarnation_that_ends_while_it_leads_is_told_as_lost_once() {
     play(async {
         let stage = Stage::new();
         let log = Log::default();
@@ -28,7 +28,7 @@ fn a_life_that_ends_while_it_leads_is_told_as_lost_once() {
         assert_eq!(log.take(), events);
         toy.addr().do_send(Inject::Crash);
         clock::sleep(MS(500)).await;
-        assert_eq!(log.take(), [""; 0], "this life did not lead");
+        assert_eq!(log.take(), [""; 0], "this incarnation did not lead");
         toy.leave(MS(10)).await.unwrap();
         assert_eq!(log.take(), [""; 0]);
     });

@@ -43,7 +43,7 @@ async fn hangs<E: Election>(
             build(agent).join(&group).start().unwrap()
         })
         .collect();
-    agents[1].campaign().unwrap(); // where nobody begins by itself
+    agents[1].campaign().unwrap(); // where no agent begins by itself
     while !agents[0].is_leader() {
         clock::sleep(MS(1)).await;
     }

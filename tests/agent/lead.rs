@@ -1,4 +1,4 @@
-//! The life of a lead future, and what its end means for others.
+//! When a lead future begins and ends, and what its end means for others.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -78,7 +78,7 @@ fn work_runs_at_each_leadership_and_only_then() {
 }
 
 #[test]
-fn work_is_dropped_when_the_belief_runs_out_and_begins_anew_when_it_is_extended() {
+fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_extended() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -157,7 +157,7 @@ fn a_crash_is_revoked_before_anybody_hears_of_it() {
 }
 
 #[test]
-fn an_end_is_certain_only_when_every_lead_future_is_dropped() {
+fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -175,8 +175,8 @@ fn an_end_is_certain_only_when_every_lead_future_is_dropped() {
         assert!(!toy.is_leader());
         assert_eq!(member().presence, Presence::Suspect);
         clock::sleep(MS(500)).await;
-        assert!(member().is_up(), "the next life began");
-        assert!(!member().has_ended(Incarnation(1)), "still not certain");
+        assert!(member().is_up(), "the next incarnation began");
+        assert!(!member().has_ended(Incarnation(1)), "still not confirmed");
         drop(slow);
         assert!(member().has_ended(Incarnation(1)));
         prompt.abort();

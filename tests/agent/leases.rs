@@ -1,5 +1,5 @@
 //! The end of a lease while the agent or its host stands still: nothing of the work runs after it,
-//! and all who wait for it hear of it.
+//! and every waiter hears of it.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -156,7 +156,7 @@ fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
         let toy = Toy::builder("toy", &stage).start().unwrap();
         let (sender, mut guards) = tokio::sync::mpsc::unbounded_channel();
         let task = lead(&toy, move |guard| {
-            sender.send(guard).unwrap(); // for somebody else, who is not dropped with the work
+            sender.send(guard).unwrap(); // to another holder, which is not dropped with the work
             pending()
         });
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];

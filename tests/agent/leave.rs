@@ -4,7 +4,7 @@ use std::{future::pending, sync::Arc};
 
 use actix::{Actor, clock};
 use actix_bully::{
-    agent::{LeaveError, Life},
+    agent::{LeaveError, Lifecycle},
     protocol::{Incarnation, Presence},
     store::MemoryStore,
     supervisor::RestartPolicy,
@@ -35,7 +35,7 @@ fn a_leader_hands_over_before_it_stops_and_leaves() {
         toy.leave(MS(1_000)).await.unwrap();
         assert_eq!(began.elapsed(), MS(30));
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
         assert!(stage.group.members().get(&id("toy")).is_none());
         work.await.unwrap();
         settle().await;
@@ -81,7 +81,7 @@ fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
 }
 
 #[test]
-fn one_who_hung_and_was_given_up_says_and_keeps_nothing_when_it_wakes() {
+fn an_agent_that_hung_and_was_given_up_sends_and_stores_nothing_when_it_wakes() {
     play(async {
         let (stage, store) = (Stage::new(), MemoryStore::new());
         let events = Log::default();
@@ -115,7 +115,7 @@ fn one_who_hung_and_was_given_up_says_and_keeps_nothing_when_it_wakes() {
 
 /// What waits in its mailbox has nothing to do with a record, which would be refused besides.
 #[test]
-fn one_who_hung_and_was_given_up_takes_no_step_when_it_wakes() {
+fn an_agent_that_hung_and_was_given_up_takes_no_step_when_it_wakes() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -128,14 +128,18 @@ fn one_who_hung_and_was_given_up_takes_no_step_when_it_wakes() {
         stage.inputs.take();
         stage.tap.log.take();
         clock::sleep(MS(500)).await;
-        assert_eq!(stage.tap.log.take(), [""; 0], "said by one who is given up");
+        assert_eq!(
+            stage.tap.log.take(),
+            [""; 0],
+            "sent by an agent that was given up"
+        );
         assert_eq!(stage.inputs.take(), [""; 0]);
         assert!(!toy.is_leader() && !toy.addr().connected());
     });
 }
 
 #[test]
-fn one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended() {
+fn an_agent_that_was_given_up_while_it_saved_sends_nothing_afterwards() {
     play(async {
         let stage = Stage::new();
         let memory = MemoryStore::new();
@@ -157,7 +161,7 @@ fn one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended() {
 }
 
 #[test]
-fn one_who_left_by_force_is_not_born_again_and_leaves_when_its_work_is_dropped() {
+fn an_agent_that_left_by_force_is_not_restarted_and_leaves_when_its_work_is_dropped() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
@@ -182,7 +186,7 @@ fn one_who_left_by_force_is_not_born_again_and_leaves_when_its_work_is_dropped()
 }
 
 #[test]
-fn one_who_left_stays_away_though_its_policy_restarts_it() {
+fn an_agent_that_left_stays_away_though_its_policy_restarts_it() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
@@ -197,7 +201,7 @@ fn one_who_left_stays_away_though_its_policy_restarts_it() {
 }
 
 #[test]
-fn a_name_can_be_taken_again_in_a_later_life() {
+fn a_name_can_be_taken_again_in_a_later_incarnation() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();

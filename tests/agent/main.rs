@@ -2,12 +2,11 @@
 //! (`toy.rs`), then the bully itself; all in virtual time.
 //!
 //! `stage.rs` sets a scene; the others are tests, by question: are effects carried out in order;
-//! who learns of a leadership, and when; whose mail counts; what follows a crash.
+//! when a leadership becomes known; which messages count; what follows a crash.
 
 #[path = "../common/mod.rs"]
 mod common;
 
-mod belief;
 mod bully;
 mod commands;
 mod deadline;
@@ -15,10 +14,11 @@ mod draining;
 mod effects;
 mod events;
 mod hangs;
+mod incarnations;
 mod lead;
+mod leadership;
 mod leases;
 mod leave;
-mod lives;
 mod outside;
 mod panics;
 #[cfg(feature = "planted")]

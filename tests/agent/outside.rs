@@ -48,7 +48,7 @@ fn waits_outside_of_a_runtime_are_refused_and_change_nothing() {
             let waited = drive(handle.wait_for_leader(within)).map(|leader| leader.id);
             let left = drive(handle.leave(within));
             let led = drive(handle.lead(|_guard| async {}));
-            let first = drive(handle.changes().next()).map(|status| status.life);
+            let first = drive(handle.changes().next()).map(|status| status.lifecycle);
             told.send((waited, left, led, first.is_some())).unwrap();
         });
         outside.join().unwrap();

@@ -4,7 +4,7 @@ use std::{cell::Cell, future::pending, panic::resume_unwind, rc::Rc, time::Durat
 
 use actix::clock;
 use actix_bully::{
-    agent::{ElectionHandle, LeadError, LeaderGuard, Life, OnPanic},
+    agent::{ElectionHandle, LeadError, LeaderGuard, Lifecycle, OnPanic},
     supervisor::RestartPolicy,
 };
 use futures::StreamExt;
@@ -59,7 +59,7 @@ fn an_agent_whose_work_panics_steps_down_and_works_again_when_it_leads_again() {
         assert_eq!(log.take(), ["works"]);
         assert!(!toy.is_leader(), "it does not lead without working");
         let told = changes.next().await.unwrap();
-        assert_eq!((told.work_panics, told.life), (1, Life::Runs));
+        assert_eq!((told.work_panics, told.lifecycle), (1, Lifecycle::Running));
         stage.prompt(&toy, &[Act::Acquire(2)]).await;
         assert_eq!(log.take(), ["works"]);
         assert_eq!(toy.current().work_panics, 2);
@@ -128,14 +128,14 @@ fn work_that_is_restarted_has_a_budget_and_then_the_agent_leaves() {
         clock::sleep(MS(1_000)).await;
         assert_eq!(log.take(), [""; 0]);
         assert_eq!(task.await.unwrap(), Err(LeadError::GaveUp));
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
         assert_eq!(toy.current().work_panics, 3);
         assert!(stage.group.members().get(&id("toy")).is_none(), "it left");
     });
 }
 
 #[test]
-fn a_panic_may_end_the_agents_part_in_the_election() {
+fn a_panic_may_make_the_agent_leave_the_election() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();

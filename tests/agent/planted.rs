@@ -10,17 +10,17 @@ fn an_agents_defects_are_found() {
     let cases = [
         (
             Defect::EndedSteps,
-            "leave::one_who_hung_and_was_given_up_takes_no_step_when_it_wakes",
-            "said by one who is given up",
+            "leave::an_agent_that_hung_and_was_given_up_takes_no_step_when_it_wakes",
+            "sent by an agent that was given up",
         ),
         (
             Defect::EndedSaves,
-            "leave::one_who_was_given_up_while_it_saved_says_nothing_when_that_has_ended",
+            "leave::an_agent_that_was_given_up_while_it_saved_sends_nothing_afterwards",
             "left: Some(1)",
         ),
         (
             Defect::RevokedLast,
-            "belief::a_gained_belief_is_published_after_all_effects_and_a_lost_one_before",
+            "leadership::a_gained_leadership_is_published_after_all_effects_and_a_lost_one_before",
             "resign to prompter, leads",
         ),
         (
@@ -30,12 +30,12 @@ fn an_agents_defects_are_found() {
         ),
         (
             Defect::EndedIsHeard,
-            "effects::mail_of_strangers_and_of_ended_lives_never_reaches_the_machine",
-            "left: [\"toy.1 peer says a former life\"",
+            "effects::messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine",
+            "left: [\"toy.1 peer says a former incarnation\"",
         ),
         (
             Defect::FirstDrainsAll,
-            "draining::two_words_of_one_subscriber_are_one_word",
+            "draining::two_messages_of_one_subscriber_count_once",
             "the other one works",
         ),
         (
@@ -45,7 +45,7 @@ fn an_agents_defects_are_found() {
         ),
         (
             Defect::EndConfirmedEarly,
-            "lead::an_end_is_certain_only_when_every_lead_future_is_dropped",
+            "lead::an_end_is_confirmed_only_when_every_lead_future_is_dropped",
             "right: Suspect",
         ),
         (

@@ -1,4 +1,4 @@
-//! What must survive a crash is durable before anything that rests on it leaves.
+//! A record that must survive a crash is durable before anything that relies on it is sent.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use std::{
 
 use actix::clock;
 use actix_bully::{
-    agent::{Life, StartError},
+    agent::{Lifecycle, StartError},
     store::{Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
     testkit::{FaultyStore, Inject},
@@ -133,7 +133,7 @@ fn a_timer_that_is_due_waits_for_a_record_as_well() {
 }
 
 #[test]
-fn a_belief_is_lost_before_a_record_is_kept() {
+fn a_leadership_is_lost_before_a_record_is_saved() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
         let toy = Toy::builder("toy", &stage).store(store).start().unwrap();
@@ -161,14 +161,14 @@ fn a_record_that_cannot_be_kept_stops_the_agent_and_nothing_of_the_step_leaves()
         stage.tell(&toy, &[Act::Say("later")]);
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.heard.take(), [""; 0]);
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
         assert!(!toy.is_leader());
         assert!(!stage.group.members().get(&id("toy")).unwrap().is_up());
     });
 }
 
 #[test]
-fn the_next_life_begins_with_the_last_record() {
+fn the_next_incarnation_begins_with_the_last_record() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
         let toy = Toy::builder("toy", &stage)
@@ -189,7 +189,7 @@ fn the_next_life_begins_with_the_last_record() {
 }
 
 #[test]
-fn an_agent_whose_record_cannot_be_read_does_not_begin_a_life() {
+fn an_agent_whose_record_cannot_be_read_does_not_begin_an_incarnation() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
         store.broken.store(true, Relaxed);
@@ -208,12 +208,12 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_a_life() {
         toy.addr().do_send(Inject::Crash);
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "it was not born again");
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
     });
 }
 
 #[test]
-fn one_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_room() {
+fn an_agent_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_room() {
     play(async {
         let stage = Stage::new();
         let memory = MemoryStore::new();
@@ -227,7 +227,7 @@ fn one_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_roo
             .unwrap();
         stage.prompt(&toy, &[Act::Save(1)]).await;
         store.fill();
-        for life in [2, 3] {
+        for number in [2, 3] {
             stage.inputs.take();
             stage.heard.take();
             stage.tell(
@@ -235,10 +235,10 @@ fn one_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_roo
                 &[Act::Save(2), Act::Acquire(1), Act::Say("a promise")],
             );
             clock::sleep(MS(1_000)).await;
-            let born = format!("toy.{life} born Restarted, score 0, Some(1)");
+            let born = format!("toy.{number} born Restarted, score 0, Some(1)");
             assert!(stage.inputs.take().contains(&born), "by the record before");
             assert_eq!(stage.heard.take(), [""; 0]);
-            assert!(!toy.is_leader() && toy.current().life == Life::Runs);
+            assert!(!toy.is_leader() && toy.current().lifecycle == Lifecycle::Running);
         }
         let crashes = crashes.take().join("\n");
         assert!(
@@ -258,7 +258,7 @@ fn one_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_roo
 }
 
 #[test]
-fn one_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
+fn an_agent_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
     play(async {
         let stage = Stage::new();
         let store = Arc::new(FaultyStore::new(MemoryStore::new()));
@@ -266,16 +266,16 @@ fn one_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
         let toy = Toy::builder("toy", &stage).store(Arc::clone(&store));
         let toy = toy.restart_policy(policy).start().unwrap();
         store.fill();
-        for life in [Life::Runs, Life::Runs, Life::Ended] {
+        for lifecycle in [Lifecycle::Running, Lifecycle::Running, Lifecycle::Ended] {
             stage.tell(&toy, &[Act::Save(1)]);
             clock::sleep(MS(1_000)).await;
-            assert_eq!(toy.current().life, life);
+            assert_eq!(toy.current().lifecycle, lifecycle);
         }
     });
 }
 
 #[test]
-fn one_who_wakes_does_not_touch_the_record_of_its_successor() {
+fn an_agent_that_wakes_does_not_touch_the_record_of_its_successor() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
         let start = || {
@@ -322,7 +322,7 @@ fn of_two_agents_with_one_store_the_later_one_has_it() {
         assert_eq!(
             store.record(),
             Some(2),
-            "one who is refused takes nothing over"
+            "an agent that is refused takes nothing over"
         );
 
         let second = Toy::builder("toy", &there)
@@ -332,7 +332,7 @@ fn of_two_agents_with_one_store_the_later_one_has_it() {
         here.heard.take();
         here.prompt(&first, &[Act::Save(3), Act::Say("a promise")])
             .await;
-        assert_eq!(first.current().life, Life::Ended);
+        assert_eq!(first.current().lifecycle, Lifecycle::Ended);
         assert!(!here.heard.take().contains(&"a promise".to_owned()));
         there.prompt(&second, &[Act::Save(4)]).await;
         assert_eq!(store.record(), Some(4));
@@ -340,7 +340,7 @@ fn of_two_agents_with_one_store_the_later_one_has_it() {
 }
 
 #[test]
-fn one_who_comes_back_without_its_record_is_refused() {
+fn an_agent_that_comes_back_without_its_record_is_refused() {
     play(async {
         let (stage, store) = (Stage::new(), MemoryStore::new());
         let start = |store| Toy::builder("toy", &stage).store(store).start();
@@ -375,7 +375,7 @@ fn one_who_comes_back_without_its_record_is_refused() {
 }
 
 #[test]
-fn a_record_of_somebody_else_is_refused() {
+fn a_record_of_another_agent_is_refused() {
     play(async {
         let stage = Stage::new();
         let start = |group, node| {

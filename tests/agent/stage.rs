@@ -34,7 +34,7 @@ pub(crate) fn play(test: impl Future<Output = ()>) {
     });
 }
 
-/// Lets everybody do what there is to do; takes a virtual millisecond.
+/// Lets every actor do what there is to do; takes a virtual millisecond.
 pub(crate) async fn settle() {
     clock::sleep(MS(1)).await;
 }
@@ -75,8 +75,8 @@ impl Handler<Notice> for Scribe {
 
 impl Handler<Envelope<Said>> for Scribe {
     type Result = ();
-    fn handle(&mut self, letter: Envelope<Said>, _: &mut Context<Self>) {
-        self.0.add(letter.message);
+    fn handle(&mut self, envelope: Envelope<Said>, _: &mut Context<Self>) {
+        self.0.add(envelope.message);
     }
 }
 
@@ -87,7 +87,7 @@ impl Handler<MembersChanged> for Scribe {
     }
 }
 
-/// Writes down what a closure sees at each word of a supervisor.
+/// Gives each message of a supervisor to a closure.
 pub(crate) struct Parent(pub(crate) Box<dyn FnMut(Supervision<AgentId>)>);
 
 impl Actor for Parent {
@@ -107,7 +107,7 @@ pub(crate) fn parent(
     Parent(Box::new(see)).start().recipient()
 }
 
-/// Sees each letter at the moment it leaves, and whether its sender is believed to lead then.
+/// Sees each message at the moment it is sent, and whether its sender considers itself leader then.
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     pub(crate) log: Log,
@@ -115,12 +115,12 @@ pub(crate) struct Tap {
 }
 
 impl Wire<Said> for Tap {
-    fn carry(&self, to: &AgentId, letter: Envelope<Said>, inbox: &Recipient<Envelope<Said>>) {
+    fn carry(&self, to: &AgentId, envelope: Envelope<Said>, inbox: &Recipient<Envelope<Said>>) {
         let leads = self.handle.get().is_some_and(ElectionHandle::is_leader);
-        let belief = if leads { "leads" } else { "follows" };
+        let state = if leads { "leads" } else { "follows" };
         self.log
-            .add(format_args!("{} to {to}, {belief}", letter.message));
-        inbox.do_send(letter);
+            .add(format_args!("{} to {to}, {state}", envelope.message));
+        inbox.do_send(envelope);
     }
 }
 
@@ -143,7 +143,7 @@ impl Stage {
         Self::set(Group::with_wire("stage", wire).unwrap(), tap)
     }
 
-    /// Letters go straight into the mailboxes.
+    /// Messages go straight into the mailboxes.
     pub(crate) fn untapped() -> Self {
         Self::set(Group::new("stage").unwrap(), Arc::default())
     }
@@ -153,8 +153,8 @@ impl Stage {
         let scribe = Scribe(heard.clone()).start();
         let name = id("prompter");
         let prompter = group.reserve(&name, super::toy::requirements()).unwrap();
-        let (inbox, pokes) = (scribe.clone().recipient(), scribe.clone().recipient());
-        assert!(group.join(&name, MemberKind::Voter, None, inbox, pokes));
+        let (inbox, changes) = (scribe.clone().recipient(), scribe.clone().recipient());
+        assert!(group.join(&name, MemberKind::Voter, None, inbox, changes));
         Self {
             group,
             tap,

@@ -18,7 +18,7 @@ use actix_bully::{
 
 use crate::stage::{Log, Stage, id};
 
-/// What a toy can be told to do; each becomes one effect, or a change of what it believes.
+/// What a toy can be told to do; each becomes one effect, or a change of its view.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum Act {
     /// Sends this text to all.
@@ -32,7 +32,7 @@ pub(crate) enum Act {
     Acquire(u64),
     Renew(u64),
     Lose,
-    /// The belief holds for so long after each step.
+    /// The leadership holds for so long after each step.
     Limit(Duration),
     Drain,
     Follow(&'static str, u64),
@@ -68,7 +68,7 @@ impl PeerMessage for Said {
     }
 }
 
-/// Where a toy writes down its inputs, and what it does when its life begins.
+/// Where a toy writes down its inputs, and what it does when its incarnation begins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) inputs: Log,

@@ -26,8 +26,8 @@ impl Actor for Peer {
 
 impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, letter: Envelope<BullyMessage>, _: &mut Context<Self>) {
-        self.0.add(letter.message);
+    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+        self.0.add(envelope.message);
     }
 }
 
@@ -43,15 +43,21 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
     let agent = agent.start().unwrap();
     let log = Log::default();
     let peer = Peer(log.clone()).start();
-    let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
+    let (inbox, changes) = (peer.clone().recipient(), peer.clone().recipient());
     let name = id("peer");
     let requirements = group.requirements().unwrap();
     assert_eq!(group.reserve(&name, requirements), Ok(LIFE));
-    group.join(&name, MemberKind::Voter, Some(Score::from(1)), inbox, pokes);
+    group.join(
+        &name,
+        MemberKind::Voter,
+        Some(Score::from(1)),
+        inbox,
+        changes,
+    );
     (agent, peer, log)
 }
 
-fn letter<M>(message: M) -> Envelope<M> {
+fn envelope<M>(message: M) -> Envelope<M> {
     Envelope {
         from: id("peer"),
         incarnation: LIFE,
@@ -78,7 +84,7 @@ fn an_elect_is_answered() {
             score,
             seen,
         };
-        agent.addr().do_send(letter(elect));
+        agent.addr().do_send(envelope(elect));
         clock::sleep(MS(1)).await;
         let answer = "elected term 1 score 5, answering 1.1";
         assert_eq!(heard.take(), [answer]);
@@ -98,8 +104,8 @@ fn a_leadership_is_announced_repeated_and_resigned() {
             score,
             answer: None,
         };
-        agent.addr().do_send(letter(elected));
-        agent.addr().do_send(letter(Heartbeat {
+        agent.addr().do_send(envelope(elected));
+        agent.addr().do_send(envelope(Heartbeat {
             term,
             score,
             sent_at: None,
@@ -108,7 +114,7 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         let leader = agent.leader().unwrap();
         assert_eq!((leader.id, leader.term), (id("peer"), term));
         let successor = Some(id("agent"));
-        agent.addr().do_send(letter(Resign { term, successor }));
+        agent.addr().do_send(envelope(Resign { term, successor }));
         clock::sleep(MS(1)).await;
         assert!(agent.is_leader());
     });
@@ -121,7 +127,7 @@ fn answers_are_heard_whatever_they_are_worth() {
         clock::sleep(MS(1)).await;
         let term = agent.current().term;
         for seen in [Term(20), Term(30)] {
-            agent.addr().do_send(letter(Answer {
+            agent.addr().do_send(envelope(Answer {
                 round: ROUND,
                 seen,
                 refusal: None,
@@ -137,7 +143,7 @@ fn answers_are_heard_whatever_they_are_worth() {
             seen,
             released,
         };
-        agent.addr().do_send(letter(give_way));
+        agent.addr().do_send(envelope(give_way));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(41));
     });
@@ -155,7 +161,7 @@ fn the_general_form_is_the_same() {
             refusal: None,
         }
         .into();
-        agent.addr().do_send(letter(general));
+        agent.addr().do_send(envelope(general));
         clock::sleep(MS(1)).await;
         assert_eq!(agent.current().term, Term(21));
     });

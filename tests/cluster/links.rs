@@ -88,7 +88,7 @@ fn a_cut_between_followers_changes_nothing() {
 }
 
 #[test]
-fn letters_of_one_pair_stay_in_order_on_the_grid() {
+fn messages_of_one_pair_stay_in_order_on_the_grid() {
     test(|| async {
         let bad = Conditions::builder()
             .delay(MS(0)..=MS(30))

@@ -8,14 +8,14 @@
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
+mod crashes;
 mod links;
-mod lives;
 mod runs;
 mod same_events;
 mod scale;
+mod scores;
 mod settling;
 mod starting;
-mod wishes;
 
 use std::{future::Future, time::Duration};
 

@@ -41,7 +41,7 @@ enum Mode {
     Quorum,
 }
 
-/// Five agents of which `agent-5` is the most important.
+/// Five agents; `agent-5` has the highest rank.
 const AGENTS: u32 = 5;
 
 fn timings() -> Timings {
@@ -115,7 +115,7 @@ fn through_simulator(mode: Mode, script: &Script) -> Told {
     for name in world.agents() {
         let mut all = world.events(name).to_vec();
         for end in ended.remove(name).unwrap_or_default() {
-            // After what was told in its life, before what is told in the next one.
+            // After the events of its incarnation, before those of the next one.
             let next = all.iter().position(|(at, _)| *at > end.0);
             all.insert(next.unwrap_or(all.len()), end);
         }
@@ -178,7 +178,7 @@ enum Same {
     /// a round, whatever the jitter; and each driver draws its own numbers.
     ButTimes,
     /// All but the terms. With any change of its members a group in this process also says which
-    /// term was led in last, across a partition of the letters too; the simulator says so only to
+    /// term was led in last, across a partition of the messages too; the simulator says so only to
     /// those who start. So the next leader may skip a term.
     ButTerms,
 }

@@ -17,7 +17,7 @@ use crate::common;
 
 const N: u32 = 1_000;
 
-/// Agents 1 to N, all started in one turn, and the letters that their election took.
+/// Agents 1 to N, all started in one turn, and the messages that their election took.
 async fn elected(timings: Timings) -> (Group, Vec<BullyHandle>, u64) {
     let group: Group = Group::new("large").unwrap();
     let start = |k: u32| {
@@ -103,7 +103,7 @@ impl Handler<Notice> for Worker {
     }
 }
 
-/// Each word that counted all subscribers would make five minutes of this.
+/// If each message of a subscriber counted all of them, this would take five minutes.
 #[test]
 #[expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! How a cluster starts, and who leads at first.
+//! How a cluster starts, and which agent leads at first.
 
 use actix_bully::{
     protocol::Term,
@@ -8,7 +8,7 @@ use actix_bully::{
 use super::{MS, five, leaders, refusal, settled, test, who_leads};
 
 #[test]
-fn the_highest_leads_and_everybody_follows() {
+fn the_highest_in_rank_leads_and_all_others_follow() {
     test(|| async {
         let cluster = five().start().unwrap();
         let settled = cluster.settle().await.unwrap();

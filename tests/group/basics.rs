@@ -1,4 +1,4 @@
-//! The group: who is told of a change, what it costs, and where letters go.
+//! The group: which members are notified of a change, what it costs, and where messages go.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -26,13 +26,13 @@ use actix_bully::{
     },
 };
 
-/// Counts its pokes and writes down its letters; looks at the group when it is told to.
+/// Writes down the hints of changes and the messages that it gets; looks at the group when it is told to.
 #[derive(Clone, Default)]
 struct Peer {
     name: String,
     group: Option<Group>,
     order: Arc<Mutex<Vec<String>>>,
-    letters: Arc<AtomicUsize>,
+    messages: Arc<AtomicUsize>,
 }
 
 impl Actor for Peer {
@@ -52,7 +52,7 @@ impl Handler<MembersChanged> for Peer {
 impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
     fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {
-        self.letters.fetch_add(1, Relaxed);
+        self.messages.fetch_add(1, Relaxed);
         self.order.lock().unwrap().push(format!("({})", self.name));
     }
 }
@@ -80,20 +80,20 @@ impl Scene {
             name: name.to_owned(),
             group: Some(self.group.clone()),
             order: Arc::clone(&self.order),
-            letters: Arc::default(),
+            messages: Arc::default(),
         };
-        let letters = Arc::clone(&peer.letters);
+        let messages = Arc::clone(&peer.messages);
         let addr = peer.start();
-        let life = self
+        let incarnation = self
             .group
             .reserve(&id(name), self.requirements.clone())
             .unwrap();
-        let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
+        let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
         let score = score.map(Score::from);
         let kind = MemberKind::Voter;
-        assert!(self.group.join(&id(name), kind, score, inbox, pokes));
-        self.peers.push((name.to_owned(), addr, letters));
-        life
+        assert!(self.group.join(&id(name), kind, score, inbox, changes));
+        self.peers.push((name.to_owned(), addr, messages));
+        incarnation
     }
 
     fn look(&self, names: &[&str]) {
@@ -102,23 +102,23 @@ impl Scene {
         }
     }
 
-    /// Who has been told since the last call, in order.
+    /// The members that were notified since the last call, in order.
     async fn told(&self) -> String {
         let mut heard = self.heard().await;
         heard.retain(|entry| !entry.starts_with('('));
         heard.concat()
     }
 
-    /// The same, and in brackets who has had a letter.
+    /// The same, and in brackets the members that were sent a message.
     async fn heard(&self) -> Vec<String> {
         clock::sleep(Duration::from_millis(1)).await;
         std::mem::take(&mut *self.order.lock().unwrap())
     }
 
-    async fn letters(&self) -> String {
+    async fn messages(&self) -> String {
         clock::sleep(Duration::from_millis(1)).await;
-        let line = |(name, _, letters): &(String, Addr<Peer>, Arc<AtomicUsize>)| {
-            format!("{name}{} ", letters.swap(0, Relaxed))
+        let line = |(name, _, messages): &(String, Addr<Peer>, Arc<AtomicUsize>)| {
+            format!("{name}{} ", messages.swap(0, Relaxed))
         };
         self.peers.iter().map(line).collect()
     }
@@ -148,13 +148,13 @@ fn requirements() -> Requirements {
 }
 
 #[test]
-fn only_those_who_looked_are_told_the_most_important_first_and_once() {
+fn only_members_that_looked_are_notified_the_highest_in_rank_first_and_once() {
     play(async {
         let mut scene = Scene::new();
         for (name, score) in [("a", Some(1)), ("b", Some(3)), ("c", None), ("d", Some(2))] {
             scene.join(name, score);
         }
-        assert_eq!(scene.told().await, "", "nobody has looked yet");
+        assert_eq!(scene.told().await, "", "no member has looked yet");
         scene.look(&["c", "a", "d", "b", "b"]);
         scene.group.down(&id("d"), FIRST);
         scene.group.up(&id("d"), FIRST.next());
@@ -162,15 +162,15 @@ fn only_those_who_looked_are_told_the_most_important_first_and_once() {
         assert_eq!(scene.told().await, "bdac", "three changes, told once");
         scene.join("e", Some(9));
         assert_eq!(scene.told().await, "bdac", "they had looked again");
-        assert!(!scene.group.down(&id("d"), FIRST), "no news");
+        assert!(!scene.group.down(&id("d"), FIRST), "no change");
         assert_eq!(scene.told().await, "");
     });
 }
 
-/// What the highest in rank says to the others when a member has ended comes before the news of that
+/// What the highest in rank says to the others when a member has ended comes before the hint of that
 /// end, or after it.
 #[test]
-fn members_are_told_in_the_order_that_their_election_asks_for() {
+fn members_are_notified_in_the_order_that_their_election_asks_for() {
     for (notify, expected) in [
         (NotifyOrder::HighestRankFirst, "(a)a"),
         (NotifyOrder::AllAtOnce, "a(a)"),
@@ -192,7 +192,7 @@ fn members_are_told_in_the_order_that_their_election_asks_for() {
 }
 
 #[test]
-fn those_who_join_together_are_merged_once() {
+fn members_that_join_together_are_merged_once() {
     play(async {
         let mut scene = Scene::new();
         scene.join("a", Some(1));
@@ -204,7 +204,7 @@ fn those_who_join_together_are_merged_once() {
         assert_eq!(before.members().len(), 1_001);
         let again = scene.group.snapshot(&id("n7"));
         assert!(Arc::ptr_eq(&before, &again), "all share one");
-        assert_eq!(scene.told().await, "a", "one poke for a thousand joins");
+        assert_eq!(scene.told().await, "a", "one hint for a thousand joins");
     });
 }
 
@@ -219,7 +219,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         };
         assert_eq!(scene.join("a", None), FIRST);
         assert_eq!(group.reserve(&id("a"), requirements()), taken("a"));
-        assert!(!group.leave(&id("a"), FIRST.next()), "not that life");
+        assert!(!group.leave(&id("a"), FIRST.next()), "not that incarnation");
         assert!(group.leave(&id("a"), FIRST));
         assert_eq!(scene.join("a", None), Incarnation(2));
 
@@ -250,7 +250,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
 }
 
 #[test]
-fn many_can_leave_at_once_and_the_rest_keep_their_routes() {
+fn many_can_leave_at_once_and_the_others_keep_their_routes() {
     play(async {
         let mut scene = Scene::new();
         for n in 0..20 {
@@ -262,7 +262,7 @@ fn many_can_leave_at_once_and_the_rest_keep_their_routes() {
             assert!(group.leave(&id(&format!("n{n:02}")), FIRST));
         }
         group.deliver(&id("n00"), FIRST, &To::All, resign());
-        let heard: String = scene.letters().await;
+        let heard: String = scene.messages().await;
         let expected = |n: i32| i32::from(n != 0 && n % 3 == 0);
         let line = |n: i32| format!("n{n:02}{} ", expected(n));
         assert_eq!(heard, (0..20).map(line).collect::<String>());
@@ -276,7 +276,7 @@ fn many_can_leave_at_once_and_the_rest_keep_their_routes() {
 }
 
 #[test]
-fn a_letter_goes_to_its_receivers_but_not_to_the_sender_nor_to_who_is_down() {
+fn a_message_goes_to_its_receivers_but_not_to_the_sender_nor_to_a_member_that_is_down() {
     play(async {
         let mut scene = Scene::new();
         for name in ["a", "b", "c", "d"] {
@@ -285,23 +285,23 @@ fn a_letter_goes_to_its_receivers_but_not_to_the_sender_nor_to_who_is_down() {
         let group = scene.group.clone();
         let send = |to: &To| group.deliver(&id("a"), FIRST, to, resign());
         send(&To::All);
-        assert_eq!(scene.letters().await, "a0 b1 c1 d1 ");
+        assert_eq!(scene.messages().await, "a0 b1 c1 d1 ");
         send(&To::One(id("c")));
         send(&To::One(id("a")));
         send(&To::One(id("nobody")));
-        assert_eq!(scene.letters().await, "a0 b0 c1 d0 ");
+        assert_eq!(scene.messages().await, "a0 b0 c1 d0 ");
         send(&To::Set([id("d"), id("a"), id("b"), id("nobody")].into()));
-        assert_eq!(scene.letters().await, "a0 b1 c0 d1 ");
+        assert_eq!(scene.messages().await, "a0 b1 c0 d1 ");
         group.suspect(&id("b"), FIRST);
         group.down(&id("c"), FIRST);
         send(&To::All);
-        assert_eq!(scene.letters().await, "a0 b1 c0 d1 ", "a suspect may live");
+        assert_eq!(scene.messages().await, "a0 b1 c0 d1 ", "a suspect may live");
         assert_eq!(group.counters().sent, 8);
     });
 }
 
 #[test]
-fn a_letter_to_a_closed_mailbox_is_counted() {
+fn a_message_to_a_closed_mailbox_is_counted() {
     play(async {
         let mut scene = Scene::new();
         scene.join("a", None);
@@ -331,8 +331,8 @@ fn a_letter_to_a_closed_mailbox_is_counted() {
 
 fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
     group.reserve(&id(name), requirements()).unwrap();
-    let (inbox, pokes) = (addr.clone().recipient(), addr.clone().recipient());
-    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
+    let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
+    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, changes));
 }
 
 /// Writes down what it carries.
@@ -340,8 +340,8 @@ fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
 struct Cable(Mutex<Vec<String>>);
 
 impl Link<BullyMessage> for Cable {
-    fn carry(&self, to: &[AgentId], letter: Envelope<BullyMessage>) {
-        let line = format!("{} to {to:?}: {}", letter.from, letter.message);
+    fn carry(&self, to: &[AgentId], envelope: Envelope<BullyMessage>) {
+        let line = format!("{} to {to:?}: {}", envelope.from, envelope.message);
         self.0.lock().unwrap().push(line);
     }
 
@@ -351,7 +351,7 @@ impl Link<BullyMessage> for Cable {
 }
 
 #[test]
-fn members_on_another_host_look_the_same_and_a_letter_to_several_crosses_once() {
+fn members_on_another_host_look_the_same_and_a_message_to_several_crosses_once() {
     play(async {
         let mut scene = Scene::new();
         scene.join("a", Some(1));
@@ -400,7 +400,7 @@ fn a_score_is_told_and_changes_the_order() {
         scene.group.set_score(&id("a"), Some(Score::from(9)));
         assert_eq!(scene.told().await, "cba", "by the order as it was");
         scene.group.set_score(&id("a"), Some(Score::from(9)));
-        assert_eq!(scene.told().await, "", "no news");
+        assert_eq!(scene.told().await, "", "no change");
         scene.group.down(&id("c"), FIRST);
         assert_eq!(scene.told().await, "acb");
         scene.group.set_score(&id("b"), None);
@@ -440,27 +440,27 @@ fn elsewhere(group: &Group, node: &str) -> (Remote<BullyMessage>, Arc<Cable>) {
 fn a_report_counts_only_for_the_route_it_names() {
     play(async {
         let mut scene = Scene::new();
-        let life = scene.join("a", Some(1));
+        let incarnation = scene.join("a", Some(1));
         let group = scene.group.clone();
         let (b, _) = elsewhere(&group, "host-b");
         let (c, _) = elsewhere(&group, "host-c");
         assert_eq!(b.apply([Update::Known(up_in("x", 7))]), []);
         let before = group.members();
 
-        let ended = |name, life: u64| Member {
+        let ended = |name, incarnation: u64| Member {
             presence: Presence::Down,
-            ended: Some(Incarnation(life)),
-            ..up_in(name, life)
+            ended: Some(Incarnation(incarnation)),
+            ..up_in(name, incarnation)
         };
         // Of the agent here, by another host; of an agent there, by a third one and from here.
         assert_eq!(b.apply([Update::Known(ended("a", 9))]), [ended("a", 9)]);
         assert_eq!(c.apply([Update::Known(ended("x", 7))]), [ended("x", 7)]);
-        for (route, name, life) in [(&b, "a", life), (&c, "x", Incarnation(7))] {
-            route.apply([Update::Suspect(id(name), life)]);
-            route.apply([Update::Left(id(name), Some(life))]);
+        for (route, name, incarnation) in [(&b, "a", incarnation), (&c, "x", Incarnation(7))] {
+            route.apply([Update::Suspect(id(name), incarnation)]);
+            route.apply([Update::Left(id(name), Some(incarnation))]);
             route.note_leader(Leader {
                 id: id(name),
-                incarnation: life,
+                incarnation,
                 term: Term(50),
             });
         }
@@ -520,21 +520,21 @@ fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
 }
 
 #[test]
-fn a_member_that_has_ended_for_certain_keeps_no_name() {
+fn a_member_whose_end_is_confirmed_keeps_no_name() {
     play(async {
         let mut scene = Scene::new();
         let group = scene.group.clone();
         let (b, _) = elsewhere(&group, "host-b");
         let (c, lost) = elsewhere(&group, "host-c");
         // Here it has ended for good, and goes on at another host.
-        let life = scene.join("x", Some(1));
-        group.down(&id("x"), life);
+        let incarnation = scene.join("x", Some(1));
+        group.down(&id("x"), incarnation);
         assert_eq!(
             b.apply([Update::Known(up_in("x", 7))]),
             [up_in("x", 7)],
             "it may be restarted"
         );
-        group.retire(&id("x"), life);
+        group.retire(&id("x"), incarnation);
         assert_eq!(c.apply([Update::Known(up_in("x", 7))]), []);
         // There it has ended, and goes on here, in a later incarnation than before.
         let ended = Member {
@@ -543,7 +543,7 @@ fn a_member_that_has_ended_for_certain_keeps_no_name() {
             ..up_in("x", 7)
         };
         c.apply([Update::Known(ended)]);
-        assert_eq!(scene.join("x", Some(1)), life.next());
+        assert_eq!(scene.join("x", Some(1)), incarnation.next());
         assert_eq!(*lost.0.lock().unwrap(), ["x lost to this process"]);
     });
 }
@@ -562,7 +562,7 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
             c.apply([Update::Known(up_in("x", second))]);
             let (old, new) = (Incarnation(first), Incarnation(second));
             assert!(known().is_stale(old) && known().is_gone(old));
-            assert!(!known().has_ended(old), "nobody has said that it has");
+            assert!(!known().has_ended(old), "no report says that it has");
             assert!(!known().is_stale(new) && !known().is_gone(new));
 
             c.apply([Update::Suspect(id("x"), new)]);

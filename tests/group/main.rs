@@ -1,4 +1,4 @@
-//! Who takes part in one election, where the messages of each go, and what is kept of it on a disk.
+//! The members of one election, the routes of their messages, and their records on a disk.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -142,7 +142,7 @@ fn an_unknown_field_is_refused() {
     }
 }
 
-/// They are room for later rules: another value would mean something that nobody here knows.
+/// They are room for later rules: another value would mean something that no agent here knows.
 #[test]
 fn a_reserved_field_holds_nothing() {
     let mut seen = Vec::new();

@@ -63,15 +63,15 @@ fn group() -> Group {
     Group::new("g").unwrap()
 }
 
-fn join(group: &Group, name: &str, letters: &Counter) -> (Incarnation, Addr<Peer>) {
-    let peer = Peer(letters.clone()).start();
-    let life = group
+fn join(group: &Group, name: &str, messages: &Counter) -> (Incarnation, Addr<Peer>) {
+    let peer = Peer(messages.clone()).start();
+    let incarnation = group
         .reserve(&id(name), Requirements::new(Rules::new("bully")))
         .unwrap();
-    let (inbox, pokes) = (peer.clone().recipient(), peer.clone().recipient());
+    let (inbox, changes) = (peer.clone().recipient(), peer.clone().recipient());
     let score = Some(Score::from(1));
-    assert!(group.join(&id(name), MemberKind::Voter, score, inbox, pokes));
-    (life, peer)
+    assert!(group.join(&id(name), MemberKind::Voter, score, inbox, changes));
+    (incarnation, peer)
 }
 
 fn play(test: impl Future<Output = ()>) {
@@ -82,38 +82,38 @@ fn play(test: impl Future<Output = ()>) {
 fn a_watcher_is_told_once_until_it_looks() {
     play(async {
         let group = group();
-        let rings = Counter::default();
-        let bell = rings.clone();
+        let signals = Counter::default();
+        let counter = signals.clone();
         let watch = group.watch(move || {
-            bell.0.fetch_add(1, Relaxed);
+            counter.0.fetch_add(1, Relaxed);
         });
-        let letters = Counter::default();
-        let (life, _a) = join(&group, "a", &letters);
-        let _b = join(&group, "b", &letters);
-        assert_eq!(rings.take(), 1);
+        let messages = Counter::default();
+        let (incarnation, _a) = join(&group, "a", &messages);
+        let _b = join(&group, "b", &messages);
+        assert_eq!(signals.take(), 1);
         let elsewhere = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
         let route = group.remote("host-b", Arc::new(Counter::default()));
         assert_eq!(route.apply([Update::Known(elsewhere)]), []);
-        assert_eq!(rings.take(), 0, "it has not looked yet");
+        assert_eq!(signals.take(), 0, "it has not looked yet");
         let here: Vec<_> = watch.look().here().map(|m| m.id.to_string()).collect();
         assert_eq!(here, ["a", "b"]);
-        group.down(&id("a"), life);
+        group.down(&id("a"), incarnation);
         group.set_score(&id("b"), None);
-        assert_eq!(rings.take(), 1);
+        assert_eq!(signals.take(), 1);
         let _seen = watch.look();
         drop(watch);
-        group.leave(&id("a"), life);
-        assert_eq!(rings.take(), 0, "nobody watches");
+        group.leave(&id("a"), incarnation);
+        assert_eq!(signals.take(), 0, "the watch is gone");
     });
 }
 
 #[test]
-fn a_letter_from_elsewhere_stays_here() {
+fn a_message_from_another_host_stays_in_this_process() {
     play(async {
         let group = group();
         let (first, second, link) = (Counter::default(), Counter::default(), Counter::default());
         let _a = join(&group, "a", &first);
-        let (life, _b) = join(&group, "b", &second);
+        let (incarnation, _b) = join(&group, "b", &second);
         let route = group.remote("host-b", Arc::new(link.clone()));
         route.apply(["x", "y"].map(|name| {
             Update::Known(Member::up(
@@ -123,7 +123,7 @@ fn a_letter_from_elsewhere_stays_here() {
                 Incarnation(1),
             ))
         }));
-        let letter = Envelope {
+        let envelope = Envelope {
             from: id("x"),
             incarnation: Incarnation(1),
             message: Resign {
@@ -136,47 +136,47 @@ fn a_letter_from_elsewhere_stays_here() {
             clock::sleep(std::time::Duration::from_millis(1)).await;
             [first.take(), second.take(), link.take()]
         };
-        group.deliver_here(&letter, None);
+        group.deliver_here(&envelope, None);
         assert_eq!(counts().await, [1, 1, 0]);
         assert_eq!(group.counters().sent, 2);
-        group.deliver_here(&letter, Some(&[id("b"), id("y"), id("nobody")]));
+        group.deliver_here(&envelope, Some(&[id("b"), id("y"), id("nobody")]));
         assert_eq!(counts().await, [0, 1, 0]);
         assert_eq!(
             group.counters().sent,
             3,
-            "what went to nobody is not counted"
+            "a message without a receiver is not counted"
         );
-        group.down(&id("b"), life);
-        group.deliver_here(&letter, None);
+        group.down(&id("b"), incarnation);
+        group.deliver_here(&envelope, None);
         assert_eq!(
             counts().await,
             [1, 0, 0],
-            "who is certainly down hears nothing"
+            "a member that is down hears nothing"
         );
     });
 }
 
 #[test]
-fn a_group_is_opened_before_its_agents_and_numbers_their_lives() {
+fn a_group_is_opened_before_its_agents_and_numbers_their_incarnations() {
     play(async {
         let group = group();
-        let letters = Counter::default();
-        let (life, _a) = join(&group, "a", &letters);
+        let messages = Counter::default();
+        let (incarnation, _a) = join(&group, "a", &messages);
         let floor = Incarnation(500);
         assert_eq!(group.open(floor), Err(OpenError::TooLate { id: id("a") }));
         assert!(group.members().is_closed(), "nothing was changed");
-        assert!(group.leave(&id("a"), life));
+        assert!(group.leave(&id("a"), incarnation));
         assert_eq!(group.open(floor), Ok(()));
         assert!(!group.members().is_closed());
-        let (life, _a) = join(&group, "a", &letters);
-        assert!(life > floor);
+        let (incarnation, _a) = join(&group, "a", &messages);
+        assert!(incarnation > floor);
         group.set_closed(true);
         assert_eq!(
             group.open(Incarnation(400)),
             Ok(()),
-            "these lives are told apart"
+            "these incarnations are told apart"
         );
-        assert!(join(&group, "b", &letters).0 > floor);
+        assert!(join(&group, "b", &messages).0 > floor);
     });
 }
 
@@ -190,12 +190,12 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
         ..Requirements::new(Rules::new("quorum"))
     };
     assert_eq!(group.requirements(), None);
-    let life = group.reserve(&id("a"), quorum.clone()).unwrap();
+    let incarnation = group.reserve(&id("a"), quorum.clone()).unwrap();
     assert_eq!(group.requirements(), Some(quorum));
     assert!(group.note_volatile(&id("a")));
     let volatile = OpenError::Volatile { id: id("a") };
     assert_eq!(group.open(Incarnation(1)), Err(volatile));
-    group.leave(&id("a"), life);
+    group.leave(&id("a"), incarnation);
     assert_eq!(group.open(Incarnation(1)), Ok(()));
     assert!(
         !group.note_volatile(&id("a")),

@@ -12,7 +12,7 @@ impl<M: PeerMessage> Registry<M> {
         if self.staged.is_empty() && self.left.is_empty() {
             return;
         }
-        self.tell_rest(); // places are about to change
+        self.notify_remaining(); // positions are about to change
         let before = Arc::clone(&self.members);
         let staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
@@ -46,7 +46,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// The ways to the members as they are now, beside those that were known `before`.
+    /// The routes to the members as they are now; `routes` has those to the members `before`.
     fn reroute(&mut self, before: &Members, mut staged: BTreeMap<AgentId, Entry<M>>) {
         let mut known = before.iter().zip(&*self.routes).peekable();
         let routes = self.members.iter().filter_map(|member| {
@@ -61,35 +61,34 @@ impl<M: PeerMessage> Registry<M> {
         debug_assert_eq!(self.routes.len(), self.members.len());
     }
 
-    /// The electable first, highest rank first, then the others.
+    /// Orders the eligible members by rank, highest first, and the others after them.
     fn rank(&mut self) {
-        self.place.clear();
-        self.place.resize(self.members.len(), UNPLACED);
+        self.positions.clear();
+        self.positions.resize(self.members.len(), NO_POSITION);
         let mut order: Vec<usize> = self.members.places_by_rank().collect();
-        for (place, at) in order.iter().enumerate() {
-            if let Some(slot) = self.place.get_mut(*at) {
-                *slot = place;
+        for (position, at) in order.iter().enumerate() {
+            if let Some(known) = self.positions.get_mut(*at) {
+                *known = position;
             }
         }
-        for (at, slot) in self.place.iter_mut().enumerate().rev() {
-            if *slot == UNPLACED {
-                *slot = order.len();
+        for (at, position) in self.positions.iter_mut().enumerate().rev() {
+            if *position == NO_POSITION {
+                *position = order.len();
                 order.push(at);
             }
         }
         self.order = order;
-        self.quiet.reset(self.order.len());
+        self.up_to_date.reset(self.order.len());
         self.due.reset(self.order.len());
     }
 }
 
-/// No place yet.
-const UNPLACED: usize = usize::MAX;
+const NO_POSITION: usize = usize::MAX;
 
-/// The members but those; sorts once, however many they are.
+/// The members except those that left; sorts once, however many they are.
 fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, Entry<M>>) -> Members {
-    let mut rest = Members::new(members.is_closed());
-    rest.join(
+    let mut others = Members::new(members.is_closed());
+    others.join(
         members
             .iter()
             .filter(|m| !left.contains_key(&m.id))
@@ -98,14 +97,14 @@ fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, Entry<M>>
     if let Some(id) = left.keys().next() {
         // Notes the term only.
         let (id, incarnation, term) = (id.clone(), Incarnation::default(), members.term());
-        rest.note_leader(Leader {
+        others.note_leader(Leader {
             id,
             incarnation,
             term,
         });
     }
     if let Some(leader) = members.leader() {
-        rest.note_leader(leader.clone());
+        others.note_leader(leader.clone());
     }
-    rest
+    others
 }

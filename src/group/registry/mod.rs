@@ -1,8 +1,9 @@
-//! The books of a group, behind its lock: names, members, routes, and who must be told.
+//! The registry of a group, behind its lock: names, members, routes, and the members to notify.
 //!
-//! Decided here: what a change costs. Joins, leaves and scores are gathered and merged once, when
-//! somebody next looks (one sort, however many there are); presence changes touch neither the
-//! order nor the routes, and many at once are gathered likewise. On a change those are told who have looked since the last one.
+//! Decided here: what a change costs. Joins, leaves and scores are gathered and merged once, at the
+//! next look (one sort, however many there are); presence changes touch neither the order nor the
+//! routes, and many at once are gathered likewise. A change notifies the members that have looked
+//! since the last one.
 
 mod merge;
 mod open;
@@ -21,97 +22,99 @@ use crate::protocol::{
 
 use super::{
     JoinError, Snapshot, Unshared,
-    bell::Bell,
-    quiet::Quiet,
-    snapshot::{Office, Route},
+    rank_set::RankSet,
+    signal::Signal,
+    snapshot::{Delivery, Route},
 };
 
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and those whose holder ended for good.
-    names: BTreeMap<AgentId, Seat>,
-    /// What all of them share, as the first one said it; `None` before there was one.
+    names: BTreeMap<AgentId, NameRecord>,
+    /// What all of them share, as the first one stated it; `None` before there was one.
     requirements: Option<Requirements>,
-    /// Every life that is handed out is later than this one.
+    /// Every incarnation that is handed out is later than this one.
     floor: Incarnation,
-    /// Those whose votes are forgotten with this process.
+    /// The agents whose votes are lost with this process.
     volatile: BTreeSet<AgentId>,
-    /// Those who have made a record durable, and by which rules.
+    /// The agents that have made a record durable, and by which rules.
     records: BTreeMap<AgentId, Requirements>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
-    /// Who watches the membership for others.
-    bells: Vec<Weak<Bell>>,
+    /// The signals of those that watch the membership without being members.
+    signals: Vec<Weak<Signal>>,
 
     members: Arc<Members>,
     /// Parallel to `members`.
     routes: Arc<[Arc<Route<M>>]>,
-    /// Places in `members`, most important first; and the inverse.
+    /// Indexes of `members`, highest rank first.
     order: Vec<usize>,
-    place: Vec<usize>,
+    /// The inverse: the position in `order` of each of `members`.
+    positions: Vec<usize>,
 
     /// Not yet merged into the above.
     staged: BTreeMap<AgentId, Entry<M>>,
-    /// Who has left, as last known. Nobody is here and among the staged.
+    /// The members that have left, as last known. None of them is among the staged.
     left: BTreeMap<AgentId, Entry<M>>,
     hints: Vec<Hint>,
 
     version: u64,
     /// The last one that was made.
     current: Option<Arc<Snapshot<M>>>,
-    shows: Shows,
-    quiet: Quiet,
-    /// To be told a turn later than the highest in rank.
-    due: Quiet,
+    freshness: Freshness,
+    /// The members that have seen the newest membership, by position.
+    up_to_date: RankSet,
+    /// The members that are notified a turn later than the highest in rank.
+    due: RankSet,
     is_due: bool,
-    /// Calls `tell_rest` after this turn; says whether it will.
+    /// Calls `notify_remaining` after this turn; says whether it will.
     later: Later,
 }
 
-/// Arranges for a call of [`Registry::tell_rest`] after the present turn, if there are turns here.
+/// Arranges for a call of [`Registry::notify_remaining`] after the present turn, if there are turns here.
 pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
-struct Seat {
+struct NameRecord {
     incarnation: Incarnation,
-    holder: Holder,
+    state: NameState,
 }
 
-impl Seat {
-    /// Whether the member whose last life is `last` has it, and nobody who came after.
+impl NameRecord {
+    /// Whether the member whose last incarnation is `last` holds the name, and no later agent.
     fn is_held_by(self, last: Incarnation) -> bool {
-        self.holder == Holder::There && self.incarnation == last
+        self.state == NameState::Held && self.incarnation == last
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
-    /// The name is kept for somebody who is about to join.
-    Coming,
-    /// A member.
-    There,
-    /// A member that ended for good: the name can be taken again.
-    Gone,
+enum NameState {
+    /// The name is kept for an agent that is about to join.
+    Reserved,
+    /// A member holds it.
+    Held,
+    /// A member held it and ended for good: the name can be taken again.
+    Free,
 }
 
-/// What the last snapshot shows.
+/// How old the last snapshot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Shows {
-    /// All that is known.
-    All,
-    /// Scores or presences that are out of date; letters go by it.
-    OldNews,
-    /// Others than those who are members now, or other ways to them.
-    OtherRoutes,
+enum Freshness {
+    /// It has all that is known.
+    Current,
+    /// It has scores or presences that are out of date; messages may still be sent by it.
+    OldDetails,
+    /// It has other members than there are now, or other routes to them.
+    OldRoutes,
 }
 
-/// What is said about the leader.
+/// A report about the leader.
 #[derive(Debug)]
 enum Hint {
     Leads(Leader),
     LeadsNoMore(AgentId, Incarnation),
 }
 
-/// A member, and the way to it.
+/// A member, and the route to it.
 #[derive(Debug)]
 struct Entry<M: PeerMessage> {
     member: Member,
@@ -127,34 +130,38 @@ impl<M: PeerMessage> Registry<M> {
             volatile: BTreeSet::new(),
             records: BTreeMap::new(),
             was_opened: false,
-            bells: Vec::new(),
+            signals: Vec::new(),
             members: Arc::new(Members::new(true)),
             routes: Arc::default(),
             order: Vec::new(),
-            place: Vec::new(),
+            positions: Vec::new(),
             staged: BTreeMap::new(),
             left: BTreeMap::new(),
             hints: Vec::new(),
             version: 0,
             current: None,
-            shows: Shows::OtherRoutes,
-            quiet: Quiet::default(),
-            due: Quiet::default(),
+            freshness: Freshness::OldRoutes,
+            up_to_date: RankSet::default(),
+            due: RankSet::default(),
             is_due: false,
             later,
         }
     }
 
-    /// Keeps a name; says which life its holder begins.
+    /// Keeps a name; says which incarnation its holder begins.
     pub(super) fn reserve(
         &mut self,
         id: &AgentId,
         group: &AgentId,
         mine: Requirements,
     ) -> Result<Incarnation, JoinError> {
-        let nobody = || self.names.values().all(|seat| seat.holder == Holder::Gone);
+        let is_unused = || {
+            self.names
+                .values()
+                .all(|name| name.state == NameState::Free)
+        };
         match &self.requirements {
-            Some(theirs) if theirs.are_like(&mine) || !nobody() => {
+            Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
             }
             Some(_) | None => self.requirements = Some(mine),
@@ -163,48 +170,46 @@ impl<M: PeerMessage> Registry<M> {
             let (id, group) = (id.clone(), group.clone());
             return Err(JoinError::Taken { id, group, holder });
         }
-        let seat = self.names.get(id);
-        let last = seat.map_or(self.floor, |seat| seat.incarnation.max(self.floor));
-        let seat = Seat {
+        let known = self.names.get(id);
+        let last = known.map_or(self.floor, |name| name.incarnation.max(self.floor));
+        let name = NameRecord {
             incarnation: last.next(),
-            holder: Holder::Coming,
+            state: NameState::Reserved,
         };
-        self.names.insert(id.clone(), seat);
-        Ok(seat.incarnation)
+        self.names.insert(id.clone(), name);
+        Ok(name.incarnation)
     }
 
-    /// Fills a place that was kept; says whether it was.
+    /// Makes the holder of a reserved name a member; says whether the name was reserved.
     pub(super) fn join(
         &mut self,
         id: &AgentId,
         route: Route<M>,
         member: impl FnOnce(Incarnation) -> Member,
     ) -> bool {
-        let Some(seat) = self.names.get_mut(id) else {
+        let Some(name) = self.names.get_mut(id) else {
             return false;
         };
-        if mem::replace(&mut seat.holder, Holder::There) != Holder::Coming {
+        if mem::replace(&mut name.state, NameState::Held) != NameState::Reserved {
             return false;
         }
-        let member = member(seat.incarnation);
-        self.seat(member, &Arc::new(route));
+        let member = member(name.incarnation);
+        self.enlist(member, &Arc::new(route));
         self.changed();
         true
     }
 
-    /// The life after `last` begins, unless the name has been given away since.
+    /// The incarnation after `last` begins, unless another agent has the name since.
     pub(super) fn restart(
         &mut self,
         id: &AgentId,
         last: Incarnation,
         score: Option<Score>,
     ) -> Option<Incarnation> {
-        let seat = self
-            .names
-            .get_mut(id)
-            .filter(|seat| seat.is_held_by(last))?;
-        seat.incarnation = seat.incarnation.max(self.floor).next();
-        let incarnation = seat.incarnation;
+        let name = self.names.get_mut(id);
+        let name = name.filter(|name| name.is_held_by(last))?;
+        name.incarnation = name.incarnation.max(self.floor).next();
+        let incarnation = name.incarnation;
         let mark = |member: &mut Member| {
             member.score = score;
             member.mark_up(incarnation)
@@ -216,9 +221,9 @@ impl<M: PeerMessage> Registry<M> {
 
     /// A member ended for good: it stays listed, and its name may be taken again.
     pub(super) fn retire(&mut self, id: &AgentId, last: Incarnation) {
-        let seat = self.names.get_mut(id);
-        if let Some(seat) = seat.filter(|seat| seat.is_held_by(last)) {
-            seat.holder = Holder::Gone;
+        let name = self.names.get_mut(id);
+        if let Some(name) = name.filter(|name| name.is_held_by(last)) {
+            name.state = NameState::Free;
             self.volatile.remove(id);
         }
     }
@@ -228,7 +233,7 @@ impl<M: PeerMessage> Registry<M> {
         if self
             .names
             .get(id)
-            .is_none_or(|seat| seat.incarnation != last)
+            .is_none_or(|name| name.incarnation != last)
         {
             return false;
         }
@@ -253,7 +258,7 @@ impl<M: PeerMessage> Registry<M> {
         self.hint(Hint::LeadsNoMore(id.clone(), incarnation));
     }
 
-    /// For those who come later: nobody is told, and nothing is copied until somebody comes.
+    /// For agents that join later: no member is notified, and nothing is copied until one joins.
     fn hint(&mut self, hint: Hint) {
         if self.hints.len() >= A_FEW {
             self.apply_hints();
@@ -272,87 +277,90 @@ impl<M: PeerMessage> Registry<M> {
         Arc::clone(&self.members)
     }
 
-    /// The newest membership with the ways to everybody, made once for each version.
-    pub(super) fn snapshot(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
-        if let Some(current) = self.current.as_ref().filter(|_| self.shows == Shows::All) {
+    /// The newest membership with the routes to all members, made once for each version.
+    pub(super) fn snapshot(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
+        if let Some(current) = self
+            .current
+            .as_ref()
+            .filter(|_| self.freshness == Freshness::Current)
+        {
             return Arc::clone(current);
         }
         self.merge();
         self.apply_hints();
-        self.shows = Shows::All;
+        self.freshness = Freshness::Current;
         let snapshot = Arc::new(Snapshot {
             version: self.version,
             members: Arc::clone(&self.members),
             routes: Arc::clone(&self.routes),
-            office: Arc::clone(office),
+            delivery: Arc::clone(delivery),
         });
         self.current = Some(Arc::clone(&snapshot));
         snapshot
     }
 
-    /// The last membership that was made, unless letters would go astray by it: what is only news
-    /// of somebody's score or presence is merged when a member looks, not for each letter.
-    pub(super) fn routes(&mut self, office: &Arc<Office<M>>) -> Arc<Snapshot<M>> {
+    /// The last membership that was made, unless messages would go astray by it. A change of a score
+    /// or a presence is merged when a member looks, not for each message.
+    pub(super) fn routes(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         match self
             .current
             .as_ref()
-            .filter(|_| self.shows != Shows::OtherRoutes)
+            .filter(|_| self.freshness != Freshness::OldRoutes)
         {
             Some(current) => Arc::clone(current),
-            None => self.snapshot(office),
+            None => self.snapshot(delivery),
         }
     }
 
     /// Notes that `id` has seen the newest membership.
-    pub(super) fn note_quiet(&mut self, id: &AgentId) {
-        let place = self.members.index_of(id).and_then(|at| self.place.get(at));
-        if let Some(place) = place {
-            self.quiet.insert(*place);
+    pub(super) fn note_up_to_date(&mut self, id: &AgentId) {
+        let at = self.members.index_of(id);
+        if let Some(position) = at.and_then(|at| self.positions.get(at)) {
+            self.up_to_date.insert(*position);
         }
     }
 
-    /// Tells those who have seen the membership as it was until now.
-    ///
-    /// In the order that their election [asks for](Requirements::notify).
+    /// Notifies the members that have seen the membership as it was until now, in the order that
+    /// their election [asks for](Requirements::notify).
     fn changed(&mut self) {
         self.version += 1;
-        self.shows = self.shows.max(Shows::OldNews);
-        for bell in self.bells.iter().filter_map(Weak::upgrade) {
-            bell.ring();
+        self.freshness = self.freshness.max(Freshness::OldDetails);
+        for signal in self.signals.iter().filter_map(Weak::upgrade) {
+            signal.give();
         }
-        self.quiet.move_to(&mut self.due);
+        self.up_to_date.move_to(&mut self.due);
         let order = self.requirements.as_ref().map(|theirs| theirs.notify);
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
-        while let Some(place) = self.due.pop() {
-            if self.tell(place) && stops_at_first {
+        while let Some(position) = self.due.pop() {
+            if self.notify(position) && stops_at_first {
                 break;
             }
         }
         self.is_due = !self.due.is_empty();
         if self.is_due && !(self.later)() {
-            self.tell_rest();
+            self.notify_remaining();
         }
     }
 
-    /// Tells everybody who has not been told yet.
-    pub(super) fn tell_rest(&mut self) {
+    /// Notifies the members that are still to be notified.
+    pub(super) fn notify_remaining(&mut self) {
         if !mem::take(&mut self.is_due) {
             return;
         }
         let mut due = mem::take(&mut self.due);
-        for place in due.drain() {
-            self.tell(place);
+        for position in due.drain() {
+            self.notify(position);
         }
         self.due = due;
     }
 
-    /// Says whether this one is up, and so may be the only one that is told in this turn.
-    fn tell(&self, place: usize) -> bool {
-        let Some(at) = self.order.get(place).copied() else {
+    /// Notifies a member; says whether it is up, and so may be the only one in this turn.
+    fn notify(&self, position: usize) -> bool {
+        let Some(at) = self.order.get(position).copied() else {
             return false;
         };
         if let Some(Route::Local { mailbox }) = self.routes.get(at).map(|route| &**route) {
-            mailbox.poke();
+            mailbox.notify();
         }
         self.members.at(at).is_some_and(Member::is_up)
     }
@@ -368,7 +376,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Whether one that would join shares what the members share.
+/// Whether an agent that would join shares what the members share.
 fn check_alike(
     id: &AgentId,
     group: &AgentId,

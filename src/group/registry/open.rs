@@ -1,17 +1,17 @@
-//! What a bridge asks of the books: that the group may be opened, and news of changes.
+//! The questions of a bridge to the registry: whether the group may be opened, and when it changes.
 
 use std::sync::Arc;
 
 use crate::{
-    group::{OpenError, bell::Bell},
+    group::{OpenError, signal::Signal},
     protocol::{AgentId, Incarnation, PeerMessage, Requirements},
 };
 
-use super::{Holder, Registry, Seat};
+use super::{NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Notes that the holder of a name forgets its votes with this process; says whether that
-    /// may be, which it may not where other hosts rely on them.
+    /// Notes that the votes of a name's holder are lost with this process; says whether that may be,
+    /// which it may not where other hosts rely on them.
     pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
         if self.members.is_closed() {
             self.volatile.insert(id.clone());
@@ -19,13 +19,13 @@ impl<M: PeerMessage> Registry<M> {
         self.members.is_closed()
     }
 
-    /// Lets other hosts in; every life from now on is later than `floor`.
+    /// Opens the group to other hosts; every incarnation from now on is later than `floor`.
     pub(in crate::group) fn open(&mut self, floor: Incarnation) -> Result<(), OpenError> {
         if let Some(id) = self.volatile.first() {
             return Err(OpenError::Volatile { id: id.clone() });
         }
-        let there = |seat: &Seat| seat.holder != Holder::Gone;
-        let early = self.names.iter().find(|(_, seat)| there(seat));
+        let mut names = self.names.iter();
+        let early = names.find(|(_, name)| name.state != NameState::Free);
         if let Some((id, _)) = early.filter(|_| !self.was_opened) {
             return Err(OpenError::TooLate { id: id.clone() });
         }
@@ -40,10 +40,10 @@ impl<M: PeerMessage> Registry<M> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }
 
-    /// Rings the bell at the next change, and again after each look.
-    pub(in crate::group) fn watch(&mut self, bell: &Arc<Bell>) {
-        self.bells.retain(|known| known.strong_count() > 0);
-        self.bells.push(Arc::downgrade(bell));
+    /// Gives the signal at the next change, and again after each look.
+    pub(in crate::group) fn watch(&mut self, signal: &Arc<Signal>) {
+        self.signals.retain(|known| known.strong_count() > 0);
+        self.signals.push(Arc::downgrade(signal));
     }
 }
 
@@ -53,16 +53,16 @@ mod tests {
     use crate::elections::bully::BullyMessage;
 
     #[test]
-    fn a_bell_that_nobody_holds_any_more_takes_no_room() {
+    fn a_signal_whose_watch_was_dropped_takes_no_room() {
         let mut registry = Registry::<BullyMessage>::new(Box::new(|| true));
-        let bell = || Arc::new(Bell::new(Box::new(|| ())));
-        let held = bell();
+        let signal = || Arc::new(Signal::new(Box::new(|| ())));
+        let held = signal();
         registry.watch(&held);
         for _ in 0..3 {
-            registry.watch(&bell());
+            registry.watch(&signal());
         }
         assert_eq!(
-            registry.bells.len(),
+            registry.signals.len(),
             2,
             "the one that is held, and the last"
         );

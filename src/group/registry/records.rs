@@ -1,7 +1,7 @@
-//! Which names have kept a record here: what their next holder has to know.
+//! The names that have kept a record in this group, whose next holder has to know of it.
 //!
-//! Decided here: that this outlasts the place. A name costs an entry for ever, as its former lives
-//! do while it is kept; these are the voters of this process, not what others say.
+//! Decided here: that this outlasts the membership. Each name costs an entry for ever; these are the
+//! voters of this process, so no other host can make them many.
 
 use crate::protocol::{AgentId, PeerMessage, Requirements};
 
@@ -15,9 +15,9 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Whether a holder of this name made one by these rules: where a record is needed, one who
-    /// comes back without it has forgotten what it promised. What was promised in an earlier epoch
-    /// binds nobody in a later one.
+    /// Whether a holder of this name made one by these rules: where a record is needed, an agent
+    /// that comes back without it has forgotten what it promised. A promise of an earlier epoch binds
+    /// no agent of a later one.
     pub(in crate::group) fn had_record(&self, id: &AgentId, now: &Requirements) -> bool {
         let is_bound = |noted: &Requirements| noted.rules == now.rules && noted.epoch >= now.epoch;
         self.records.get(id).is_some_and(is_bound)

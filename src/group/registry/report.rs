@@ -1,7 +1,7 @@
-//! What is said of a member counts if its route is the one it is said by; who has a name.
+//! Reports about members, and the holders of names.
 //!
-//! Decided here: whose a name is, what becomes of it when somebody else takes it, and that many
-//! reports are one step. A report that changes little is applied in place, so that a crash costs no
+//! Decided here: that a report counts only if it comes by the member's own route, which agent holds a
+//! name, what follows when another agent takes it, and that many reports are one step. A report that changes little is applied in place, so that a crash costs no
 //! copy of the group; all others are gathered for the next look.
 
 use std::sync::Arc;
@@ -12,57 +12,58 @@ use crate::{
     protocol::{AgentId, Leader, Member, PeerMessage, Presence},
 };
 
-use super::{Entry, Hint, Registry, Seat, Shows};
+use super::{Entry, Freshness, Hint, NameRecord, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Applies a report about a member of this process; says whether it was news.
+    /// Applies a report about a member of this process; says whether it changed anything.
     pub(in crate::group) fn report(
         &mut self,
         id: &AgentId,
         mark: impl FnOnce(&mut Member) -> bool,
     ) -> bool {
-        let is_news = self.mark(id, None, mark);
-        if is_news {
+        let is_change = self.mark(id, None, mark);
+        if is_change {
             self.changed();
         }
-        is_news
+        is_change
     }
 
-    /// Applies what another node says of its agents; gives back those whose names others have.
+    /// Applies the reports of another node about its agents; gives back those whose names are held
+    /// elsewhere.
     pub(in crate::group) fn apply(
         &mut self,
         by: &Arc<Route<M>>,
         updates: impl IntoIterator<Item = Update>,
     ) -> Vec<Member> {
         let mut refused = Vec::new();
-        let mut is_news = false;
+        let mut is_change = false;
         for update in updates {
-            is_news |= match update {
+            is_change |= match update {
                 Update::Known(member) => match self.know(member, by) {
-                    Ok(is_news) => is_news,
+                    Ok(is_change) => is_change,
                     Err(member) => {
                         refused.push(member);
                         false
                     }
                 },
-                Update::Suspect(id, life) => {
-                    self.mark(&id, Some(by), |member| member.mark_suspect(life))
+                Update::Suspect(id, incarnation) => {
+                    self.mark(&id, Some(by), |member| member.mark_suspect(incarnation))
                 }
                 Update::Left(id, ended) => {
-                    if let Some(life) = ended {
-                        self.mark(&id, Some(by), |member| member.mark_down(life));
+                    if let Some(incarnation) = ended {
+                        self.mark(&id, Some(by), |member| member.mark_down(incarnation));
                     }
                     self.remove(&id, Some(by))
                 }
             };
         }
-        if is_news {
+        if is_change {
             self.changed();
         }
         refused
     }
 
-    /// Notes who leads, as it is said by that route; `None` is this process.
+    /// Notes the leader, as that route reports it; `None` is this process.
     pub(in crate::group) fn note_leader(&mut self, leader: Leader, by: Option<&Arc<Route<M>>>) {
         if self
             .entry(&leader.id)
@@ -72,13 +73,13 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Who has a name that `by` would like; nobody, if it is free or `by` has it.
+    /// The holder of a name that `by` asks for; `None` if it is free or `by` has it.
     ///
-    /// Whoever cannot be reached, and whoever has ended for certain, keeps no name: it would be
-    /// lost with its host.
+    /// A member that cannot be reached, and one whose end is confirmed, keeps no name: the name would
+    /// be lost with its host.
     pub(super) fn holder(&self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> Option<Holder> {
-        let seat = self.names.get(id);
-        if seat.is_some_and(|seat| seat.holder != super::Holder::Gone) {
+        let name = self.names.get(id);
+        if name.is_some_and(|name| name.state != NameState::Free) {
             return Some(Holder::Here);
         }
         let (member, route) = self.entry(id)?;
@@ -86,8 +87,8 @@ impl<M: PeerMessage> Registry<M> {
         (is_held && !is_by(route, by)).then(|| route.holder())
     }
 
-    /// Makes it a member by that route, whoever had its name before.
-    pub(super) fn seat(&mut self, mut member: Member, route: &Arc<Route<M>>) {
+    /// Makes it a member by that route, whichever agent had its name before.
+    pub(super) fn enlist(&mut self, mut member: Member, route: &Arc<Route<M>>) {
         let id = member.id.clone();
         if let Some((before, was)) = self.entry(&id).or_else(|| self.former(&id)) {
             // A host that has forgotten its last number counts like another one.
@@ -108,11 +109,11 @@ impl<M: PeerMessage> Registry<M> {
         self.left.remove(&id);
         let route = Arc::clone(route);
         self.staged.insert(id, Entry { member, route });
-        self.shows = Shows::OtherRoutes;
+        self.freshness = Freshness::OldRoutes;
     }
 
-    /// All that a node knows of one of its agents; says whether it was news. Gives it back if
-    /// somebody else has the name.
+    /// Applies all that a node knows of one of its agents; says whether that changed anything. Gives
+    /// it back if another agent has the name.
     fn know(&mut self, member: Member, by: &Arc<Route<M>>) -> Result<bool, Member> {
         let id = &member.id;
         if self.entry(id).is_some_and(|(_, its)| its.is(by)) {
@@ -121,12 +122,12 @@ impl<M: PeerMessage> Registry<M> {
         if self.holder(id, Some(by)).is_some() {
             return Err(member);
         }
-        if let Some(Seat { incarnation, .. }) = self.names.remove(id) {
-            // It ended for good here. Whoever has the name here next begins a later life.
+        if let Some(NameRecord { incarnation, .. }) = self.names.remove(id) {
+            // It ended for good here. The next agent of that name here begins a later incarnation.
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
         }
-        self.seat(member, by);
+        self.enlist(member, by);
         Ok(true)
     }
 
@@ -144,9 +145,9 @@ impl<M: PeerMessage> Registry<M> {
         if !mark(&mut member) {
             return false;
         }
-        // Who is here takes letters as soon as it is up again.
+        // A member of this process takes messages as soon as it is up again.
         if route.is_local() {
-            self.shows = Shows::OtherRoutes;
+            self.freshness = Freshness::OldRoutes;
         }
         let at = self.members.index_of(id).filter(|at| {
             let is_ranked_alike = member.score == score;
@@ -168,14 +169,14 @@ impl<M: PeerMessage> Registry<M> {
         let (member, route) = (member.clone(), Arc::clone(route));
         self.staged.remove(id);
         if self.members.index_of(id).is_some() {
-            // Others may come and go between two looks, and leave nothing behind.
+            // A member that came and went between two looks leaves nothing behind.
             self.left.insert(id.clone(), Entry { member, route });
         }
-        self.shows = Shows::OtherRoutes;
+        self.freshness = Freshness::OldRoutes;
         true
     }
 
-    /// What is known of a member, and the way to it.
+    /// A member as it is known, and the route to it.
     fn entry(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         if self.left.contains_key(id) {
             return None;
@@ -187,19 +188,19 @@ impl<M: PeerMessage> Registry<M> {
         self.members.at(at).zip(self.routes.get(at))
     }
 
-    /// What was known of one that has left since somebody looked.
+    /// The same of a member that has left since the last look.
     fn former(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         let left = self.left.get(id)?;
         Some((&left.member, &left.route))
     }
 }
 
-/// Whether what is said by that route counts for a member of the other one.
+/// Whether a report by that route counts for a member of the other one.
 fn counts<M: PeerMessage>(its: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
     is_by(its, by) || has(Defect::ReportOfAnyRoute)
 }
 
-/// Whether that is the route by which something is said; `None` is this process.
+/// Whether a report came by that route; `None` is this process.
 fn is_by<M: PeerMessage>(route: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
     match by {
         Some(by) => route.is(by),

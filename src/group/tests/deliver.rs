@@ -1,4 +1,4 @@
-//! Who is sent a message, and who is not because it is certainly down.
+//! The members that are sent a message, and those that are not because they are down.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn resign() -> BullyMessage {
 }
 
 #[test]
-fn a_member_on_another_host_is_sent_messages_until_it_is_certainly_down() {
+fn a_member_on_another_host_is_sent_messages_until_its_end_is_confirmed() {
     let (group, _peer) = group_of("a");
     let cable = Arc::new(Cable::default());
     let route = group.remote("host-x", Arc::<Cable>::clone(&cable));
@@ -39,7 +39,7 @@ fn a_member_on_another_host_is_sent_messages_until_it_is_certainly_down() {
 }
 
 #[test]
-fn a_member_of_this_process_is_sent_messages_until_it_is_certainly_down() {
+fn a_member_of_this_process_is_sent_messages_until_its_end_is_confirmed() {
     let (group, _peer) = group_of("a");
     let message = Envelope {
         from: id("x"),

@@ -32,7 +32,7 @@ impl Handler<Envelope<BullyMessage>> for Peer {
     fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {}
 }
 
-/// Writes down to whom it carries.
+/// Writes down the receivers of each message.
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
@@ -49,10 +49,10 @@ fn id(name: &str) -> AgentId {
 /// A group with one member of this process, and that member's mailbox.
 fn group_of(name: &str) -> (Group<BullyMessage>, Context<Peer>) {
     let group = Group::new("g").unwrap();
-    let life = group.reserve(&id(name), Requirements::new(Rules::new("test")));
-    assert_eq!(life.unwrap(), FIRST);
+    let incarnation = group.reserve(&id(name), Requirements::new(Rules::new("test")));
+    assert_eq!(incarnation.unwrap(), FIRST);
     let peer = Context::<Peer>::new();
-    let (inbox, pokes) = (peer.address().recipient(), peer.address().recipient());
-    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, pokes));
+    let (inbox, changes) = (peer.address().recipient(), peer.address().recipient());
+    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, changes));
     (group, peer)
 }

@@ -1,4 +1,4 @@
-//! A deadline fires when the last word on it says so, wherever that was said.
+//! A deadline fires at the instant that was set last, wherever it was set.
 
 use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
@@ -162,7 +162,7 @@ impl Handler<Nudge> for Stranger {
 }
 
 #[test]
-fn however_it_is_moved_it_fires_when_the_last_word_says_so() {
+fn however_it_is_moved_it_fires_at_the_instant_set_last() {
     for seed in 0..200 {
         let mut random = fastrand::Rng::with_seed(seed);
         // Moves at even times, deadlines at odd ones: nothing falls together.

@@ -22,7 +22,7 @@ fn poison() -> FailIn {
 }
 
 #[test]
-fn a_permanent_child_finishes_when_nobody_can_reach_it() {
+fn a_permanent_child_finishes_when_no_address_of_it_is_left() {
     let policy = RestartPolicy::builder()
         .on_stop(OnStop::Restart)
         .build()
@@ -139,7 +139,7 @@ fn a_factory_that_panics_here_is_the_callers_affair() {
 }
 
 #[test]
-fn a_runtime_without_timers_cannot_restart_but_still_tells_everybody_once() {
+fn a_runtime_without_timers_cannot_restart_but_still_tells_each_party_once() {
     let timeless = || Builder::new_current_thread().build().unwrap();
     System::with_tokio_rt(timeless).block_on(async {
         let Elsewhere {

@@ -13,7 +13,7 @@ use crate::common::virtual_system;
 use crate::supervision::probe::{Count, FailIn, Fault, Moment, Probe, Trace, panic_quietly};
 use crate::supervision::stage::{Parent, guarded, lines_with, ms, run, transient};
 
-/// Notes the instant at which whoever waits is told, before it can do anything about it.
+/// Notes the instant at which a waiter is told, before it can do anything about it.
 struct Told(Trace, &'static str);
 
 impl Wake for Told {

@@ -1,7 +1,7 @@
 //! Does the guardian keep its promises? Virtual time; what happened is one trace, asserted as a whole.
 //!
 //! `probe.rs` is the actor that fails on demand and `stage.rs` runs it; the others are tests, by question:
-//! what follows a panic, a stop, a storm; when is a child given up on; who hears of it, in which order;
+//! what follows a panic, a stop, a storm; when is a child given up on; which parties hear of it, in which order;
 //! how does a guardian itself end.
 
 mod budget;

@@ -22,7 +22,7 @@ fn the_default_is_a_transient_child_with_five_restarts_in_thirty_seconds() {
 }
 
 #[test]
-fn the_words_of_otp_are_policies() {
+fn the_restart_types_of_otp_are_policies() {
     let permanent = RestartPolicy::builder().on_stop(OnStop::Restart).build();
     assert_eq!(permanent, Ok(RestartPolicy::permanent()));
     let temporary = RestartPolicy::builder().max_restarts(0).build();

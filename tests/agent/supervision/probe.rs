@@ -54,12 +54,12 @@ impl Fault {
     }
 }
 
-/// Panics without a word on the terminal.
+/// Panics without a line on the terminal.
 pub(crate) fn panic_quietly() -> ! {
     resume_unwind(Box::new("injected"))
 }
 
-/// A moment in an actor's life that no message leads to.
+/// A moment of an actor that no message leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Started,

@@ -1,8 +1,8 @@
-//! Each life is new, and only what was set from outside lives on.
+//! Each incarnation is new, and only what was set from outside outlasts it.
 
 use actix::clock;
 use actix_bully::{
-    agent::Life,
+    agent::Lifecycle,
     protocol::{Incarnation, Presence, Score},
     supervisor::RestartPolicy,
     testkit::Inject,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[test]
-fn a_crash_begins_a_later_life_without_old_timers() {
+fn a_crash_begins_a_later_incarnation_without_old_timers() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).score(3).start().unwrap();
@@ -23,7 +23,7 @@ fn a_crash_begins_a_later_life_without_old_timers() {
         assert_eq!(stage.inputs.take(), born);
         toy.addr().do_send(Inject::Crash);
         settle().await;
-        assert_eq!(toy.current().life, Life::Down);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Down);
         let member = stage.group.members().get(&id("toy")).unwrap().clone();
         assert_eq!(member.presence, Presence::Down);
         stage.tell(&toy, &[Act::Say("queued")]);
@@ -33,8 +33,8 @@ fn a_crash_begins_a_later_life_without_old_timers() {
         assert_eq!(stage.heard.take().last().unwrap(), "queued");
         let status = toy.current();
         assert_eq!(
-            (status.life, status.incarnation),
-            (Life::Runs, Incarnation(2))
+            (status.lifecycle, status.incarnation),
+            (Lifecycle::Running, Incarnation(2))
         );
     });
 }
@@ -67,7 +67,7 @@ fn a_score_that_was_set_outlasts_a_crash() {
 }
 
 #[test]
-fn one_that_is_given_up_stays_listed_and_its_name_is_free() {
+fn an_agent_that_is_given_up_stays_listed_and_its_name_is_free() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::temporary());
@@ -76,7 +76,7 @@ fn one_that_is_given_up_stays_listed_and_its_name_is_free() {
         assert!(Toy::builder("toy", &stage).start().is_err());
         toy.addr().do_send(Inject::Crash);
         settle().await;
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
         let member = || stage.group.members().get(&id("toy")).unwrap().clone();
         assert_eq!(member().presence, Presence::Down);
         let again = Toy::builder("toy", &stage).start().unwrap();
@@ -94,7 +94,7 @@ fn a_machine_that_crashes_in_its_first_step_is_restarted_until_the_budget_is_spe
         let builder = Toy::scripted("toy", &stage, |script| script.at_start = vec![Act::Crash]);
         let toy = builder.start().unwrap();
         clock::sleep(MS(20_000)).await;
-        assert_eq!(toy.current().life, Life::Ended);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
         let births = stage
             .inputs
             .take()
@@ -119,6 +119,6 @@ fn the_end_of_the_system_is_an_end_like_any_other() {
         })
     };
     assert!(!toy.is_leader());
-    assert_eq!(toy.current().life, Life::Ended);
+    assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
     assert!(!group.members().get(&id("toy")).unwrap().is_up());
 }

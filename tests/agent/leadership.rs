@@ -1,8 +1,8 @@
-//! Who learns of a leadership, and when: belief shrinks before, and grows after.
+//! When a leadership becomes known: it shrinks before the effects of a step, and grows after them.
 
 use actix::clock;
 use actix_bully::{
-    agent::{Life, WaitError},
+    agent::{Lifecycle, WaitError},
     protocol::{Role, Term},
     testkit::Inject,
 };
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[test]
-fn a_gained_belief_is_published_after_all_effects_and_a_lost_one_before() {
+fn a_gained_leadership_is_published_after_all_effects_and_a_lost_one_before() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -54,7 +54,7 @@ fn a_leadership_lost_and_won_again_in_one_step_is_withdrawn_in_between() {
 }
 
 #[test]
-fn a_belief_runs_out_by_the_clock_while_the_agent_hangs() {
+fn a_leadership_runs_out_by_the_clock_while_the_agent_hangs() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -76,7 +76,7 @@ fn a_belief_runs_out_by_the_clock_while_the_agent_hangs() {
 }
 
 #[test]
-fn the_group_keeps_the_leader_in_mind_for_those_who_come_later() {
+fn the_group_notes_the_leader_for_members_that_join_later() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();
@@ -88,7 +88,7 @@ fn the_group_keeps_the_leader_in_mind_for_those_who_come_later() {
         stage.prompt(&toy, &[Act::Lose]).await;
         assert_eq!(stage.group.members().leader(), None);
         assert_eq!(stage.group.members().term(), Term(7));
-        assert_eq!(stage.inputs.take(), [""; 0], "nobody was poked");
+        assert_eq!(stage.inputs.take(), [""; 0], "no member was notified");
     });
 }
 
@@ -101,7 +101,7 @@ fn changes_begin_with_the_present_and_skip_to_the_newest() {
         let mut changes = toy.changes();
         let first = changes.next().await.unwrap();
         assert_eq!(first, toy.current());
-        assert_eq!((first.term, first.life), (Term(2), Life::Runs));
+        assert_eq!((first.term, first.lifecycle), (Term(2), Lifecycle::Running));
         for term in 3..100 {
             stage.tell(&toy, &[Act::Follow("prompter", term)]);
         }
@@ -110,7 +110,7 @@ fn changes_begin_with_the_present_and_skip_to_the_newest() {
         let nothing = clock::timeout(MS(1_000), changes.next()).await;
         assert!(nothing.is_err(), "no state is told twice");
         toy.leave(MS(10)).await.unwrap();
-        assert_eq!(changes.next().await.unwrap().life, Life::Ended);
+        assert_eq!(changes.next().await.unwrap().lifecycle, Lifecycle::Ended);
         assert_eq!(changes.next().await, None);
     });
 }

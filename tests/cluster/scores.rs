@@ -25,7 +25,7 @@ fn scores_and_hand_overs() {
 }
 
 #[test]
-fn an_heir_can_be_named() {
+fn a_successor_can_be_named() {
     test(|| async {
         let mut cluster = settled(five().preemption(Preemption::Never)).await;
         cluster.step_down("5", Some("3")).unwrap();
@@ -34,7 +34,7 @@ fn an_heir_can_be_named() {
 }
 
 #[test]
-fn a_score_set_while_down_counts_in_the_next_life() {
+fn a_score_set_while_down_counts_in_the_next_incarnation() {
     test(|| async {
         let mut cluster = settled(five()).await;
         cluster.crash("1").await.unwrap();

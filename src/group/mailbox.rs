@@ -1,8 +1,8 @@
 //! The mailbox of a member of this process, and how much of other hosts it holds.
 //!
 //! Decided here: that a mailbox holds only so many bytes of them. An agent that does not read would
-//! otherwise keep all that a peer says within its rates. What agents of this process say to each
-//! other is not counted: it is bounded by what they do.
+//! otherwise keep everything that a peer sends within its rates. Messages between agents of this
+//! process are not counted: they are bounded by what the agents do.
 
 use std::{
     fmt,
@@ -18,20 +18,20 @@ use crate::protocol::PeerMessage;
 
 use super::{Envelope, MembersChanged};
 
-/// A letter from another host, which counts in its receiver's mailbox until it is opened or lost.
+/// An envelope from another host, which counts in its receiver's mailbox until it is opened or lost.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(crate) struct FromAfar<M> {
-    letter: Envelope<M>,
-    held: Held,
+pub(crate) struct RemoteEnvelope<M> {
+    envelope: Envelope<M>,
+    held: HeldBytes,
 }
 
-impl<M> FromAfar<M> {
-    /// Takes it out of its envelope: from now on it waits for nobody.
+impl<M> RemoteEnvelope<M> {
+    /// Opens it: from now on it takes no room in the mailbox.
     pub(crate) fn open(self) -> Envelope<M> {
-        let Self { letter, held } = self;
+        let Self { envelope, held } = self;
         drop(held);
-        letter
+        envelope
     }
 }
 
@@ -39,37 +39,37 @@ impl<M> FromAfar<M> {
 ///
 /// One object for all that goes there: each `Recipient` of actix holds three allocations.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a letter of this process. One that is repeated needs room; any other is queued.
-    fn put(&self, letter: Envelope<M>) -> Put;
+    /// Takes a message of this process. One that is repeated needs room; any other is queued.
+    fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
-    /// Takes a letter of another host.
-    fn put_from_afar(&self, letter: Envelope<M>, size: Size) -> Put;
+    /// Takes a message of another host.
+    fn put_remote(&self, envelope: Envelope<M>, size: Size) -> PutOutcome;
 
     /// Tells of a change of the membership.
-    fn poke(&self);
+    fn notify(&self);
 
     /// Where a wire delivers.
     fn inbox(&self) -> Recipient<Envelope<M>>;
 }
 
-/// What became of a letter.
+/// What a mailbox did with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Put {
+pub(super) enum PutOutcome {
     Queued,
     Full,
     Closed,
 }
 
-impl Put {
-    /// Queues a letter; one that is repeated only where there is room, since a newer one follows.
-    fn queue<L>(letter: L, is_repeated: bool, to: &impl Queue<L>) -> Self {
+impl PutOutcome {
+    /// Queues a message; one that is repeated only where there is room, since a newer one follows.
+    fn queue<L>(envelope: L, is_repeated: bool, to: &impl Queue<L>) -> Self {
         if is_repeated {
-            return Self::of(&to.try_send(letter));
+            return Self::of(&to.try_send(envelope));
         }
         if !to.connected() {
             return Self::Closed;
         }
-        to.do_send(letter);
+        to.do_send(envelope);
         Self::Queued
     }
 
@@ -85,8 +85,8 @@ impl Put {
 /// What an address and a recipient of actix have in common.
 trait Queue<L> {
     fn connected(&self) -> bool;
-    fn try_send(&self, letter: L) -> Result<(), SendError<L>>;
-    fn do_send(&self, letter: L);
+    fn try_send(&self, envelope: L) -> Result<(), SendError<L>>;
+    fn do_send(&self, envelope: L);
 }
 
 impl<L, A> Queue<L> for Addr<A>
@@ -98,12 +98,12 @@ where
         Self::connected(self)
     }
 
-    fn try_send(&self, letter: L) -> Result<(), SendError<L>> {
-        Self::try_send(self, letter)
+    fn try_send(&self, envelope: L) -> Result<(), SendError<L>> {
+        Self::try_send(self, envelope)
     }
 
-    fn do_send(&self, letter: L) {
-        Self::do_send(self, letter);
+    fn do_send(&self, envelope: L) {
+        Self::do_send(self, envelope);
     }
 }
 
@@ -112,60 +112,60 @@ impl<L: Message<Result = ()> + Send + 'static> Queue<L> for Recipient<L> {
         Self::connected(self)
     }
 
-    fn try_send(&self, letter: L) -> Result<(), SendError<L>> {
-        Self::try_send(self, letter)
+    fn try_send(&self, envelope: L) -> Result<(), SendError<L>> {
+        Self::try_send(self, envelope)
     }
 
-    fn do_send(&self, letter: L) {
-        Self::do_send(self, letter);
+    fn do_send(&self, envelope: L) {
+        Self::do_send(self, envelope);
     }
 }
 
-/// An agent, which counts what other hosts say to it.
-pub(super) struct Counted<A: Actor> {
+/// The mailbox of an agent, which counts the messages of other hosts.
+pub(super) struct CountedMailbox<A: Actor> {
     addr: Addr<A>,
     /// Bytes that wait there.
     waiting: Arc<AtomicUsize>,
 }
 
-impl<A: Actor> Counted<A> {
+impl<A: Actor> CountedMailbox<A> {
     pub(super) fn new(addr: Addr<A>) -> Self {
         let waiting = Arc::default();
         Self { addr, waiting }
     }
 }
 
-impl<A: Actor> fmt::Debug for Counted<A> {
+impl<A: Actor> fmt::Debug for CountedMailbox<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Counted");
+        let mut shown = f.debug_struct("CountedMailbox");
         shown
             .field("waiting", &self.waiting)
             .finish_non_exhaustive()
     }
 }
 
-impl<M, A> Mailbox<M> for Counted<A>
+impl<M, A> Mailbox<M> for CountedMailbox<A>
 where
     M: PeerMessage,
     A: Actor<Context = Context<A>>
         + Handler<Envelope<M>>
-        + Handler<FromAfar<M>>
+        + Handler<RemoteEnvelope<M>>
         + Handler<MembersChanged>,
 {
-    fn put(&self, letter: Envelope<M>) -> Put {
-        let is_repeated = letter.message.is_repeated();
-        Put::queue(letter, is_repeated, &self.addr)
+    fn put(&self, envelope: Envelope<M>) -> PutOutcome {
+        let is_repeated = envelope.message.is_repeated();
+        PutOutcome::queue(envelope, is_repeated, &self.addr)
     }
 
-    fn put_from_afar(&self, letter: Envelope<M>, size: Size) -> Put {
-        let is_repeated = letter.message.is_repeated();
-        let Some(held) = Held::hold(&self.waiting, size) else {
-            return Put::Full;
+    fn put_remote(&self, envelope: Envelope<M>, size: Size) -> PutOutcome {
+        let is_repeated = envelope.message.is_repeated();
+        let Some(held) = HeldBytes::hold(&self.waiting, size) else {
+            return PutOutcome::Full;
         };
-        Put::queue(FromAfar { letter, held }, is_repeated, &self.addr)
+        PutOutcome::queue(RemoteEnvelope { envelope, held }, is_repeated, &self.addr)
     }
 
-    fn poke(&self) {
+    fn notify(&self) {
         self.addr.do_send(MembersChanged);
     }
 
@@ -174,25 +174,25 @@ where
     }
 }
 
-/// A member that does not tell letters of other hosts apart: they need room.
+/// The mailbox of a member that does not tell messages of other hosts apart: they need room.
 #[derive(Debug)]
-pub(super) struct Plain<M: Send + 'static> {
+pub(super) struct PlainMailbox<M: Send + 'static> {
     pub(super) inbox: Recipient<Envelope<M>>,
-    pub(super) pokes: Recipient<MembersChanged>,
+    pub(super) changes: Recipient<MembersChanged>,
 }
 
-impl<M: PeerMessage> Mailbox<M> for Plain<M> {
-    fn put(&self, letter: Envelope<M>) -> Put {
-        let is_repeated = letter.message.is_repeated();
-        Put::queue(letter, is_repeated, &self.inbox)
+impl<M: PeerMessage> Mailbox<M> for PlainMailbox<M> {
+    fn put(&self, envelope: Envelope<M>) -> PutOutcome {
+        let is_repeated = envelope.message.is_repeated();
+        PutOutcome::queue(envelope, is_repeated, &self.inbox)
     }
 
-    fn put_from_afar(&self, letter: Envelope<M>, _: Size) -> Put {
-        Put::of(&self.inbox.try_send(letter))
+    fn put_remote(&self, envelope: Envelope<M>, _: Size) -> PutOutcome {
+        PutOutcome::of(&self.inbox.try_send(envelope))
     }
 
-    fn poke(&self) {
-        self.pokes.do_send(MembersChanged);
+    fn notify(&self) {
+        self.changes.do_send(MembersChanged);
     }
 
     fn inbox(&self) -> Recipient<Envelope<M>> {
@@ -200,7 +200,7 @@ impl<M: PeerMessage> Mailbox<M> for Plain<M> {
     }
 }
 
-/// How much a letter counts, and how much may wait.
+/// How much a message counts, and how much may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     bytes: usize,
@@ -208,7 +208,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// A letter whose payload is that long.
+    /// The size of a message whose payload is that long.
     pub(crate) fn of(payload: usize, most: usize) -> Self {
         let bytes = payload.saturating_add(OVERHEAD);
         Self { bytes, most }
@@ -217,13 +217,13 @@ impl Size {
 
 /// Bytes that wait; given back when this is dropped.
 #[derive(Debug)]
-struct Held {
+struct HeldBytes {
     waiting: Arc<AtomicUsize>,
     bytes: usize,
 }
 
-impl Held {
-    /// One letter has room in any case.
+impl HeldBytes {
+    /// One message has room in any case: a limit below its size would shut the mailbox for ever.
     fn hold(waiting: &Arc<AtomicUsize>, Size { bytes, most }: Size) -> Option<Self> {
         let before = waiting.fetch_add(bytes, Relaxed);
         let held = Self {
@@ -234,13 +234,13 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldBytes {
     fn drop(&mut self) {
         self.waiting.fetch_sub(self.bytes, Relaxed);
     }
 }
 
-/// What a letter takes in a mailbox beside its payload, about.
+/// The bytes that a message takes in a mailbox beside its payload, about.
 const OVERHEAD: usize = 128;
 
 #[cfg(test)]
@@ -248,9 +248,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_have_room_up_to_the_limit_and_give_it_back() {
+    fn messages_have_room_up_to_the_limit_and_give_it_back() {
         let waiting = Arc::default();
-        let hold = |payload| Held::hold(&waiting, Size::of(payload, 1_000));
+        let hold = |payload| HeldBytes::hold(&waiting, Size::of(payload, 1_000));
         let first = hold(72).unwrap();
         let others: Vec<_> = (0..4).map(|_| hold(72).unwrap()).collect();
         assert_eq!(waiting.load(Relaxed), 1_000);

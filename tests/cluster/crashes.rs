@@ -119,7 +119,7 @@ fn a_hung_leader_is_replaced_and_gives_way_or_not_when_it_goes_on() {
         assert_eq!(
             cluster.believers().len(),
             1,
-            "its belief ran out while it hung"
+            "its leadership ran out while it hung"
         );
         assert_eq!(
             refusal(cluster.hang("5").await),

@@ -1,0 +1,32 @@
+//! The signal of a change, given once until its receiver has looked.
+//!
+//! Decided here: that no change is missed. A checker of interleavings runs this very file.
+
+use super::sync::{AtomicBool, Ordering};
+
+/// A callback, and whether it was called since the last look.
+pub(super) struct Signal {
+    call: Box<dyn Fn() + Send + Sync>,
+    is_given: AtomicBool,
+}
+
+impl Signal {
+    pub(super) fn new(call: Box<dyn Fn() + Send + Sync>) -> Self {
+        let is_given = AtomicBool::new(false);
+        Self { call, is_given }
+    }
+
+    /// The next change gives the signal. Call this before the look: a change in between is signalled
+    /// once more, and none is missed.
+    pub(super) fn arm(&self) {
+        // A swap as in `give`, so that the two have one order and what was changed before is seen.
+        self.is_given.swap(false, Ordering::AcqRel);
+    }
+
+    /// There is a change; called under the lock of what has changed.
+    pub(super) fn give(&self) {
+        if !self.is_given.swap(true, Ordering::AcqRel) {
+            (self.call)();
+        }
+    }
+}
