@@ -4,7 +4,7 @@
 //! Decided here: which of them this process has. A defect of an election stands in the election's
 //! configuration (`elections/*/defect.rs`). Those that are listed here concern an actor, its handles
 //! on other threads, and saves on a thread for blocking work: nothing that all of these share is
-//! configured. So the process as a whole has the defect that its environment names, and whoever
+//! configured. So the process as a whole has the defect that its environment names, and a test that
 //! looks for a defect starts a process of its own: tests that run at the same time are undisturbed.
 //!
 //! Nothing here can be switched on in a build without the feature `planted`, which is never
@@ -39,16 +39,16 @@ pub enum Defect {
     FileNotSynced,
     /// Store: a save has ended before the file's new name is on the disk.
     FolderNotSynced,
-    /// Store: a damaged file is taken for that of a node that never voted.
+    /// Store: a damaged file is taken for the file of a node that never voted.
     DamagedIsFresh,
     /// Store: the record is forgotten when the file is opened.
     ForgottenWhenOpened,
     /// Store: a save that failed at the renaming is taken for one that changed nothing.
     FailureIsForgotten,
 
-    /// Bridge: what is said of a member counts, whichever node says it.
+    /// Bridge: a report about a member counts, whichever node sends it.
     ReportOfAnyRoute,
-    /// Bridge: what a link still says after another one took its place counts.
+    /// Bridge: a report of a link still counts after another link took its place.
     ReplacedLinkCounts,
     /// Bridge: a group of another epoch is joined.
     AnyEpochJoined,
@@ -61,7 +61,7 @@ pub enum Defect {
     /// Bridge: any number of messages waits for a peer.
     QueueUnbounded,
     /// Bridge: the agents of a peer that cannot be reached are taken for ended.
-    SilenceIsCertain,
+    SilenceIsConfirmed,
 }
 
 #[cfg(feature = "planted")]
@@ -90,7 +90,7 @@ impl Defect {
         Self::RoleNotAsked,
         Self::FormerIsPassed,
         Self::QueueUnbounded,
-        Self::SilenceIsCertain,
+        Self::SilenceIsConfirmed,
     ];
 }
 

@@ -202,7 +202,7 @@ impl<E: Election> AgentBuilder<E> {
             };
         };
         let reaches_others = !group.members().is_closed();
-        if requirements.rests_on_votes() && store.is_volatile() && reaches_others {
+        if requirements.relies_on_votes() && store.is_volatile() && reaches_others {
             return Err(StartError::VolatileStore);
         }
         Ok(())
@@ -220,7 +220,7 @@ impl<E: Election> AgentBuilder<E> {
             None => false,
         };
         // Asked again: a bridge may have opened the group since, and must not from now on.
-        let relies_on_it = requirements.rests_on_votes() && is_volatile;
+        let relies_on_it = requirements.relies_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
         }

@@ -1,7 +1,7 @@
 //! The clock of the runtime that the agents run in.
 //!
 //! Decided here: that an agent's time is the time its timers go by, so that a paused runtime
-//! pauses its beliefs as well.
+//! pauses its leases as well.
 
 use tokio::time::Instant;
 

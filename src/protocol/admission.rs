@@ -56,9 +56,13 @@ mod tests {
             sender.map(|sender| sender.id.as_str().to_owned())
         };
         assert_eq!(heard(&members, LOW, 3).as_deref(), Ok(LOW));
-        assert_eq!(heard(&members, LOW, 4).as_deref(), Ok(LOW), "it is news");
+        assert_eq!(
+            heard(&members, LOW, 4).as_deref(),
+            Ok(LOW),
+            "a later incarnation"
+        );
         assert_eq!(heard(&members, LOW, 2), Err(Unheard::Ended));
-        assert_eq!(heard(&members, "nobody", 3), Err(Unheard::Stranger));
+        assert_eq!(heard(&members, "stranger", 3), Err(Unheard::Stranger));
         for incarnation in [2, 3, 4] {
             let own = heard(&members, ME, incarnation);
             assert_eq!(own, Err(Unheard::Stranger), "an agent does not hear itself");

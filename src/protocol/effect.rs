@@ -9,11 +9,11 @@ use super::{AgentId, Election, Event};
 pub enum Effect<M, T, D> {
     /// Make this record durable before any later effect of the step leaves.
     Persist(D),
-    /// Say this to others.
+    /// Send this message to others.
     Send {
-        /// To whom.
+        /// The receivers.
         to: To,
-        /// What.
+        /// What is sent.
         message: M,
     },
     /// Set a timer; one that is running under that name is replaced.

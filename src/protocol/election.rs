@@ -1,6 +1,6 @@
-//! The door of every election: inputs go in, effects come out.
+//! The interface of every election: inputs go in, effects come out.
 //!
-//! Decided here: the shape that all machines share, and the contract of whoever drives one. The
+//! Decided here: the shape that all machines share, and the contract of a machine's driver. The
 //! same machine runs under an actor, in a simulator and under a model checker.
 
 use std::{
@@ -25,15 +25,15 @@ use super::{
 ///    is durable; if it cannot be made durable, the agent stops.
 /// 3. Setting a timer replaces the one of that name. Timers may be late, never early.
 /// 4. Steps do not overlap.
-/// 5. A send is a hope: messages may be lost, delayed, duplicated, reordered. Nobody sends to
-///    oneself.
+/// 5. A message may be lost, delayed, duplicated or reordered. No agent sends to itself.
 /// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
 ///    old timers.
 /// 7. What came from an incarnation that has since ended is dropped, and so is what comes from an
 ///    agent that is no other member: [`Members::admit`](super::Members::admit) decides, and no
 ///    machine asks again.
 /// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
-///    lost belief is published *before* any effect of its step, a gained one *after* all of them.
+///    lost leadership is published *before* any effect of its step, a gained one *after* all of
+///    them.
 ///
 /// [`Effect::Persist`]: super::Effect::Persist
 pub trait Election: Sized + Debug + Unpin + 'static {
@@ -46,42 +46,42 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// The rules' parameters: the same at every member, so best behind an `Arc`.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
-    /// A machine at the beginning of a life; it says nothing before
+    /// A machine at the beginning of an incarnation; it sends nothing before
     /// [`Input::Start`](super::Input::Start).
     ///
-    /// `durable` is what the last [`Effect::Persist`](super::Effect::Persist) of any life made
+    /// `durable` is what the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
     /// durable; `None` if there was none since the store was created. A machine that persists a
-    /// record before its first promise may take `None` for "no life of mine promised anything";
+    /// record before its first promise may take `None` for "no incarnation of mine promised anything";
     /// after `Some` it must honour what it may have promised beside the record.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input; the effects are appended to `out`, to be executed in that order.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
-    /// What this participant believes at `now`.
+    /// What this participant's state means at `now`: its role, the leader, and until when.
     fn view(&self, now: Time) -> View;
 
     /// What the election promises, and what it asks for that of this participant and its group;
     /// asked before it starts.
     ///
-    /// There is no default: an election that says nothing would promise what nobody has looked at.
+    /// There is no default: an election that says nothing would promise what no author has considered.
     ///
     /// # Errors
     /// [`MembershipError`] when the configuration has no such participant.
     fn requirements(
         config: &Self::Config,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError>;
 
     /// Whether this participant's record fits the configuration; asked when the record was loaded,
-    /// before a life begins. Default: any does.
+    /// before an incarnation begins. Default: any record does.
     ///
     /// # Errors
     /// [`MembershipError`] when it must not take part with this record.
     fn admits(
         _config: &Self::Config,
-        _who: &AgentId,
+        _agent: &AgentId,
         _durable: Option<&Self::Durable>,
     ) -> Result<(), MembershipError> {
         Ok(())
@@ -96,7 +96,7 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
     /// [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
 
-    /// What `from` has to be allowed to be by those who hear this from it. A bridge asks it of each
+    /// The least role in which `from` may send this. A bridge asks it of each
     /// message, and closes the link of a peer whose agent may not say that.
     ///
     /// An election never says anything for which its participant's [`MemberKind`] is too little.
@@ -116,22 +116,22 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Hash + Send + Unpin
     }
 }
 
-/// Who a machine speaks for; fixed for one life.
+/// The agent that a machine decides for; fixed for one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The name.
     pub id: AgentId,
-    /// Which life this is.
+    /// The number of the incarnation.
     pub incarnation: Incarnation,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// The importance at the beginning; `None` for who cannot be elected.
+    /// The score at the beginning; `None` for an agent that cannot be elected.
     pub score: Option<Score>,
-    /// Whether this is the first life, or one after a crash.
+    /// Whether this is the first incarnation, or one after a crash.
     pub birth: Birth,
 }
 
-/// How a life began.
+/// How an incarnation began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Birth {
     /// The agent was started.

@@ -3,7 +3,7 @@
 //! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
 //! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
 //! there is exactly one `Lost` for each `Acquired`; terms of [`NewLeader`](Event::NewLeader) never
-//! decrease within one life (except under rules that compare no terms: those of ASTRA).
+//! decrease within one incarnation (except under rules that compare no terms: those of ASTRA).
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum Event {
     Draining {
         /// The term it leads in.
         term: Term,
-        /// Who shall lead next, if known.
+        /// The agent that shall lead next, if known.
         to: Option<AgentId>,
     },
     /// This agent no longer leads.
@@ -66,7 +66,7 @@ impl fmt::Display for Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LostReason {
-    /// A more important agent asked for it, and the policy yields.
+    /// An agent of higher rank asked for it, and the policy yields.
     Outranked,
     /// Another agent announced itself in a higher term.
     Superseded,
@@ -80,8 +80,8 @@ pub enum LostReason {
     LeaseExpired,
     /// This agent did not hear a majority of the voters for a round.
     Isolated,
-    /// The group is being put in order again, because somebody was found out of it; the same agent
-    /// may lead next.
+    /// The group is being reorganized, because a member was found outside of it; the same agent may
+    /// lead next.
     Reorganized,
 }
 
@@ -100,12 +100,12 @@ impl fmt::Display for LostReason {
     }
 }
 
-/// Somebody who leads: who, in which life, in which term.
+/// A leader: its name, its incarnation and its term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Leader {
     /// The name.
     pub id: AgentId,
-    /// The life it leads in.
+    /// The incarnation it leads in.
     pub incarnation: Incarnation,
     /// The term it leads in.
     pub term: Term,

@@ -8,7 +8,7 @@ pub(crate) const ME: &str = "me";
 pub(crate) const LOW: &str = "low";
 /// A voter with the score 9.
 pub(crate) const HIGH: &str = "high";
-/// An observer, however important it says it is.
+/// An observer, however high the score that it claims.
 pub(crate) const EYE: &str = "eye";
 
 pub(crate) fn id(name: &str) -> AgentId {
@@ -36,7 +36,7 @@ pub(crate) fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Member
 }
 
 /// Whether a driver hands that to a machine which knows these members. Before a machine is started it
-/// knows nobody, and a test may hand it anything.
+/// knows no member, and a test may hand it anything.
 pub(crate) fn admits<M, T>(members: &Members, me: &AgentId, input: &Input<M, T>) -> bool {
     match input {
         Input::Received {

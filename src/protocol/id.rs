@@ -1,7 +1,7 @@
-//! Names and counters: who takes part, in which life, and in which term.
+//! Names and counters: of agents, of their incarnations, and of terms.
 //!
-//! Decided here: what a valid name is, and that the counters never wrap. Not here: who is more
-//! important than whom; that is [`Rank`](super::Rank).
+//! Decided here: what a valid name is, and that the counters never wrap. Not here: which of two
+//! agents has the higher rank; that is [`Rank`](super::Rank).
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::{
@@ -176,7 +176,7 @@ impl<'de> Deserialize<'de> for AgentId {
     }
 }
 
-/// Checks a name where it stands: one that is refused is never copied.
+/// Checks a name where the input has it: one that is refused is never copied.
 struct Name;
 
 impl Visitor<'_> for Name {
@@ -242,7 +242,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// Which life of an agent this is: larger after each restart.
+/// The number of an agent's incarnation, the time between two crashes: larger after each restart.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -250,7 +250,7 @@ impl fmt::Display for Term {
 pub struct Incarnation(pub u64);
 
 impl Incarnation {
-    /// The life after this one.
+    /// The incarnation after this one.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -265,15 +265,15 @@ impl fmt::Display for Incarnation {
 
 /// One round of questions of one agent; an answer echoes it whole.
 ///
-/// An answer to a former life, or to an earlier question, is therefore seen to be one and counts
+/// An answer to a former incarnation, or to an earlier question, is therefore seen to be one and counts
 /// for nothing.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Round {
-    /// The asker's life.
+    /// The asker's incarnation.
     pub incarnation: Incarnation,
-    /// The number of the question within that life.
+    /// The number of the question within that incarnation.
     pub counter: u64,
 }
 
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_order_by_life_first() {
+    fn rounds_order_by_incarnation_first() {
         let round = |i, counter| Round {
             incarnation: Incarnation(i),
             counter,

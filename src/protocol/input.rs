@@ -7,31 +7,31 @@ use super::{AgentId, Election, Incarnation, Members, Score};
 /// One thing that happened; see [`Election::handle`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<M, T> {
-    /// Life begins, among these members. The first input, given once.
+    /// The incarnation begins, among these members. This is the first input, and it is given once.
     Start(Arc<Members>),
-    /// A message arrived from a member whose life `incarnation` is not known to have ended.
+    /// A message arrived from a member whose `incarnation` is not known to have ended.
     Received {
-        /// Who sent it.
+        /// The sender.
         from: AgentId,
-        /// The sender's life when it did.
+        /// The sender's incarnation when it sent the message.
         incarnation: Incarnation,
         /// What it says.
         message: M,
     },
     /// A timer that was set is due.
     TimedOut(T),
-    /// The membership changed: somebody joined, left, came up, went down, or has another score.
+    /// The membership changed: a member joined, left, came up, went down, or has another score.
     ///
     /// A snapshot holds all that is known, so several changes may arrive as one, and a leader's
-    /// end cannot be missed: its life is marked as ended, or a later life is up.
+    /// end cannot be missed: its incarnation is marked as ended, or a later one is up.
     Members(Arc<Members>),
-    /// The user's wish to hold an election (ASTRA's goal `!bully_election()`).
+    /// The user's command to hold an election (ASTRA's goal `!bully_election()`).
     Campaign,
-    /// The application's measure of importance changed; `None` makes the agent ineligible.
+    /// The application gave another score; `None` makes the agent ineligible.
     SetScore(Option<Score>),
-    /// The user's wish to hand the leadership over, to this member if one is named.
+    /// The user's command to hand the leadership over, to this member if one is named.
     StepDown {
-        /// The successor wished for; otherwise the most important one that is up.
+        /// The requested successor; otherwise the member of the highest rank that is up.
         to: Option<AgentId>,
     },
     /// The work of a leader that steps down has ended.

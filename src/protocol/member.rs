@@ -1,7 +1,7 @@
-//! One member as the others see it, and what can be said of one of its lives.
+//! One member as the others see it, and what is known of its incarnations.
 //!
-//! Decided here: which lives count as over, for certain or as a guess. Combining reports about
-//! lives is the business of [`Members`](super::Members).
+//! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports
+//! combine; that is for [`Members`](super::Members).
 
 use super::{AgentId, Incarnation, Rank, Score};
 
@@ -12,13 +12,13 @@ pub struct Member {
     pub id: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its importance when last heard; `None` for who cannot be elected.
+    /// Its score when last heard; `None` for an agent that cannot be elected.
     pub score: Option<Score>,
     /// Whether it is there.
     pub presence: Presence,
-    /// The last life known.
+    /// The last incarnation known.
     pub incarnation: Option<Incarnation>,
-    /// The last life that has certainly ended, its leadership revoked.
+    /// The last incarnation whose end is confirmed, its leadership revoked.
     pub ended: Option<Incarnation>,
     /// The last incarnation that was known where it was before, if it has moved to another host.
     /// What is reported from its present place says nothing about that one or earlier ones.
@@ -31,7 +31,7 @@ pub enum MemberKind {
     /// Is asked, votes, and may lead if it has a score.
     #[default]
     Voter,
-    /// Is told who leads.
+    /// Is told which agent leads.
     Observer,
 }
 
@@ -41,16 +41,16 @@ pub enum Presence {
     /// Configured, and never seen.
     #[default]
     Unseen,
-    /// Its last known life goes on.
+    /// Its last known incarnation goes on.
     Up,
-    /// Its last known life may have ended: a guess.
+    /// Its last known incarnation may have ended: that is suspected, not confirmed.
     Suspect,
-    /// Its last known life has certainly ended.
+    /// The end of its last known incarnation is confirmed.
     Down,
 }
 
 impl Member {
-    /// A member that is up in its life `incarnation`.
+    /// A member that is up in this incarnation.
     pub fn up(
         id: AgentId,
         kind: MemberKind,
@@ -103,7 +103,7 @@ impl Member {
         self
     }
 
-    /// Whether its life `incarnation` is over or thought to be.
+    /// Whether this incarnation of it is over or thought to be.
     pub fn is_gone(&self, incarnation: Incarnation) -> bool {
         let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
         self.is_elsewhere(incarnation)
@@ -112,12 +112,12 @@ impl Member {
                 .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
     }
 
-    /// Whether mail from its life `incarnation` is out of date: that life is over for certain.
+    /// Whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
     pub fn is_stale(&self, incarnation: Incarnation) -> bool {
         self.is_elsewhere(incarnation) || self.is_behind(incarnation)
     }
 
-    /// Whether its life `incarnation` has certainly ended, its leadership revoked.
+    /// Whether the end of this incarnation is confirmed, its leadership revoked.
     pub fn has_ended(&self, incarnation: Incarnation) -> bool {
         self.former.is_none_or(|former| former < incarnation)
             && self.ended.is_some_and(|ended| ended >= incarnation)
@@ -157,8 +157,7 @@ impl Member {
         true
     }
 
-    /// Its present place reports its certain end, with whatever it led revoked. Says whether
-    /// anything changed.
+    /// Its present place confirms its end, with what it led revoked. Says whether anything changed.
     pub(crate) fn mark_down(&mut self, incarnation: Incarnation) -> bool {
         if self.ended.is_some_and(|ended| ended >= incarnation) {
             return false;
@@ -200,7 +199,7 @@ impl Member {
         })
     }
 
-    /// Whether it may be elected and is more important than `rank`.
+    /// Whether it may be elected and its rank is higher than `rank`.
     pub fn outranks(&self, rank: &Rank) -> bool {
         self.is_voter()
             && self
@@ -225,13 +224,13 @@ mod tests {
                 Incarnation(1),
             )
         };
-        let stale = [1, 2, 5, 6].map(|life| moved.is_stale(Incarnation(life)));
+        let stale = [1, 2, 5, 6].map(|number| moved.is_stale(Incarnation(number)));
         assert_eq!(stale, [false, true, true, false]);
         let ended = Member {
             ended: Some(Incarnation(9)),
             ..moved
         };
-        let ended = [4, 5, 6, 9, 10].map(|life| ended.has_ended(Incarnation(life)));
+        let ended = [4, 5, 6, 9, 10].map(|number| ended.has_ended(Incarnation(number)));
         assert_eq!(ended, [false, false, true, true, false]);
     }
 }

@@ -1,10 +1,10 @@
-//! Who takes part, and what is known of each: one immutable snapshot, shared by all.
+//! The members of a group, and what is known of each: one immutable snapshot, shared by all.
 //!
-//! Decided here: how reports about lives combine (a later life ends the earlier ones, a stale
-//! report changes nothing), and who is next in rank. Not here: what a machine makes of it.
+//! Decided here: how reports about incarnations combine (a later one ends the earlier ones, a
+//! stale report changes nothing), and which member is next in rank. Not here: what a machine makes of it.
 //!
-//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the lives that
-//! are marked as ended are facts.
+//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the
+//! incarnations that are marked as ended are facts.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ pub struct Members {
 }
 
 impl Members {
-    /// An empty group; `closed` when nobody can be reached but those who are listed as up, that
-    /// is when no bridge leads to other hosts.
+    /// An empty group; `closed` when only members that are listed as up can be reached, that is
+    /// when no bridge leads to other hosts.
     pub fn new(closed: bool) -> Self {
         Self {
             closed,
@@ -46,7 +46,7 @@ impl Members {
         }
         let mut list = self.list.to_vec();
         list.extend(members);
-        list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two stands behind
+        list.sort_by(|a, b| a.id.cmp(&b.id)); // stable: the later of two comes last
         list.dedup_by(|later, earlier| {
             let same = later.id == earlier.id;
             if same {
@@ -68,17 +68,17 @@ impl Members {
         true
     }
 
-    /// A member's life is up. A later life ends the earlier ones; a stale report changes nothing.
+    /// A member is up in this incarnation, which ends the earlier ones; a stale report changes nothing.
     pub fn up(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// A member's life is thought to be over (a lost connection, silence).
+    /// A member's incarnation is thought to be over (a lost connection, silence).
     pub fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_suspect(incarnation))
     }
 
-    /// A member's life is over for certain, and whatever it led is revoked.
+    /// A member's incarnation is confirmed to be over, and what it led is revoked.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }
@@ -92,7 +92,7 @@ impl Members {
         changed
     }
 
-    /// Notes who leads, for those who come later. An older term changes nothing.
+    /// Notes the leader, for members that join later. An older term changes nothing.
     pub fn note_leader(&mut self, leader: Leader) {
         if leader.term >= self.term {
             self.term = leader.term;
@@ -111,12 +111,12 @@ impl Members {
         self.closed = closed;
     }
 
-    /// Whether nobody can be reached but those who are listed as up.
+    /// Whether only members that are listed as up can be reached.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Who led when the snapshot was made, unless that life is gone since. A hint.
+    /// The leader when the snapshot was made, unless its incarnation has ended since. It is a hint.
     pub fn leader(&self) -> Option<&Leader> {
         self.leader
             .as_ref()
@@ -133,7 +133,7 @@ impl Members {
         self.list.get(self.index_of(id)?)
     }
 
-    /// Where the member of that name stands in [`iter`](Self::iter).
+    /// The place of the member of that name in [`iter`](Self::iter).
     pub fn index_of(&self, id: &AgentId) -> Option<usize> {
         self.by_name.find(id, self.list.names())
     }
@@ -169,7 +169,7 @@ impl Members {
     }
 
     /// The voters with a score that are up, highest rank first.
-    pub fn standing(&self) -> impl Iterator<Item = &Member> {
+    pub fn eligible(&self) -> impl Iterator<Item = &Member> {
         self.ranked(self.absent).filter(|m| m.is_up())
     }
 
@@ -205,7 +205,7 @@ impl Members {
         self.count_absent();
     }
 
-    /// Where the voters with a score stand in [`iter`](Self::iter), highest rank first.
+    /// The places of the voters with a score in [`iter`](Self::iter), highest rank first.
     pub(crate) fn places_by_rank(&self) -> impl Iterator<Item = usize> {
         let places = self.by_rank.iter();
         places.filter_map(|at| usize::try_from(*at).ok())
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_life_ends_the_earlier_one_and_stale_reports_change_nothing() {
+    fn a_later_incarnation_ends_the_earlier_one_and_stale_reports_change_nothing() {
         let mut members = group(&[("a", 1)]);
         let a = id("a");
         assert!(members.up(&a, Incarnation(3)));
@@ -351,11 +351,11 @@ mod tests {
             !members.get(&a).unwrap().has_ended(Incarnation(1)),
             "superseded, not yet revoked"
         );
-        assert!(!members.suspect(&a, Incarnation(1)), "a former life");
-        assert!(!members.up(&a, Incarnation(2)), "a former life");
+        assert!(!members.suspect(&a, Incarnation(1)), "a former incarnation");
+        assert!(!members.up(&a, Incarnation(2)), "a former incarnation");
         assert!(
             members.down(&a, Incarnation(1)),
-            "the revocation of a former life is news"
+            "the revocation of a former incarnation is a change"
         );
         assert!(members.get(&a).unwrap().is_up());
         assert!(members.suspect(&a, Incarnation(3)));

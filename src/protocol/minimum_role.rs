@@ -1,13 +1,13 @@
 //! What an agent has to be allowed to be, to say something.
 
-/// The least that an agent must be allowed to be by those who hear it; each includes what stands
-/// above it. See [`PeerMessage::needs`](super::PeerMessage::needs).
+/// The least role in which an agent may say something; each role includes those listed above it.
+/// See [`PeerMessage::needs`](super::PeerMessage::needs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MinimumRole {
     /// An observer: it takes no part, and what it says decides nothing.
     Observer,
     /// A voter: its answer counts, or it passes on what others have decided.
     Voter,
-    /// A voter that may lead: it stands for election, leads, or gives a leadership up.
+    /// A voter that may lead: it is a candidate, leads, or gives a leadership up.
     Leader,
 }

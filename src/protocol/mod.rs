@@ -1,4 +1,4 @@
-//! The door that all elections share, and the words they speak.
+//! The interface that all elections share, and the types in its inputs and effects.
 //!
 //! ```text
 //!                 ┌────────────────────────────────────────────┐
@@ -12,11 +12,11 @@
 //!                          Election::view(now): role, term, leader, and until when
 //! ```
 //!
-//! Decided here: what goes in, what comes out, how ids, scores, ranks, terms, lives and durations
-//! compare. Not here: any election ([`elections`](crate::elections)), and nothing that runs.
+//! Decided here: what goes in, what comes out, how ids, scores, ranks, terms, incarnations and
+//! durations compare. Not here: any election ([`elections`](crate::elections)), and nothing that runs.
 //!
 //! Read on: [`Election`] is the contract; [`Requirements`] says what an election promises, and what
-//! it asks for that; [`Members`] is what everybody knows of everybody;
+//! it asks for that; [`Members`] is what every member knows of the others;
 //! [`Timings`] says how long to wait and why.
 
 mod admission;

@@ -29,7 +29,7 @@ impl NameIndex {
         index
     }
 
-    /// Where the member of that name stands in `list`, the one the index was made of.
+    /// The place of the member of that name in `list`, the one the index was made of.
     pub(super) fn find(&self, id: &AgentId, list: &[Member]) -> Option<usize> {
         for at in self.probe(id) {
             let place = usize::try_from(*self.slots.get(at)?).ok()?.checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! Importance: the score an application gives, and the rank that decides.
+//! Score and rank: what the application gives, and what decides.
 //!
 //! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie
 //! (the seed's equal scores elected two leaders).
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentId;
 
-/// How important an agent is: up to four integers, compared from left to right, larger wins.
+/// The application's measure of an agent: up to four integers, compared from left to right, and the
+/// larger wins.
 ///
 /// Made from one integer or a tuple; what is missing on the right counts as 0. "Priority first,
 /// then the lowest lag" is `Score::from((priority, -lag_ms))`.
@@ -28,7 +29,7 @@ use super::AgentId;
 pub struct Score([i64; 4]);
 
 impl Score {
-    /// The four parts, most important first.
+    /// The four parts, the one that decides first in front.
     pub const fn parts(self) -> [i64; 4] {
         self.0
     }
@@ -98,7 +99,7 @@ impl<A: Into<i64>, B: Into<i64>, C: Into<i64>, D: Into<i64>> From<(A, B, C, D)> 
     }
 }
 
-/// Who is more important than whom: the score first, then the name; larger wins.
+/// What decides which of two agents is to lead: the score first, then the name; the larger wins.
 ///
 /// A total order without ties.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

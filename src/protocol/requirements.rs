@@ -1,9 +1,9 @@
 //! What an election promises, and what it asks of its members and their group for that.
 //!
-//! Decided here: the questions that those around an election ask it, so that nobody infers an
-//! answer from a name or from another answer. A bridge asks how many may lead at once, before it
+//! Decided here: the questions that those around an election ask it, so that no caller infers
+//! an answer from a name or from another answer. A bridge asks how many may lead at once, before it
 //! warns; the builder asks the same before it gives out fences, and which store and clock a
-//! participant has to have; a group asks what its members share, and whom to notify first.
+//! participant has to have; a group asks what its members share, and which member to notify first.
 
 use std::{fmt, sync::Arc};
 
@@ -18,7 +18,7 @@ use super::{AgentId, Electorate, MemberKind};
 ///     storage: Storage::Record,
 ///     ..Requirements::new(Rules::new("lottery"))
 /// };
-/// assert!(!requirements.rests_on_votes()); // so its tokens are no fences
+/// assert!(!requirements.relies_on_votes()); // so its tokens are no fences
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirements {
@@ -67,7 +67,7 @@ impl Requirements {
 
     /// Whether this participant's record is a vote that other hosts rely on: one leader per term
     /// is true only while no voter forgets its vote, be it with its process.
-    pub const fn rests_on_votes(&self) -> bool {
+    pub const fn relies_on_votes(&self) -> bool {
         matches!(
             (self.leaders, self.storage),
             (Leaders::PerTerm, Storage::Record)
@@ -122,7 +122,7 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// A record of each voter; nothing of an observer, since nobody relies on what it has said.
+    /// A record of each voter; nothing of an observer, since no member relies on what it has said.
     pub const fn of_voters(kind: MemberKind) -> Self {
         match kind {
             MemberKind::Voter => Self::Record,

@@ -1,6 +1,6 @@
 //! A list of members that is cheap to copy and to change a little.
 //!
-//! A crash changes one member of a thousand, and everybody gets a new snapshot: what changed since
+//! A crash changes one member of a thousand, and every member gets a new snapshot: what changed since
 //! the last copy is kept beside the list, and merged into it now and then.
 
 use std::{
@@ -14,7 +14,7 @@ use super::Member;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roster {
     list: Arc<Vec<Member>>,
-    /// What differs from the list: places, and the members that stand there now.
+    /// What differs from the list: places, and the members that are there now.
     places: Vec<usize>,
     changed: Vec<Member>,
 }
@@ -31,7 +31,7 @@ impl Roster {
         }
     }
 
-    /// The names and their order; the rest of a member may be out of date.
+    /// The names and their order; the other fields of a member may be out of date.
     pub(super) fn names(&self) -> &[Member] {
         &self.list
     }
@@ -134,7 +134,7 @@ mod tests {
         );
     }
 
-    /// Whoever has more to change has it merged at once instead.
+    /// More changes than that are merged at once.
     #[test]
     fn a_few_changes_have_room_beside_the_list() {
         let name = |k| AgentId::new(&format!("a{k}")).unwrap();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since some start that only the agent's own clock knows.
 ///
-/// It may travel to be echoed; whoever echoes it makes nothing of it.
+/// It may travel to be echoed; an agent that echoes it makes nothing of it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -1,6 +1,6 @@
 //! How long to wait for what: validated durations, and presets by place.
 //!
-//! Every relation that a promise rests on is checked by the [builder](TimingsBuilder), so timings
+//! Every relation that a promise depends on is checked by the [builder](TimingsBuilder), so timings
 //! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
 //! election by time-out (Garcia-Molina 1982); those of the lease belong to the quorum mode
 //! (`elections::quorum::proof`).
@@ -25,7 +25,7 @@ const GRANULE: Duration = Duration::from_nanos(1);
 ///
 /// | preset | d | T | H | L | S, J | E | D | P | for |
 /// |---|---|---|---|---|---|---|---|---|---|
-/// | [`astra`](Self::astra) | 900 | 2,000 | – | – | – | – | – | – | the plain ASTRA rules: no failure detector, somebody must start |
+/// | [`astra`](Self::astra) | 900 | 2,000 | – | – | – | – | – | – | the plain ASTRA rules: no failure detector, an agent must be told to start |
 /// | [`default`](Self::default) | 40 | 2,000 | 180 | 900 | 80, 50 | 100 | 720 | 900 | most |
 /// | [`lan`](Self::lan) | 9 | 200 | 60 | 250 | 18, 10 | 20 | 240 | 300 | one data centre |
 /// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
@@ -120,7 +120,7 @@ impl Timings {
         self.delay_bound
     }
 
-    /// T: how long a candidate waits for those who do not answer; more than 2 d.
+    /// T: how long a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(&self) -> Duration {
         self.deadline
     }
@@ -145,13 +145,13 @@ impl Timings {
         self.round
     }
 
-    /// D: for how long an acknowledged heartbeat lets a leader believe, from the time it was sent
-    /// (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+    /// D: for how long an acknowledged heartbeat lets a leader consider itself leader, from the time
+    /// it was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
     pub const fn lease(&self) -> Duration {
         self.lease
     }
 
-    /// P: for how long a voter that acknowledged supports nobody else, from the time it did
+    /// P: for how long a voter that acknowledged supports no other agent, from the time it did
     /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
     pub const fn promise(&self) -> Duration {
         self.promise
@@ -171,18 +171,18 @@ impl Timings {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// How long a member that was told to stand back waits for the announcement: 2.5 T.
+    /// How long a candidate that got an `Ok` waits for the announcement: 2.5 T.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }
 
-    /// The longest from the silent death of a leader until all who can be reached know the next,
+    /// The longest from the silent death of a leader until all members that can be reached know the next,
     /// in the available mode, when `silent` more agents that outrank the winner are dead without
-    /// anybody knowing.
+    /// any member knowing.
     ///
     /// d + L + J + min(silent, 8) (S + J) + d while at most 8 are silent; with more of them, or
-    /// where nobody had followed the dead leader, an election with its deadline comes on top:
-    /// T + 2 d. Without a failure detector nobody notices: `None`.
+    /// where no member had followed the dead leader, an election with its deadline comes on top:
+    /// T + 2 d. Without a failure detector no member notices: `None`.
     pub fn worst_case_failover(&self, silent: u32) -> Option<Duration> {
         let detection = self.detector?.detection;
         let staggered = self
@@ -204,7 +204,7 @@ impl Timings {
     }
 
     /// The longest from a silent death, or any other silence, of a leader until another one
-    /// believes that it leads, in the quorum mode, while a majority of the voters is well and
+    /// considers itself leader, in the quorum mode, while a majority of the voters is well and
     /// `above` voters that outrank the winner are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %.

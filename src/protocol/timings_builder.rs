@@ -1,4 +1,4 @@
-//! Makes and checks durations: every relation that a promise rests on.
+//! Makes and checks durations: every relation that a promise depends on.
 //!
 //! Relations are named after their sources: T > 2 d is the condition of every election by time-out
 //! (Garcia-Molina 1982); those of the lease belong to the quorum mode.
@@ -36,7 +36,7 @@ impl TimingsBuilder {
         self
     }
 
-    /// T: how long a candidate waits for those who do not answer; more than 2 d.
+    /// T: how long a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(mut self, t: Duration) -> Self {
         self.0.deadline = t;
         self

@@ -1,11 +1,11 @@
-//! One file that is replaced as a whole, and that nobody else has open.
+//! One file that is replaced as a whole, and that no other process has open.
 //!
 //! Decided here: the order of write, sync, rename and sync of the folder, and how a file is kept
 //! exclusive although each save puts another one in its place. Everything here blocks.
 //!
 //! The lock is on the file itself, not on one beside it that would stay behind. A new file is
-//! locked *before* it gets the name, so whoever has the name is locked at every moment. Who locks
-//! a file that has just lost its name sees that it has, and tries again.
+//! locked *before* it gets the name, so the file of that name is locked at every moment. A
+//! process that locks a file which has just lost its name sees that, and tries again.
 
 use std::{
     ffi::OsString,
@@ -56,7 +56,7 @@ impl Disk {
             failed(error)
         })?;
         if let Err(error) = files.sync_folder(&folder) {
-            // It has our lock and holds nothing yet: nobody misses it.
+            // It has our lock and holds nothing yet, so no record is lost with it.
             drop(fs::remove_file(&path));
             return Err(failed(error));
         }
@@ -104,7 +104,7 @@ impl Disk {
                 });
             }
         }
-        // It was replaced each time: somebody saves.
+        // It was replaced each time: another process saves.
         Err(StoreError::InUse { path: named.into() })
     }
 
@@ -131,7 +131,7 @@ impl Disk {
     /// Puts a new file in the place of the present one. It is durable when this returns.
     ///
     /// # Errors
-    /// [`Unsaved`], which says whether the file before it is there for certain.
+    /// [`Unsaved`], which says whether the file before it is known to be there.
     pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), Unsaved> {
         let failed = |source| Unsaved::InDoubt(io_error(&self.named, source));
         if !lock::has_name(self.held.file(), &self.path).map_err(failed)? {
@@ -212,7 +212,7 @@ fn write_beside(
 fn is_beside(path: &Path, file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
     name.strip_prefix(before_chance(path).as_encoded_bytes())
-        .and_then(|rest| rest.strip_suffix(AFTER_CHANCE.as_bytes()))
+        .and_then(|ending| ending.strip_suffix(AFTER_CHANCE.as_bytes()))
         .is_some_and(|chance| {
             chance.len() == CHANCE && chance.iter().all(u8::is_ascii_alphanumeric)
         })

@@ -34,14 +34,14 @@ pub enum StoreError {
         /// What is wrong with it.
         damage: Damage,
     },
-    /// The file is somebody else's.
+    /// The file belongs to another node.
     #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
     Foreign {
         /// The path asked for.
         path: PathBuf,
-        /// Who asked.
+        /// The node that asked.
         expected: Box<StoreIdentity>,
-        /// Whose it is.
+        /// The node that it belongs to.
         found: Box<StoreIdentity>,
     },
     /// The file was written by another release.
@@ -71,7 +71,9 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file was removed or replaced while it was open. Nothing was written.
-    #[error("{path} was removed or replaced while it was open: find out by whom, then open it")]
+    #[error(
+        "{path} was removed or replaced while it was open: find out by which process, then open it"
+    )]
     Replaced {
         /// The store's path.
         path: PathBuf,
@@ -95,9 +97,9 @@ pub enum StoreError {
         "generation {latest} of an agent has the store, this is generation {by}: stop the one before, and start one agent for each store"
     )]
     Superseded {
-        /// Who asked.
+        /// The generation that asked.
         by: Generation,
-        /// Who has it.
+        /// The generation that has it.
         latest: Generation,
     },
     /// The disk, or the share of it that this user may take, is full. The record before is kept.

@@ -26,7 +26,7 @@ use crate::{
 /// Keeps the record in a file, through crashes of the process and of the host.
 ///
 /// **To create the file is to say that this node never voted.** So [`create`](Self::create) is an
-/// act of whoever sets the cluster up, once in a node's life, and [`open`](Self::open) is what a
+/// act of the operator who sets the cluster up, once for each node, and [`open`](Self::open) is what a
 /// node does at every start. Never fall back from one to the other: a node that lost its file may
 /// have voted, and has to come back under a new name.
 ///
@@ -64,7 +64,7 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct FileStore<D> {
-    /// Fair, so that saves reach the disk in their order, also when nobody waits for them.
+    /// Fair, so that saves reach the disk in their order, also when no caller waits for them.
     turn: Arc<FairMutex<()>>,
     shared: Arc<Shared<D>>,
 }
@@ -103,12 +103,12 @@ where
     }
 
     /// The store of a node that ran before. Blocks for two syncs: the record is written again, so
-    /// that it is durable for certain, and a disk that fails shows it at the start.
+    /// that it is known to be durable, and a disk that fails shows it at the start.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when there is no record of this node that could be trusted;
-    /// [`StoreError::InUse`] when somebody else has it open; [`StoreError::Full`] when there is no
+    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no
     /// room to write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Files::default())
@@ -166,7 +166,7 @@ impl<D> Shared<D>
 where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
-    /// What the disk holds for certain.
+    /// What the disk is known to hold.
     fn kept(&self) -> Result<Kept<D>, StoreError> {
         match &*lock(&self.known) {
             Known::Durable(kept) => Ok(kept.clone()),
@@ -208,7 +208,8 @@ where
                 ..kept
             })
         })?;
-        // One that began meanwhile may have loaded the record before: nothing may rest on this one.
+        // An agent that began meanwhile may have loaded the record before this one, and would not honour
+        // what this one promises: so the promise must not leave.
         self.generations.check(by)
     }
 }
@@ -222,7 +223,7 @@ where
         Ok(self.shared.generations.begin())
     }
 
-    /// No reading of the disk: nobody else writes there. A record that was on its way when its
+    /// The disk is not read: no other process writes there. A record that was on its way when its
     /// agent crashed may be missing; nothing of that step left.
     fn load(&self) -> Result<Option<D>, StoreError> {
         self.shared.kept().map(|kept| kept.record)

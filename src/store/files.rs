@@ -19,7 +19,7 @@ pub(super) struct Files {
     pub(super) witness: Option<Arc<dyn Witness>>,
 }
 
-/// Sees each call before it is made; an error of it stands for one of the call.
+/// Sees each call before it is made; an error of it takes the place of the call's.
 pub(super) trait Witness: Debug + Send + Sync {
     fn see(&self, call: Call) -> io::Result<()>;
 }
@@ -33,7 +33,7 @@ pub(super) enum Call {
     SyncFolder,
 }
 
-// What is noted and what is done stand side by side: none can be left out without the other.
+// Each call is noted where it is made: none can be left out without the other.
 impl Files {
     /// The contents are with the system.
     pub(super) fn write(&self, file: &mut NamedTempFile, text: &[u8]) -> io::Result<()> {

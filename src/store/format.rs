@@ -43,7 +43,7 @@ use super::{Damage, Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation};
 
 /// A file is never larger, and no more of one is read. There is room for a record with two lists,
-/// the voters and those who are to follow them, of 100 names each that are as long as a name may be
+/// the voters and those that are to follow them, of 100 names each that are as long as a name may be
 /// (256 bytes: 52 kB), with their epochs and a vote that is prepared. A block of a disk is the unit
 /// that is written anyway, so a small record costs what it did.
 pub(super) const MAX_LEN: usize = 65_536;
@@ -258,7 +258,7 @@ fn check(text: &[u8]) -> Result<u8, Damage> {
     if text.len() > MAX_LEN {
         return Err(Damage::TooLarge { max: MAX_LEN });
     }
-    let rest = text
+    let after = text
         .strip_prefix(BEGINNING.as_bytes())
         .ok_or(Damage::Header)?;
     let (sealed, seal) = text
@@ -267,7 +267,7 @@ fn check(text: &[u8]) -> Result<u8, Damage> {
     if *seal != *checksum_line(sealed).as_bytes() {
         return Err(Damage::Checksum);
     }
-    let digits = rest.split(|byte| *byte == b'\n').next();
+    let digits = after.split(|byte| *byte == b'\n').next();
     digits
         .and_then(|digits| str::from_utf8(digits).ok())
         .and_then(|digits| digits.parse().ok())

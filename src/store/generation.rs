@@ -1,4 +1,4 @@
-//! Which of those who have had a store may write to it.
+//! Which of the agents that have had a store may write to it.
 //!
 //! Decided here: the last one that began. An agent that hung, was given up and wakes has begun
 //! before its successor, so what it still wants to write is refused.
@@ -38,7 +38,7 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Counts who begins with a store: a field of each store, shared by its clones.
+/// Counts the agents that begin with a store: a field of each store, shared by its clones.
 ///
 /// ```
 /// use actix_bully::store::{Generations, StoreError};
@@ -60,7 +60,7 @@ impl Generations {
         Self(Arc::new(AtomicU64::new(last.0)))
     }
 
-    /// Somebody begins, and all before are refused from now on.
+    /// An agent begins with the store, and all before it are refused from now on.
     pub fn begin(&self) -> Generation {
         Generation(self.0.fetch_add(1, Ordering::AcqRel).saturating_add(1))
     }

@@ -1,4 +1,4 @@
-//! How a file is kept from everybody else, and known again.
+//! How a file is kept from all other processes, and known again.
 //!
 //! Decided here: by `flock`, which holds against other processes and within this one, and ends
 //! with the process however that ends. Where there is none, there is no store in a file.

@@ -1,4 +1,4 @@
-//! Where the record lives that must survive a crash.
+//! Where a record is kept that must survive a crash.
 //!
 //! ```text
 //!   machine ── Persist(record) ──▶ driver ── save ──▶ TermStore ──▶ MemoryStore: survives the agent
@@ -11,7 +11,7 @@
 //! [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] says what an operator has to know,
-//! `format.rs` what the file looks like, `disk.rs` how it is replaced, `generation.rs` who may write.
+//! `format.rs` what the file looks like, `disk.rs` how it is replaced, `generation.rs` which agent may write.
 
 mod disk;
 mod error;
@@ -42,8 +42,8 @@ use crate::protocol::Incarnation;
 /// A driver [begins](Self::begin), [loads](Self::load) what there is, and then saves one record at
 /// a time: it waits for a [`Saving`] before it asks for the next.
 ///
-/// A store of your own keeps [`Generations`] beside the record, and refuses in `save` who is not
-/// the latest:
+/// A store of your own keeps [`Generations`] beside the record, and refuses in `save` an
+/// agent that is not the latest:
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -80,15 +80,15 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// does not put its older record in the place of the newer one.
     ///
     /// # Errors
-    /// [`StoreError`] when the store does not work. Whoever began before is not touched then.
+    /// [`StoreError`] when the store does not work. An agent that began before may still save then.
     fn begin(&self) -> Result<Generation, StoreError>;
 
     /// The last record that was saved; `None` if none ever was, since the store was created.
-    /// Called when a life begins, on the agent's own thread: it must be quick.
+    /// Called when an incarnation begins, on the agent's own thread: it must be quick.
     ///
-    /// A machine may take `None` for "no former life of mine promised anything", as long as it
-    /// saves a record before its first promise. `Some` says that there was such a life, and what
-    /// it promised beside the record may still be relied on.
+    /// A machine may take `None` for "no former incarnation of mine promised anything", as long as it
+    /// saves a record before its first promise. `Some` says that there was one, and what it
+    /// promised beside the record may still be relied on.
     ///
     /// # Errors
     /// [`StoreError`] when there may be a record that cannot be read. The agent does not start:
@@ -107,7 +107,7 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// survive that, so such a store is for groups that end with the process as well.
     fn is_volatile(&self) -> bool;
 
-    /// Whose record this is; `None` if the store was made for nobody in particular.
+    /// The node that the record belongs to; `None` if the store was made for no particular one.
     fn identity(&self) -> Option<&StoreIdentity> {
         None
     }
@@ -140,7 +140,7 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 ///
 /// An incarnation that is made from the wall clock is earlier than the one before if the clock was
 /// set back meanwhile, and others take its holder for one that has ended. [`remember`](Self::remember)
-/// it before anybody hears of it, and begin the next one after [`last`](Self::last).
+/// it before any other node hears of it, and begin the next one after [`last`](Self::last).
 pub trait Incarnations: Debug + Send + Sync {
     /// The largest that was remembered; 0 if none ever was.
     ///

@@ -48,7 +48,7 @@ where
         self
     }
 
-    /// Who hears of `Down`, `Up` and the end. Default: nobody.
+    /// The actor that hears of `Down`, `Up` and the end. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<K>>) -> Self {
         self.parent = Some(parent);
         self
@@ -58,7 +58,7 @@ where
     /// back at once what that incarnation had published, a lock or a leadership.
     ///
     /// It runs after the last of the incarnation's code (`stopped` included, if that runs at all), and
-    /// before anything that follows: before the parent is told, before callers whose mail was queued
+    /// before anything that follows: before the parent is told, before callers whose messages were queued
     /// hear that the mailbox is closed, before `restarting`. [`Exit::Abandoned`] tells that the guardian
     /// was dropped. A restart that fails counts as an incarnation that ended: a panic in `restarting`, or
     /// in the `Drop` of a future that the former incarnation left behind, is one more call.
@@ -74,7 +74,7 @@ where
     /// Starts the actor on the current arbiter. `init` makes the first incarnation;
     /// [`Supervised::restarting`] turns it into each further one.
     ///
-    /// A panic in `init` is the caller's: nothing was started and nobody is told.
+    /// A panic in `init` is the caller's: nothing was started, and the parent is not told.
     pub fn start(self, init: impl FnOnce(&mut Context<A>) -> A) -> Addr<A> {
         let Self {
             key,

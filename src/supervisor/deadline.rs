@@ -3,7 +3,7 @@
 //! Decided here: when the runtime's timer must be touched, and when the actor's task must be woken. Not
 //! here: which of several named timers is the earliest; the actor keeps those and sets the minimum.
 //!
-//! # Who must wake whom
+//! # When a wake is needed
 //!
 //! The runtime's timer can be moved only while the actor's task is being polled, by the future made in
 //! [`Deadline::run`]. In one poll of the task actix runs `started` or the futures of `ctx.wait`, then the
@@ -15,7 +15,7 @@
 //! |---|---|
 //! | anywhere, not earlier than the armed instant | no: seen when the old one is reached |
 //! | the deadline's own callback | no: the future looks again when the callback returns |
-//! | `started`, a handler of queued mail, `ctx.wait` futures, by [`Deadline::set_in`] | no: items come later |
+//! | `started`, a handler of a queued message, `ctx.wait` futures, by [`Deadline::set_in`] | no: items come later |
 //! | an item (`run_later`, `ctx.spawn`, `ctx.notify`, streams, `ResponseActFuture`) | yes: it may come after |
 //! | outside of the actor | yes |
 //!
@@ -89,7 +89,7 @@ impl Deadline {
         }
     }
 
-    /// Moves the deadline; costs no wake in `started`, in a handler of queued mail and in futures of
+    /// Moves the deadline; costs no wake in `started`, in a handler of a queued message and in futures of
     /// `ctx.wait`, because the actor's items are polled after those. Correct with any context, be
     /// it another actor's.
     pub fn set_in<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>, at: Instant) {

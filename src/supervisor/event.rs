@@ -35,7 +35,7 @@ pub enum Supervision<K: 'static> {
         /// The backoff, from now.
         restart_in: Duration,
     },
-    /// A new incarnation has been made; its `started` comes next, then the mail that has waited.
+    /// A new incarnation has been made; its `started` comes next, then the messages that have waited.
     Up {
         /// The child's key.
         child: K,

@@ -1,7 +1,7 @@
 //! The task that runs one child, catches its panics and brings it back.
 //!
 //! Decided here: when an incarnation has ended, and the order of what follows. Not here: restart or give
-//! up (`budget.rs`), who is told what (`report.rs`).
+//! up (`budget.rs`), and what the parent is told (`report.rs`).
 
 use std::fmt;
 use std::fmt::Debug;
@@ -73,7 +73,7 @@ where
     child: Option<ContextFut<A, Context<A>>>,
     phase: Phase,
     budget: RestartBudget,
-    born: Instant,
+    started: Instant,
     restarts: u64,
     report: Report<K>,
 }
@@ -107,7 +107,7 @@ where
             child: Some(child),
             phase: Phase::Alive,
             budget: RestartBudget::new(policy),
-            born: Instant::now(),
+            started: Instant::now(),
             restarts: 0,
             report,
         }
@@ -128,7 +128,7 @@ where
             self.close();
             return self.report.finished();
         }
-        match self.budget.spend(self.born.elapsed()) {
+        match self.budget.spend(self.started.elapsed()) {
             Decision::Restart { after, left } => {
                 self.phase = Phase::Backoff(Box::pin(sleep(after)));
                 self.report.down(exit, after, left);
@@ -151,7 +151,7 @@ where
                 self.report.up(self.restarts);
             }
             Ok(false) => {
-                // Nobody holds an address any more.
+                // No address is held any more, so no message could ever arrive.
                 self.close();
                 self.report.finished();
             }
@@ -159,7 +159,7 @@ where
         }
     }
 
-    /// Drops the actor and its mailbox: whoever waits for an answer hears that it is closed.
+    /// Drops the actor and its mailbox: a caller that waits for an answer hears that it is closed.
     fn close(&mut self) {
         let child = self.child.take();
         if let Err(reason) = contain(|| drop(child)) {
@@ -167,7 +167,7 @@ where
         }
     }
 
-    /// The guardian is dropped around a living incarnation, which ends as it would in plain actix:
+    /// The guardian is dropped around an incarnation that has not ended, which then ends as it would in plain actix:
     /// `stopping` and `stopped` are called if it has been started.
     fn abandon(&mut self) {
         self.phase = Phase::Over;

@@ -1,4 +1,4 @@
-//! Supervision: an actor that panics comes back under the same address, with its mail.
+//! Supervision: an actor that panics comes back under the same address, with its queue.
 //!
 //! actix's own supervisor reacts to `ctx.stop()` only; a panic kills the actor, its address and its
 //! queue. A [`Guardian`] runs any actor so that a panic costs one message:
@@ -15,8 +15,8 @@
 //!       └─────────────▶ GaveUp ◀────────────────────────┘
 //! ```
 //!
-//! Each life between two restarts is an *incarnation*. Only what the actor rebuilds in
-//! [`Supervised::restarting`](actix::Supervised::restarting) lives on: start from an immutable
+//! The time between two restarts is an *incarnation*. Only what the actor rebuilds in
+//! [`Supervised::restarting`](actix::Supervised::restarting) survives: start from an immutable
 //! specification there (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the
 //! work in `started`, which is called again after each restart.
 //!
@@ -30,7 +30,7 @@
 //!
 //! # What you can rely on
 //!
-//! - **Address and queue.** The `Addr` stays valid through every restart. Mail that waits, or arrives
+//! - **Address and queue.** The `Addr` stays valid through every restart. A message that waits, or arrives
 //!   during the backoff, is delivered in order to the next incarnation. The message that was being
 //!   handled is gone: its caller gets `MailboxError::Closed`, and it is never delivered twice.
 //! - **A crashed incarnation is over.** None of its code runs again, `stopping` and `stopped`
@@ -48,7 +48,7 @@
 //! - A handler that never returns is not noticed, and `panic = "abort"` is refused at compile time.
 //! - A `Drop` that panics *while unwinding* aborts the process; that is Rust's rule. It takes two
 //!   values that panic in `Drop` at the same time, or one beside another panic.
-//! - The caller of the message that panics may see `Closed` before the hook has run, if it lives on another
+//! - The caller of the message that panics may see `Closed` before the hook has run, if it runs on another
 //!   thread: unwinding itself drops the reply.
 //! - Futures and timers of a crashed incarnation are not polled any more, but dropped only when the
 //!   backoff is over: callers that await a `ResponseActFuture` of it hear `Closed` then.

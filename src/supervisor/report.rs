@@ -1,7 +1,7 @@
 //! Tells what happened: first the hook, then the parent, and never nothing.
 //!
 //! Decided here: a panic in the hook changes nothing; the last word is said exactly once, by `Drop` if
-//! by nobody else; what is logged. Not here: when an incarnation ended (`guardian.rs`).
+//! nothing else said it; what is logged. Not here: when an incarnation ended (`guardian.rs`).
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::event::{Exit, Supervision};
 /// Called with the cause for each incarnation that ended.
 pub(super) type Hook = Box<dyn FnMut(&Exit) + Send>;
 
-/// A child's name and those who want to hear about it.
+/// A child's name, and the parent and the hook that are told about it.
 pub(super) struct Report<K: Clone + Debug + Send + 'static> {
     child: K,
     parent: Option<Recipient<Supervision<K>>>,

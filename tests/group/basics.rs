@@ -626,8 +626,8 @@ fn all_that_a_host_says_at_once_is_told_once_and_merged_once() {
             (first.id.as_str(), first.has_ended(Incarnation(7))),
             ("x499", true)
         );
-        let standing: Vec<_> = members.standing().map(|m| m.id.to_string()).collect();
-        assert_eq!(standing, ["a", "x000"]);
+        let eligible: Vec<_> = members.eligible().map(|m| m.id.to_string()).collect();
+        assert_eq!(eligible, ["a", "x000"]);
     });
 }
 

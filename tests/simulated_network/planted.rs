@@ -28,7 +28,7 @@ fn defects_of_agents_and_bridges_are_found() {
         (Defect::SendsBeforeRecord, test, "with a record of"),
         (Defect::ReportOfAnyRoute, test, "b knows 2 members"),
         (Defect::AnyEpochJoined, test, "counted term"),
-        (Defect::SilenceIsCertain, test, "counted refused_name"),
+        (Defect::SilenceIsConfirmed, test, "counted refused_name"),
     ];
     again::are_found("simulated_network", VARIABLE, &cases);
 }

@@ -62,7 +62,7 @@ impl Leading {
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
     wanted.filter(is_peer).or_else(|| {
-        let mut others = core.me.members.standing().map(|member| &member.id);
+        let mut others = core.me.members.eligible().map(|member| &member.id);
         others.find(|id| is_peer(id)).cloned()
     })
 }

@@ -56,7 +56,7 @@ impl Core {
     /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
-        self.cooldown.is_active(now) && self.me.members.standing().any(is_rival)
+        self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
     /// Whether this agent can be elected now, and ranks above that one.

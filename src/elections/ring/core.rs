@@ -81,7 +81,7 @@ impl Core {
 
     /// The other members that can be elected and were not silent, the highest in rank first.
     fn rivals(&self) -> impl Iterator<Item = &Member> {
-        let eligible = self.me.members.standing();
+        let eligible = self.me.members.eligible();
         eligible.filter(|m| m.id != self.me.id && !self.suspects.contains_key(&m.id))
     }
 

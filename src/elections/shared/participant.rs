@@ -125,7 +125,7 @@ impl Participant {
     /// otherwise the highest in rank that is up.
     pub(in crate::elections) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
         wanted.filter(|id| self.can_succeed(id)).or_else(|| {
-            let mut others = self.members.standing();
+            let mut others = self.members.eligible();
             others
                 .find(|member| member.id != self.id)
                 .map(|member| member.id.clone())

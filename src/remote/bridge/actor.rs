@@ -233,7 +233,7 @@ impl RemoteBridge {
                 agents.outbox.clear();
                 agents.suspect();
             }
-            PeerChange::OutOfReach if has(Defect::SilenceIsCertain) => peer.agents().suspect(),
+            PeerChange::OutOfReach if has(Defect::SilenceIsConfirmed) => peer.agents().suspect(),
             PeerChange::Up | PeerChange::Relinked | PeerChange::OutOfReach => {}
         }
         let event = match report {

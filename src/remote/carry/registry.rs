@@ -203,7 +203,7 @@ impl PeerAgents {
         for table in &self.groups {
             let suspect = |(id, known): (&AgentId, &KnownAgent)| {
                 let incarnation = known.incarnation?;
-                if has(Defect::SilenceIsCertain) {
+                if has(Defect::SilenceIsConfirmed) {
                     return Some(Update::Left(id.clone(), Some(incarnation)));
                 }
                 Some(Update::Suspect(id.clone(), incarnation))

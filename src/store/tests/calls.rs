@@ -157,6 +157,6 @@ fn a_new_store_that_is_not_durable_is_none() {
         files.fail(Some((call, ErrorKind::StorageFull)));
         assert!(create(&path, &files).expect_err("no room").is_full());
         assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
-        drop(create(&path, &Arc::default()).expect("nothing stands in the way"));
+        drop(create(&path, &Arc::default()).expect("nothing is in the way"));
     }
 }

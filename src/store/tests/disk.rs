@@ -50,8 +50,8 @@ fn a_file_that_lost_its_name_is_not_opened() {
     let mut disk = Disk::create(&path, b"old", Files::default()).expect("a new file");
     let before = fs::File::open(&path).expect("the old file");
     disk.replace(b"new").expect("replaced");
-    // The old file is free, and whoever has it open may lock it: it leads nowhere.
-    lock::lock(&path, &before).expect("nobody holds the old file");
+    // The old file is free, and a process that has it open may lock it: it has no name any more.
+    lock::lock(&path, &before).expect("the old file is free");
     assert!(!lock::has_name(&before, &path).expect("the file is there"));
     drop(disk);
     let disk = Disk::open(&path, Files::default()).expect("free now");

@@ -280,7 +280,7 @@ fn the_file_of_another_node_is_foreign_whatever_its_record() {
         identity("production", "jobs", "api-2"),
     ] {
         let theirs = encode(&found, Some(&vec![1, 2, 3])).expect("it is small");
-        let refused = read(&theirs).expect_err("somebody else's");
+        let refused = read(&theirs).expect_err("another node's");
         assert_eq!(
             refused.to_string(),
             format!(
