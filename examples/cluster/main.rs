@@ -4,7 +4,7 @@
 //! $ cargo run --example cluster
 //! ```
 //!
-//! Expected output: a line for each election, with its time and its messages, and who follows whom
+//! Expected output: a line for each election, with its time and its messages, and the leader of each agent
 //! at the beginning, during a partition, and in the end; see `examples/expected/cluster.txt`.
 //!
 //! The clock is virtual: waiting takes no time, and each run is the same. Try next:
@@ -18,11 +18,12 @@
 //! $ cargo run --example cluster -- --protocol reorganization
 //! $ cargo run --example cluster -- --mermaid story.md
 //! $ cargo run --example cluster -- --protocol ballot
+//! $ cargo run --example cluster -- --protocol quorum
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` is what you see,
-//! `protocol.rs` names the elections.
+//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` shows them, `protocol.rs`
+//! names the elections.
 
 mod args;
 mod json;
@@ -54,9 +55,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells the story, or runs what was asked for.
+/// Tells the story, or runs the commands that were given.
 async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Wrong> {
-    // What cannot be read is refused before anything runs.
+    // A script that cannot be read is refused before anything runs.
     let script = args.script.as_deref().map(str::parse).transpose()?;
     let mut session = Session::begin(args, cluster).await?;
     let outcome = match script {

@@ -65,7 +65,7 @@ impl Screen {
         let Election { what, settled, .. } = election;
         let leaders: Vec<&str> = settled.leaders().map(AgentId::as_str).collect();
         let leaders = if leaders.is_empty() {
-            String::from("nobody")
+            String::from("none")
         } else {
             leaders.join(" | ")
         };
@@ -148,7 +148,7 @@ fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
     format!("{what:<44}  {leaders:<19}  {took:>9}  {messages:>8}")
 }
 
-/// Neighbours to whom the same applies, a line for each group.
+/// Neighbours with the same status, a line for each group.
 fn groups(status: &ClusterStatus) -> Vec<String> {
     let of = |agent: &AgentStatus| {
         let leader = agent.leader.as_ref().map(|leader| leader.id.clone());

@@ -12,7 +12,7 @@ use std::{
 use actix_bully::{
     protocol,
     testkit::{
-        cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Script},
+        cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Condition, Script},
         faults::Conditions,
     },
 };
@@ -29,6 +29,8 @@ pub(crate) type Wrong = Box<dyn Error>;
 pub(crate) struct Session<E: protocol::Election> {
     cluster: Cluster<E>,
     screen: Screen,
+    /// Whether agents have to be told to campaign.
+    awaits_campaign: bool,
 }
 
 impl<E: protocol::Election> Session<E> {
@@ -36,11 +38,7 @@ impl<E: protocol::Election> Session<E> {
     pub(crate) async fn begin(args: &Args, cluster: ClusterBuilder<E>) -> Result<Self, Wrong> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(3));
         let network = Conditions::builder().delay(shortest..=longest).build()?;
-        let cluster = cluster
-            .agents(args.agents)
-            .seed(args.seed)
-            .network(network)
-            .start()?;
+        let cluster = cluster.seed(args.seed).network(network).start()?;
         let mut screen = Screen::new(args.json);
         screen.head(args);
         let s = if args.agents == 1 { "" } else { "s" };
@@ -49,7 +47,12 @@ impl<E: protocol::Election> Session<E> {
             args.agents,
             if s.is_empty() { "s" } else { "" }
         );
-        let mut session = Self { cluster, screen };
+        let mut session = Self {
+            cluster,
+            screen,
+            awaits_campaign: args.protocol.awaits_campaign(),
+        };
+        session.tell_to_campaign().await?;
         session.settle(&what).await?;
         Ok(session)
     }
@@ -57,7 +60,25 @@ impl<E: protocol::Election> Session<E> {
     /// Does something, and shows the election that follows.
     pub(crate) async fn act(&mut self, what: &str, command: Command) -> Result<(), Wrong> {
         self.cluster.run(command).await?;
+        self.tell_to_campaign().await?;
         Ok(self.settle(what).await?)
+    }
+
+    /// Tells every agent that is up, where none begins by itself.
+    async fn tell_to_campaign(&mut self) -> Result<(), ClusterError> {
+        if !self.awaits_campaign {
+            return Ok(());
+        }
+        let status = self.cluster.status();
+        let up = status
+            .agents()
+            .iter()
+            .filter(|agent| agent.condition == Condition::Up);
+        for agent in up {
+            let command = Command::Campaign(agent.name.clone());
+            self.cluster.run(command).await?;
+        }
+        Ok(())
     }
 
     async fn settle(&mut self, what: &str) -> Result<(), ClusterError> {
@@ -86,7 +107,7 @@ impl<E: protocol::Election> Session<E> {
         Ok(())
     }
 
-    /// Runs what is typed; what fails is said, and forgotten.
+    /// Runs the lines that are typed; an error is shown, and the next line is read.
     pub(crate) async fn interact(&mut self, real_time: bool) -> Result<(), Wrong> {
         let prompts = io::stdin().is_terminal();
         let mut lines = if real_time {
