@@ -10,7 +10,7 @@ use actix_bully::{
     },
 };
 
-/// One thing that can happen to five agents, of which e is the most important.
+/// One thing that can happen to five agents, of which e has the highest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Start,
@@ -85,18 +85,18 @@ impl Case {
     pub(crate) const fn what(self) -> &'static str {
         match self {
             Self::Start => "five agents start",
-            Self::Crash => "the leader crashes, and nobody is told",
-            Self::TwoCrash => "the leader and the next in line crash",
+            Self::Crash => "the leader crashes, and no agent is told",
+            Self::TwoCrash => "the leader and the next in rank crash",
             Self::Recovery => "a crashed leader comes back",
             Self::HandOver => "the leader steps down",
             Self::Flapping => "the leader is cut off for 0.3 s every second",
             Self::Loss => "15 % of all messages are lost",
             Self::Split => "full partition: the leader and one more, against three",
-            Self::Deaf => "one-way: the leader is heard, and hears nobody",
-            Self::Mute => "one-way: the leader hears all, and nobody hears it",
-            Self::DeafFollower => "one-way: the next in line is heard, and hears nobody",
+            Self::Deaf => "one-way: the leader is heard, and hears no agent",
+            Self::Mute => "one-way: the leader hears all, and no agent hears it",
+            Self::DeafFollower => "one-way: the next in rank is heard, and hears no agent",
             Self::Chain => "each reaches its neighbours only",
-            Self::Star => "all reach only the least important",
+            Self::Star => "all reach only the lowest in rank",
             Self::Shattered => "quorum loss: two, two and one",
             Self::Random => "random crashes and cuts",
         }
@@ -146,8 +146,8 @@ impl Case {
             }
             Self::Split => {
                 let with: Vec<&AgentId> = others().take(1).chain([leader]).collect();
-                let rest: Vec<&AgentId> = others().skip(1).collect();
-                world.partition([with, rest]);
+                let apart: Vec<&AgentId> = others().skip(1).collect();
+                world.partition([with, apart]);
             }
             Self::Deaf => {
                 for other in others() {
@@ -198,8 +198,8 @@ pub(crate) fn delays() -> std::ops::RangeInclusive<Duration> {
     Duration::from_millis(1)..=Duration::from_millis(20)
 }
 
-fn drop_off<'a, E: Election>(world: &mut World<E>, who: impl IntoIterator<Item = &'a AgentId>) {
-    for agent in who {
+fn drop_off<'a, E: Election>(world: &mut World<E>, agents: impl IntoIterator<Item = &'a AgentId>) {
+    for agent in agents {
         world.crash(agent);
     }
 }

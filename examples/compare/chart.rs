@@ -1,7 +1,7 @@
 //! All cases as a picture: a panel for each, in it a bar for each election.
 //!
 //! What is over at once has bars of the time until all agree. What lasts has bars of that time, in
-//! which two or more led, one, or nobody.
+//! which two or more led, one, or none.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ const TOP: f64 = 46.0;
 const HEAD: f64 = 34.0;
 const ONE: Color = Color("#4e79a7", "one leads; or: until all agree");
 const TWO: Color = Color("#e15759", "two or more lead");
-const NONE: Color = Color("#cfcfcf", "nobody leads");
+const NONE: Color = Color("#cfcfcf", "no agent leads");
 
 /// How it is filled, and what that means.
 struct Color(&'static str, &'static str);
@@ -49,7 +49,7 @@ pub(crate) fn svg(rows: &[Row]) -> String {
 fn legend(out: &mut String) {
     let _infallible = writeln!(
         out,
-        "<text x=\"660\" y=\"28\">In words: the most at once; how long two or more led, or nobody.\
+        "<text x=\"660\" y=\"28\">In words: the most at once; how long two or more led, or none.\
          </text>"
     );
     for (at, Color(fill, meaning)) in [ONE, TWO, NONE].into_iter().enumerate() {
@@ -79,7 +79,7 @@ fn panel(out: &mut String, bars: &[Row], left: f64, top: f64) {
     *out += "</g>\n";
 }
 
-/// A line of a panel: who, the bar, and what it says in words.
+/// A line of a panel: the election, the bar, and what it says in words.
 fn bar(out: &mut String, row: &Row, most: f64, left: f64, top: f64) {
     let name = escaped(&format!("{} ({})", row.protocol, row.source));
     let base = top + 12.5;
@@ -122,8 +122,8 @@ fn words(row: &Row) -> String {
 
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for next in text.chars() {
+        match next {
             '&' => out += "&amp;",
             '<' => out += "&lt;",
             '>' => out += "&gt;",

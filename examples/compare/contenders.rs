@@ -34,7 +34,7 @@ pub(crate) trait Contender {
 
     /// What a message that is repeated anyway says, but for its number. If that is not what was
     /// said to the same agent before, it is news, and may lead to something; `None`: it never does.
-    fn news(_message: &<Self::Election as Election>::Message) -> Option<String> {
+    fn says(_message: &<Self::Election as Election>::Message) -> Option<String> {
         None
     }
 
@@ -201,7 +201,7 @@ impl Contender for Gossip {
     }
 
     /// All its messages are gossip; an agent that changed its mind says so in the next one.
-    fn news(message: &BallotMessage) -> Option<String> {
+    fn says(message: &BallotMessage) -> Option<String> {
         if let BallotMessage::HeartbeatRequest(asked) = message {
             Some(format!("{:?} {:?}", asked.max, asked.standing))
         } else if let BallotMessage::HeartbeatReply(reply) = message {

@@ -9,12 +9,12 @@
 //!
 //! Expected output: a block for each thing that happens, a line for each election.
 //!
-//! Five agents, delays of 1 to 20 ms, each election with its default timings; nobody is told of
+//! Five agents, delays of 1 to 20 ms, each election with its default timings; no agent is told of
 //! a crash, so each has to find out for itself. Virtual time: the same seeds give the same table.
 //!
 //! `--overview` prints a line for each case instead; the README shows it, with a Raft beside ours.
 //!
-//! Read on: `contenders.rs` is who takes part, `cases.rs` what happens, `watch.rs` what is measured,
+//! Read on: `contenders.rs` has the elections, `cases.rs` what happens, `watch.rs` what is measured,
 //! `meter.rs` how. `benches/peers` runs the same with a Raft beside them.
 
 mod cases;

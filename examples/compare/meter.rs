@@ -29,7 +29,7 @@ pub(crate) struct Metering<C, M> {
     /// How many bytes a message takes.
     pub(crate) size: fn(&M) -> usize,
     /// What a repeated message says, if it may lead to something.
-    pub(crate) news: fn(&M) -> Option<String>,
+    pub(crate) says: fn(&M) -> Option<String>,
     pub(crate) meter: Meter,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Metered<E: Election> {
     /// The deepest message heard since the meter was restarted.
     depth: u32,
     epoch: u64,
-    /// The last news of each kind for each of the others.
+    /// The last statement of each kind for each of the others.
     told: BTreeMap<(Vec<AgentId>, &'static str), String>,
     said: EffectsOf<E>,
 }
@@ -167,7 +167,7 @@ impl<E: Election> Metered<E> {
 impl<E: Election> Metered<E> {
     /// Whether they have not been told the same before.
     fn is_news(&mut self, to: &To, message: &E::Message) -> bool {
-        let Some(says) = (self.metering.news)(message) else {
+        let Some(says) = (self.metering.says)(message) else {
             return false;
         };
         let receivers = match to {
@@ -200,10 +200,10 @@ impl<E: Election> Election for Metered<E> {
 
     fn requirements(
         config: &Self::Config,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
-        E::requirements(&config.config, who, kind)
+        E::requirements(&config.config, agent, kind)
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

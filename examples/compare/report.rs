@@ -29,7 +29,7 @@ pub(crate) struct Row {
     pub(crate) agreed_ms_most: Option<f64>,
     /// In how many of a hundred seeds they agreed.
     pub(crate) agreed_percent: f64,
-    /// In how many they agreed on the most important one.
+    /// In how many they agreed on the highest in rank.
     pub(crate) highest_percent: f64,
     /// Messages until then; while it lasts, a second.
     pub(crate) messages: f64,

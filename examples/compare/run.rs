@@ -53,7 +53,7 @@ pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
-            // Nobody is left to be told if even this fails.
+            // There is nowhere left to report that even this fails.
             drop(writeln!(stderr(), "compare: {wrong}"));
             ExitCode::from(2)
         }

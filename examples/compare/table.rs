@@ -63,7 +63,7 @@ pub(crate) fn overview(rows: &[Row]) -> String {
     let lasting: Vec<Row> = lasting.cloned().collect();
     if !lasting.is_empty() {
         out +=
-            "**Leaders at once while it lasts**: the most; how long two or more led, or nobody\n\n";
+            "**Leaders at once while it lasts**: the most; how long two or more led, or none\n\n";
         at_a_glance(&mut out, &lasting, |row| String::from(row.case), meanwhile);
     }
     out + OVERVIEW
@@ -92,7 +92,7 @@ const LEGEND: &str = "\
 agreed, longest: until all follow one leader (median, most); from its end if it lasts. messages,\n\
 bytes: until then; a second while it lasts. rounds: messages that led to each other; heartbeats lead\n\
 to nothing, gossip only if it says something new. leaders: the most at once. two for, none for: how\n\
-long two or more led, or nobody. elected: leaderships that began while it lasted. source: whose\n\
+long two or more led, or none. elected: leaderships that began while it lasted. source: whose\n\
 rules.\n";
 
 fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
@@ -119,9 +119,9 @@ pub(crate) fn agreed(row: &Row) -> String {
 /// How many lead while it lasts.
 pub(crate) fn meanwhile(row: &Row) -> String {
     let mut out = row.leaders_most.to_string();
-    for (ms, who) in [(row.contested_ms, "two"), (row.vacant_ms, "none")] {
+    for (ms, count) in [(row.contested_ms, "two"), (row.vacant_ms, "none")] {
         if ms > 0.0 {
-            let _infallible = write!(out, ", {who} {}", time(ms));
+            let _infallible = write!(out, ", {count} {}", time(ms));
         }
     }
     out

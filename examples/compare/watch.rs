@@ -23,7 +23,7 @@ pub(crate) struct Measure {
     /// How long until all agreed, from the event or, if it lasts, from its healing; `None` if they
     /// never did.
     pub(crate) agreed: Option<Duration>,
-    /// Whether it is the most important one that they agreed on.
+    /// Whether they agreed on the highest in rank.
     pub(crate) highest: bool,
     /// Messages until then; or, while it lasts, a second.
     pub(crate) messages: f64,
@@ -31,18 +31,18 @@ pub(crate) struct Measure {
     pub(crate) bytes: f64,
     /// The most messages that led to each other until then.
     pub(crate) rounds: u32,
-    /// The most agents that believed at one time that they lead.
+    /// The most agents that considered themselves leader at one time.
     pub(crate) leaders: usize,
     /// How long two or more did.
     pub(crate) contested: Duration,
-    /// How long nobody did.
+    /// How long none did.
     pub(crate) vacant: Duration,
     /// How many leaderships began.
     pub(crate) elections: usize,
 }
 
-/// Nobody needs longer to agree.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// No election needs longer to agree.
+const LIMIT: Duration = Duration::from_secs(60);
 /// Agreement is one that lasts so long.
 const LASTS: Duration = Duration::from_secs(3);
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -117,7 +117,7 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
     let metering = Metering {
         config: C::config(&voters, seed),
         size: C::size,
-        news: C::news,
+        says: C::says,
         meter: meter.clone(),
     };
     let agents = voters.iter().zip(1_u32..).map(|(id, score)| {
@@ -134,7 +134,7 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .build()
 }
 
-/// Who is to lead, as a rule.
+/// The agent that is to lead, as a rule.
 #[expect(clippy::expect_used, reason = "a valid name")]
 fn highest() -> AgentId {
     AgentId::new("e").expect("valid")
@@ -147,7 +147,7 @@ fn calm() -> Conditions {
         .unwrap_or_default()
 }
 
-/// What a user has to do where nobody notices that a leader is gone: everybody is asked to hold an
+/// What a user has to do where no agent notices that a leader is gone: every agent is told to hold an
 /// election.
 fn ask<C: Contender>(world: &mut Metric<C>) {
     if C::ASKED {
@@ -164,7 +164,7 @@ fn agreement<C: Contender>(
     began: Option<Time>,
 ) -> (Option<(Time, AgentId)>, Measure) {
     let mut watch = Watch::new(began.unwrap_or_else(|| world.now()));
-    let end = world.now().after(PATIENCE);
+    let end = world.now().after(LIMIT);
     // Perhaps nothing has to be mended.
     let mut agreed = world
         .agreed()
@@ -182,7 +182,7 @@ fn agreement<C: Contender>(
             break;
         }
     }
-    // Who breaks the driver's contract cannot be compared.
+    // An election that breaks the driver's contract cannot be compared.
     assert_eq!(world.violation(), None);
     let Some((at, with, mut measure)) = agreed else {
         return (None, watch.measure);

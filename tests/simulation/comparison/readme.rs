@@ -1,19 +1,19 @@
-//! The README's section says what the program prints.
+//! The page `examples/COMPARISON.md` says what the program prints.
 //!
 //! Its blocks are printed with a Raft beside ours: all of it is compared by `.ci/run peers`. Here
 //! are its lines of our own elections, measured again where that is quick.
 
 use crate::comparison::{cases::Case, contenders::ALL, output::tables, printed};
 
-const README: &str = include_str!("../../../README.md");
+const PAGE: &str = include_str!("../../../examples/COMPARISON.md");
 
 /// The block that is printed with these arguments.
 fn block(args: &str) -> &'static str {
     let begin = format!("<!-- compare: {args} -->\n");
-    let (_, rest) = README
+    let (_, after) = PAGE
         .split_once(&begin)
         .unwrap_or_else(|| panic!("no {begin}"));
-    let (block, _) = rest.split_once("<!-- end of compare -->").unwrap();
+    let (block, _) = after.split_once("<!-- end of compare -->").unwrap();
     block
 }
 

@@ -1,6 +1,6 @@
 //! The 1982 protocol exactly as the notes known as *Bully* have it, faults and all.
 //!
-//! Nodes have ids 1 to n; the importance of an agent is its id. The notes know a recovery of nobody
+//! Nodes have ids 1 to n; the score of an agent is its id. The notes know a recovery of no node
 //! ("a scenario where the failure node won't be recovered").
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -192,7 +192,7 @@ impl Election for Noted {
         }
     }
 
-    /// Nobody ever leads: the notes end before the work begins.
+    /// No node ever leads: the notes end before the work begins.
     fn view(&self, _: Time) -> View {
         View {
             role: Role::Follower,

@@ -37,7 +37,7 @@ const PROMISES: [(&str, [Promise; 3]); 6] = [
                 leaders::available_within_the_delay_bound,
             ),
             promise(
-                "the same, while deadline > 2 × delay and nobody pauses",
+                "the same, while deadline > 2 × delay and no agent pauses",
                 leaders::astra_within_the_delay_bound,
             ),
             promise("one", leaders::quorum_within_the_delay_bound),
@@ -131,7 +131,7 @@ const WORDS: [(&str, [&str; 3]); 3] = [
     (
         "token",
         [
-            "an epoch: tells old news from new",
+            "an epoch: tells an old announcement from a new one",
             "none: terms order nothing",
             "a fence: safe to compare at a database",
         ],
@@ -140,7 +140,7 @@ const WORDS: [(&str, [&str; 3]); 3] = [
         "needs",
         [
             "deadline > 2 × delay bound",
-            "deadline > 2 × delay bound, and somebody who starts",
+            "deadline > 2 × delay bound, and an agent that is told to campaign",
             "a majority of voters, a store for the vote, a clock that counts a suspended host",
         ],
     ),
