@@ -1,7 +1,8 @@
 //! Keeps the layers apart: reads `src/` and fails, with file and line, where an import points the
 //! wrong way.
 //!
-//! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`.
+//! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
+//! new message, timer or preset has to touch: `touches.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -14,6 +15,8 @@ use mentions::{Mention, mentions};
 mod loops;
 #[path = "layering/mentions.rs"]
 mod mentions;
+#[path = "layering/touches.rs"]
+mod touches;
 
 /// A folder of `src/`, and the layers of ours that it may know.
 const LAYERS: &[(&str, &str)] = &[

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files of a machine: which methods stand in each, and which it calls on its own object.
+/// The files of a machine: which methods are in each, and which it calls on its own object.
 #[derive(Debug, Default)]
 pub(crate) struct Calls<'a> {
     homes: BTreeMap<&'a str, BTreeSet<&'a str>>,

@@ -66,7 +66,7 @@
 //! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
 //! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
 //! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |
-//! | `TimedOut` | `Detect`: as its end | `Campaign`: announce or ask | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
+//! | `TimedOut` | `Detect`: as its end; `Cooldown`: ask a leader below | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
 //! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
 //! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |

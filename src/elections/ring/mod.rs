@@ -100,10 +100,10 @@
 //! | `Coordinator`, newer | follows, passes it on | the same; its election is over, unless for a later term | gives way, follows |
 //! | … its own, home | − | leads | goes on, in the higher term |
 //! | … older | − | − | − |
-//! | an acknowledgement or probe that knows a later leader | merges | waits for it, if its own election is too old | merges |
+//! | `HopAck` or `Probe` that knows a later leader | merges | waits for it, if its own election is too old | merges |
 //! | `Answer` with another leader | merges | − | merges |
 //! | leader's end in `Members` | begins by rank | forgets the leader | − |
-//! | `TimedOut` | `Slot`: begins; `Silence`: as the leader's end | `Token`: begins by rank; `Hop`: tries the next member | `Heartbeat`, `Silence`, `Drain`; `Token`: begins, if its own announcement is lost |
+//! | `TimedOut` | `Slot`: begins; `Silence`: as the leader's end; `Cooldown`: begins by rank; in every role `Probe`: asks the skipped members | `Token`: begins by rank; `Hop`: tries the next member | `Heartbeat`, `Silence`, `Drain`; `Token`: begins, if its own announcement is lost |
 //! | `Campaign` | begins | − | sends a heartbeat |
 //! | `SetScore` | above the leader: begins by rank | − | sends a heartbeat; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | drains; nominates the successor |

@@ -12,5 +12,6 @@ mod epochs;
 mod faults;
 mod kit;
 mod lives;
+mod losses;
 #[cfg(feature = "planted")]
 mod mutants;

@@ -1,0 +1,98 @@
+//! Scenario 22: one message of each kind is lost, each time another one. No rule is broken, and the highest
+//! voter that is up leads in the end.
+
+use actix_bully::testkit::{
+    sim::{Watched, World},
+    trace::Trace,
+};
+
+use crate::{
+    losses::{Losses, Scene, all_were_lost},
+    quorum::kit::{AFTER, Group, Net, ms},
+};
+
+/// But for `nack`: a leader meets a voter of a higher term only after several other losses, as in chaos.
+const KINDS: [&str; 10] = [
+    "elect",
+    "ok",
+    "yield",
+    "claim",
+    "claim_reply",
+    "elected",
+    "heartbeat",
+    "ack",
+    "takeover",
+    "resign",
+];
+
+fn start(seed: u64) -> World<Watched> {
+    let (builder, scenario) = Group::of(4).builder(seed);
+    let builder = builder.trace(Trace::new().with_repeated());
+    Net::new(builder.build(), scenario).world
+}
+
+fn led(seed: u64) -> World<Watched> {
+    let mut world = start(seed);
+    leads(&mut world, "d");
+    world.run_for(ms(seed * 7));
+    world
+}
+
+fn led_by_the_next(seed: u64) -> World<Watched> {
+    let mut world = led(seed);
+    world.crash("d");
+    leads(&mut world, "c");
+    world
+}
+
+/// The lowest two ask first, and the others object.
+fn low_ones_begin(world: &mut World<Watched>) {
+    world.campaign("a");
+    world.campaign("b");
+}
+
+fn top_crashes(world: &mut World<Watched>) {
+    world.crash("d");
+}
+
+fn top_returns(world: &mut World<Watched>) {
+    world.restart("d");
+}
+
+fn top_steps_down(world: &mut World<Watched>) {
+    world.step_down("d", None);
+}
+
+/// And it lasts: after the cool-down of one that stepped down, and the grace period of another.
+#[track_caller]
+fn leads(world: &mut World<Watched>, name: &str) {
+    let led = |world: &World<Watched>| {
+        let agreed = world.agreed().map(|leader| leader.id);
+        agreed.is_some_and(|leader| leader == name) && world.believers() == [name]
+    };
+    let ends = world.run_until(led, ms(20_000));
+    world.run_for(ms(2 * AFTER));
+    assert_eq!(world.violation(), None, "{}", world.trace().to_text());
+    assert!(ends && led(world), "{}", world.trace().to_text());
+}
+
+#[test]
+fn s22_one_message_of_each_kind_is_lost() {
+    let scene = Scene::lasting(ms(2_000));
+    let scenes = [
+        scene(start, |_| {}, "d"),
+        scene(start, low_ones_begin, "d"),
+        scene(led, |_| {}, "d"),
+        scene(led, top_crashes, "c"),
+        scene(led_by_the_next, top_returns, "d"),
+        scene(led, top_steps_down, "d"),
+    ];
+    let mut lost = Losses::new();
+    for seed in 0..5 {
+        for scene in &scenes {
+            scene.lose_each(seed, &KINDS, 8, leads, &mut lost);
+        }
+    }
+    println!("{lost:?}");
+    all_were_lost(&KINDS, &lost);
+}

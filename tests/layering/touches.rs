@@ -1,0 +1,439 @@
+//! What a new message, timer, field of the view, preset, planted defect or package has to touch. Each test
+//! fails with the list of the places that do not know it yet.
+//!
+//! Decided here: the places that no compiler asks for, since they are tables, lists and generators. What a
+//! `match` decides is not here: those are exhaustive. `CONTRIBUTING.md` says the same in words.
+//!
+//! Sources are read as text: an item is named where its name stands as a whole word.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::rust_files;
+
+/// The messages of one family of elections, and the places that name each of them.
+struct Messages {
+    /// The enum, and the file that defines it.
+    all: &'static str,
+    defined: &'static str,
+    /// Their pages: the table of roles and inputs of one of them has a row for the message.
+    pages: &'static [&'static str],
+    /// Files that list all messages: their bytes, the generators of fuzzing.
+    listed: &'static [&'static str],
+    /// The folders or files of their loss suites, each with a list `KINDS`.
+    lost: &'static [&'static str],
+    /// Kinds that no suite loses, and why.
+    spared: &'static [(&'static str, &'static str)],
+}
+
+const MESSAGES: &[Messages] = &[
+    Messages {
+        all: "BullyMessage",
+        defined: "src/elections/message.rs",
+        pages: &["bully", "astra", "quorum"],
+        listed: &["src/remote/wire/tests/payload.rs", "fuzz/src/core.rs"],
+        lost: &["tests/elections/seeds", "tests/elections/quorum"],
+        spared: &[(
+            "nack",
+            "a leader meets a voter of a higher term only after several other losses: chaos has them",
+        )],
+    },
+    Messages {
+        all: "RingMessage",
+        defined: "src/elections/ring/message.rs",
+        pages: &["ring"],
+        listed: &["tests/elections/ring/bytes.rs"],
+        lost: &["tests/elections/ring"],
+        spared: &[],
+    },
+    Messages {
+        all: "ReorganizationMessage",
+        defined: "src/elections/reorganization/message.rs",
+        pages: &["reorganization"],
+        listed: &["tests/elections/paper/messages.rs"],
+        lost: &["tests/elections/seeds/reorganization"],
+        spared: &[],
+    },
+    Messages {
+        all: "InvitationMessage",
+        defined: "src/elections/invitation/message.rs",
+        pages: &["invitation"],
+        listed: &["tests/elections/paper/messages.rs"],
+        lost: &["tests/elections/seeds/invitation"],
+        spared: &[],
+    },
+    Messages {
+        all: "BallotMessage",
+        defined: "src/elections/ballot/message.rs",
+        pages: &["ballot"],
+        listed: &["src/elections/ballot/tests"],
+        lost: &["tests/elections/ballot"],
+        spared: &[(
+            "nack",
+            "it repairs a lost disk, which no scene of the suite has: a unit test sends it",
+        )],
+    },
+];
+
+#[test]
+fn a_message_is_in_every_list_of_messages() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    for family in MESSAGES {
+        let source = read(family.defined);
+        let arms = arms(&source, family.all);
+        assert!(!arms.is_empty(), "no messages in {}", family.defined);
+        for (name, arm) in arms {
+            let message = format!("{}::{name}", family.all);
+            let pages: Vec<_> = family.pages.iter().map(|page| page_of(page)).collect();
+            if !pages.iter().any(|page| has_word(&rows(&read(page)), name)) {
+                missing.add(
+                    &message,
+                    format!("the table of roles and inputs of {pages:?}"),
+                );
+            }
+            for file in family.listed {
+                if !has_word(&all_of(file), name) {
+                    missing.add(&message, (*file).to_owned());
+                }
+            }
+            let lost: BTreeSet<String> = family.lost.iter().flat_map(|at| lost_in(at)).collect();
+            for kind in kinds(&source, arm) {
+                let is_spared = family.spared.iter().any(|(spared, _)| *spared == kind);
+                if is_spared == lost.contains(&kind) {
+                    let list = if is_spared {
+                        "`spared`, of this file"
+                    } else {
+                        "a `KINDS`"
+                    };
+                    missing.add(
+                        &format!("{message}, \"{kind}\""),
+                        format!("{list}: {:?}", family.lost),
+                    );
+                }
+            }
+        }
+    }
+    missing.report();
+}
+
+/// The file that defines timers, and the pages and unit tests of the machines that set them.
+const TIMERS: &[(&str, &[&str])] = &[
+    ("src/elections/timer.rs", &["bully", "astra", "quorum"]),
+    ("src/elections/ring/state.rs", &["ring"]),
+    ("src/elections/ballot/mod.rs", &["ballot"]),
+    ("src/elections/reorganization/mod.rs", &["reorganization"]),
+    ("src/elections/invitation/mod.rs", &["invitation"]),
+];
+
+#[test]
+fn a_timer_is_in_its_machines_table_and_unit_tests() {
+    let mut missing = Missing::default();
+    for (defined, machines) in TIMERS {
+        let timers = variants(&read(defined), "Timer {");
+        assert!(!timers.is_empty(), "no timers in {defined}");
+        let pages: String = machines
+            .iter()
+            .map(|machine| rows(&read(&page_of(machine))))
+            .collect();
+        let due: Vec<_> = pages
+            .lines()
+            .filter(|row| row.contains("`TimedOut`"))
+            .collect();
+        let folders = machines
+            .iter()
+            .map(|machine| format!("src/elections/{machine}/tests"));
+        let tests: String = folders.map(|folder| all_of(&folder)).collect();
+        for timer in timers {
+            let name = format!("{defined}: {timer}");
+            if !due.iter().any(|row| has_word(row, &timer)) {
+                missing.add(
+                    &name,
+                    format!("the row `TimedOut` of the page of {machines:?}"),
+                );
+            }
+            if !has_word(&tests, &timer) {
+                missing.add(&name, format!("the unit tests of {machines:?}"));
+            }
+        }
+    }
+    missing.report();
+}
+
+/// Where each field of a view has to be used: an agent publishes it, the simulator holds it to its rules
+/// or shows it, and fuzzing compares it with the events.
+const VIEWS: &[&str] = &["src/agent", "src/testkit/sim", "fuzz/src"];
+
+#[test]
+fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let source = read("src/protocol/view.rs");
+    let (_, rest) = source.split_once("pub struct View {").expect("a view");
+    let (fields, _) = rest.split_once("\n}").expect("its end");
+    let fields = fields
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub "));
+    for field in fields.filter_map(|field| Some(field.split_once(':')?.0)) {
+        for folder in VIEWS {
+            if !has_word(&all_of(folder), field) {
+                missing.add(&format!("View::{field}"), (*folder).to_owned());
+            }
+        }
+    }
+    missing.report();
+}
+
+/// Where each preset has to be: its own table, the test that it is valid, what it costs, and the tools
+/// that offer presets. Of these the last two leave out some, and say why in their words.
+const PRESETS: &[(&str, &[&str])] = &[
+    ("src/protocol/timings.rs", &[]),
+    ("benches/failover.rs", &["astra"]), // no failure detector, so no bound
+    ("examples/simulate/history.rs", &["astra"]), // drawn with its own election only
+    ("examples/node/args.rs", &["astra", "in_process"]), // between hosts
+];
+
+#[test]
+fn a_preset_is_offered_and_measured() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let source = read("src/protocol/timings.rs");
+    let made = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub const fn "));
+    let named = made.filter_map(|line| Some(line.strip_suffix("() -> Self {")?.to_owned()));
+    let presets: Vec<String> = named.chain(["default".to_owned()]).collect();
+    for preset in &presets {
+        if !source.contains(&format!("| [`{preset}`](Self::{preset}) |")) {
+            missing.add(preset, "the table of `Timings`".to_owned());
+        }
+        for (file, without) in PRESETS {
+            let calls = read(file).contains(&format!("Timings::{preset}()"));
+            if calls == without.contains(&preset.as_str()) {
+                missing.add(preset, (*file).to_owned());
+            }
+        }
+    }
+    missing.report();
+}
+
+#[test]
+fn a_planted_defect_is_found_by_a_test_that_exists() {
+    let mut missing = Missing::default();
+    let readme = read("tests/README.md");
+    let defects = variants(&read("src/planted.rs"), "enum Defect {");
+    for defect in &defects {
+        if !readme.contains(&format!("| `{defect}` | ")) {
+            missing.add(
+                defect,
+                "the table of planted defects in tests/README.md".to_owned(),
+            );
+        }
+    }
+    let found_by = |row: &str| {
+        let (binary, test) = row.strip_suffix("` |")?.rsplit_once("`: `")?;
+        Some((binary.rsplit_once('`')?.1.to_owned(), test.to_owned()))
+    };
+    for (binary, test) in readme.lines().filter_map(found_by) {
+        let folder = match binary.as_str() {
+            "lib" => "src".to_owned(),
+            other => format!("tests/{other}"),
+        };
+        let name = test.rsplit("::").next().unwrap_or_default();
+        if !has_word(&all_of(&folder), name) {
+            missing.add(
+                &test,
+                format!("{folder}: tests/README.md says that it is there"),
+            );
+        }
+    }
+    missing.report();
+}
+
+#[test]
+fn a_package_is_a_member_of_the_workspace_and_in_the_guide() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let (manifest, guide) = (read("Cargo.toml"), read("CONTRIBUTING.md"));
+    let root = root();
+    let folders = ["benches", "benches/peers", "fuzz"].map(PathBuf::from);
+    let below = ["tests", "examples"].into_iter().flat_map(|folder| {
+        let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
+        entries.map(move |entry| Path::new(folder).join(entry.expect("an entry").file_name()))
+    });
+    for folder in folders.into_iter().chain(below) {
+        if !root.join(&folder).join("Cargo.toml").exists() {
+            continue;
+        }
+        let name = folder.to_string_lossy().replace('\\', "/");
+        if !manifest.contains(&format!("\"{name}\"")) {
+            missing.add(
+                &name,
+                "the members of the workspace in Cargo.toml".to_owned(),
+            );
+        }
+        if !guide.contains(&format!("`{name}`")) && !guide.contains(&format!("`{name}/`")) {
+            missing.add(&name, "the packages in CONTRIBUTING.md".to_owned());
+        }
+    }
+    missing.report();
+}
+
+#[test]
+fn the_guide_names_files_that_exist() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let guide = read("CONTRIBUTING.md");
+    let quoted = guide.split('`').skip(1).step_by(2);
+    let is_path = |name: &&str| {
+        let ends = [".rs", ".md", ".txt", "/"]
+            .iter()
+            .any(|end| name.ends_with(end));
+        ends && !name.contains([' ', '*', '<', '('])
+    };
+    for name in quoted.filter(is_path) {
+        if !root().join(name).exists() {
+            missing.add(name, "the repository: CONTRIBUTING.md names it".to_owned());
+        }
+    }
+    missing.report();
+}
+
+/// What is not where it has to be.
+#[derive(Default)]
+struct Missing(Vec<String>);
+
+impl Missing {
+    fn add(&mut self, what: &str, place: String) {
+        self.0.push(format!("{what} is missing in {place}"));
+    }
+
+    #[track_caller]
+    fn report(self) {
+        assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
+    }
+}
+
+/// Whether this is the package as it is published, which leaves fuzzing, benches and the guide at home.
+fn is_published() -> bool {
+    !root().join("fuzz").exists()
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|wrong| unreachable!("{path}: {wrong}"))
+}
+
+/// A file; or all Rust files of a folder, one behind the other; or `NAME.rs`, where there is no folder.
+fn all_of(folder: &str) -> String {
+    let path = root().join(folder);
+    if path.is_file() {
+        return read(folder);
+    }
+    if !path.is_dir() {
+        return read(&format!("{folder}.rs"));
+    }
+    let files = rust_files(&path);
+    files
+        .iter()
+        .map(|file| read(&format!("{folder}/{file}")))
+        .collect()
+}
+
+fn page_of(machine: &str) -> String {
+    format!("src/elections/{machine}/mod.rs")
+}
+
+/// The rows of the tables on a page.
+fn rows(page: &str) -> String {
+    let rows = page.lines().filter(|line| line.starts_with("//! |"));
+    rows.flat_map(|row| [row, "\n"]).collect()
+}
+
+/// Each message with its arm, of the enum that the macro `messages!` defines.
+fn arms<'a>(source: &'a str, all: &str) -> Vec<(&'a str, &'a str)> {
+    let begin = format!("pub enum {all} {{");
+    let Some((_, rest)) = source.split_once(&begin) else {
+        return Vec::new();
+    };
+    let (arms, _) = rest.split_once("\n    }").unwrap_or((rest, ""));
+    let arms = arms.lines().filter_map(|arm| arm.trim().split_once('('));
+    arms.collect()
+}
+
+/// The names that counters and traces have for a message: those in its arm; or, if the arm calls a
+/// function for it, all that end like that function.
+fn kinds(source: &str, arm: &str) -> Vec<String> {
+    let quoted = |text: &str| {
+        let quoted = text.split('"').skip(1).step_by(2);
+        quoted.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let own = quoted(arm);
+    if !own.is_empty() {
+        return own;
+    }
+    let (_, call) = arm.split_once("m.call.").unwrap_or_default();
+    let (function, _) = call.split_once('(').expect("a name or a call");
+    let lines = source.lines().filter(|line| line.contains("=> \""));
+    let all = lines.flat_map(quoted);
+    all.filter(|kind| kind.ends_with(&format!("_{function}")))
+        .collect()
+}
+
+/// The kinds in all lists called `KINDS` there.
+fn lost_in(place: &str) -> Vec<String> {
+    let source = all_of(place);
+    let lists = source.split("const KINDS: ").skip(1).filter_map(|rest| {
+        let (_, list) = rest.split_once('=')?;
+        Some(list.split_once(';')?.0.to_owned())
+    });
+    let kinds = |list: String| {
+        let quoted = list.split('"').skip(1).step_by(2);
+        quoted.map(str::to_owned).collect::<Vec<_>>()
+    };
+    lists.flat_map(kinds).collect()
+}
+
+/// The names in an enum whose definition contains this.
+fn variants(source: &str, definition: &str) -> Vec<String> {
+    let Some((_, rest)) = source.split_once(definition) else {
+        return Vec::new();
+    };
+    let (inside, _) = rest.split_once("\n}").unwrap_or((rest, ""));
+    let lines = inside.lines().filter_map(|line| line.strip_prefix("    "));
+    let names = lines.filter(|line| line.starts_with(char::is_uppercase));
+    let name = |line: &str| {
+        let end = line.find(|next: char| !next.is_alphanumeric());
+        line.get(..end.unwrap_or(line.len()))
+            .unwrap_or_default()
+            .to_owned()
+    };
+    names.map(name).collect()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text
+            .get(at + word.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
