@@ -1,12 +1,12 @@
 //! Which replica of a database is the primary: the one of the highest priority; among equals the one
-//! that lags least; among equals in that too, the last by name. Who lags too far is not eligible.
+//! that lags least; among equals in that too, the last by name. A replica that lags too far is not eligible.
 //!
 //! ```text
 //! $ cargo run --example database_primary
 //! ```
 //!
 //! Expected output: `examples/expected/database_primary.txt`. The rule is one function,
-//! [`Replica::score`]; the rest tries it out on a cluster in this process.
+//! [`Replica::score`]; the other functions try it out on a cluster in this process.
 //!
 //! Try next: make both limits the same, and let a lag swing around it; then read
 //! `examples/load_balanced_score.rs`, where a margin does what the second limit does here.
@@ -19,7 +19,7 @@ use actix_bully::{
     testkit::cluster::{Cluster, Condition},
 };
 
-/// Who lags this much may not be the primary..
+/// A replica that lags this much may not be the primary..
 const TOO_FAR: Duration = Duration::from_secs(5);
 /// ..until it lags less than this. One limit for both would hand over with every swing.
 const CAUGHT_UP: Duration = Duration::from_secs(2);
@@ -69,7 +69,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     db.lags("the primary falls behind", [4_999, 40, 20]).await?;
     db.lags("too far: it hands over", [5_000, 40, 20]).await?;
-    db.lags("as far: who lags least takes over", [5_000, 40, 600])
+    db.lags("as far: the least lag takes over", [5_000, 40, 600])
         .await?;
     Ok(())
 }

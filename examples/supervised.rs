@@ -101,8 +101,8 @@ impl Handler<Notice> for Narrator {
 impl Handler<Supervision<AgentId>> for Narrator {
     type Result = ();
 
-    fn handle(&mut self, news: Supervision<AgentId>, _: &mut Context<Self>) {
-        match news {
+    fn handle(&mut self, event: Supervision<AgentId>, _: &mut Context<Self>) {
+        match event {
             Supervision::Down {
                 child, restart_in, ..
             } => {

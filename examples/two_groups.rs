@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Expected output: `examples/expected/two_groups.txt`. A host's bridge carries both groups over one
-//! connection to each peer; who leads one group has no say in the other. When a host ends, the
+//! connection to each peer; the leader of one group has no say in the other. When a host ends, the
 //! groups that it led elect again.
 //!
 //! The hosts are in one process here, and talk over loopback; `examples/node` is one process per
@@ -22,7 +22,7 @@ use actix_bully::{
     remote::{BridgeHandle, Peer, RemoteBridge},
 };
 
-/// A name, and how important it is among the schedulers and among the mailers.
+/// A name, and its score among the schedulers and among the mailers.
 const HOSTS: [(&str, i32, i32); 3] = [("a", 10, 30), ("b", 20, 20), ("c", 30, 10)];
 
 struct Host {
@@ -89,7 +89,7 @@ impl Host {
     }
 }
 
-/// Waits until the hosts agree in both groups, and says on whom.
+/// Waits until the hosts agree in both groups, and returns the leaders.
 async fn show(hosts: &[Host]) -> Result<(), Box<dyn Error>> {
     let scheduler = agreed(hosts, |host| &host.scheduler).await?;
     let mailer = agreed(hosts, |host| &host.mailer).await?;

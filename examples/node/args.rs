@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The name of this node and of its agent
     #[arg(long)]
     pub(crate) name: String,
-    /// How important it is; the highest leads
+    /// Its score; the highest leads
     #[arg(
         long,
         default_value_t = 0,
@@ -42,13 +42,13 @@ pub(crate) struct Args {
     /// The folder of the file in which it keeps its vote
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// Creates that file: this node has never voted. Once in its life
+    /// Creates that file: this node has never voted. Once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
     /// How long to wait for what; the same at every node
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,
-    /// How long a live leader is left in place before a more important node takes over, in
+    /// How long a live leader is left in place before a node of higher rank takes over, in
     /// milliseconds [default: 0; with --quorum 10000]
     #[arg(long, value_name = "MS")]
     pub(crate) preempt_after: Option<u64>,
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[cfg(feature = "secret")]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Talks in plain text to whoever is in the network
+    /// Talks in plain text, which any host in the network can read
     #[arg(long)]
     pub(crate) dangerous_plaintext: bool,
     /// Prints a JSON object per line

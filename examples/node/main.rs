@@ -11,9 +11,9 @@
 //!       --peer a=127.0.0.1:7401 --peer b=127.0.0.1:7402 --quorum a,b,c --store /tmp/node-c --init
 //! ```
 //!
-//! Expected output: every terminal says who leads. Stop one with Ctrl-C: it hands over first. Kill
+//! Expected output: every terminal names the leader. Stop one with Ctrl-C: it hands over first. Kill
 //! the leader with `kill -9`: the next one leads as soon as its lease has run out. Start it again
-//! without `--init`, which is said once in a node's life.
+//! without `--init`, which is given once for each node.
 //!
 //! Without `--quorum` and `--store` every side of a partition has a leader. Other machines need
 //! `--tls`, and certificates that `examples/certificates` makes in a minute. On this one any other

@@ -37,7 +37,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 pub(crate) async fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     let screen = Screen::new(BootClock::new()?, &args.name, args.json);
     let group = Group::new("node")?;
-    // The bridge first: the agents' lives are numbered by it.
+    // The bridge first: it numbers the agents' incarnations.
     let bridge = bridge(args, &group)?;
     let events = bridge.events();
     // On a thread of their own the timers of a lease are not late when something here is busy.
@@ -170,7 +170,7 @@ async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "who was refused, and why, is for those who look into it"
+    reason = "which peer was refused, and why, is for an operator who asks"
 )]
 async fn tell_links(mut events: impl Stream<Item = BridgeEvent> + Unpin, screen: &Screen) {
     while let Some(event) = events.next().await {
@@ -181,7 +181,7 @@ async fn tell_links(mut events: impl Stream<Item = BridgeEvent> + Unpin, screen:
             BridgeEvent::PeerLost { node } => format!("{node} has ended, or so it seems"),
             BridgeEvent::PeerUnreachable { node } => format!("{node} cannot be reached"),
             BridgeEvent::NeverSeen { node, address } => match address {
-                Some(address) => format!("{node} was never seen: nobody answers at {address}"),
+                Some(address) => format!("{node} was never seen: no node answers at {address}"),
                 None => format!("{node} was never seen: it has to dial"),
             },
             BridgeEvent::Restarted => String::from("the bridge has restarted"),

@@ -67,7 +67,7 @@ impl Screen {
         self.clock.now()
     }
 
-    /// Prints a line. Whoever no longer reads them does not want the node either.
+    /// Prints a line. A reader that is gone does not want the node either.
     pub(crate) fn say(&self, what: &Happening) {
         let at = if let Happening::Works { at, .. } = what {
             *at
@@ -86,7 +86,7 @@ impl Screen {
     }
 
     fn object(&self, at: Time, what: &Happening) -> Value {
-        let (event, rest) = match what {
+        let (event, more) = match what {
             Happening::Ready { listen } => ("ready", json!({ "listen": listen })),
             Happening::Leader(Leader {
                 id,
@@ -115,8 +115,8 @@ impl Screen {
         object.insert("t".into(), json!(at.as_nanos() / 1_000));
         object.insert("node".into(), json!(self.node));
         object.insert("event".into(), json!(event));
-        if let Value::Object(rest) = rest {
-            object.extend(rest);
+        if let Value::Object(more) = more {
+            object.extend(more);
         }
         Value::Object(object)
     }
@@ -127,7 +127,7 @@ fn words(what: &Happening) -> String {
         Happening::Ready { listen: Some(at) } => format!("listens at {at}"),
         Happening::Ready { listen: None } => String::from("takes part, and does not listen"),
         Happening::Leader(Leader { id, term, .. }) => format!("{id} leads in term {term}"),
-        Happening::NoLeader => String::from("nobody is known to lead"),
+        Happening::NoLeader => String::from("no leader is known"),
         Happening::Leads { term, fence } => match fence {
             Some(fence) => format!("I lead in term {term}; my fencing token is {fence}"),
             None => format!("I lead in term {term}"),
@@ -156,7 +156,7 @@ pub(crate) fn name(text: &str) -> Option<AgentId> {
 /// Why the node does not start, or does not go on: the error, and what caused it.
 pub(crate) fn error(wrong: &dyn std::error::Error) {
     let mut screen = std::io::stderr().lock();
-    // Nobody is left to be told if even this fails.
+    // There is nowhere left to report that even this fails.
     writeln!(screen, "node: {wrong}").ok();
     let mut cause = wrong.source();
     while let Some(wrong) = cause {

@@ -1,4 +1,4 @@
-//! Many histories, on all cores: whoever is free takes the next few seeds.
+//! Many histories, on all cores: a thread that is free takes the next few seeds.
 
 use std::{
     any::Any,
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
             let (finished, next, done) = (finished.clone(), &next, &done);
             scope.spawn(move || {
                 let summary = work(args, seeds.end, next, done);
-                drop(finished.send(summary)); // nobody listens only if the program ends
+                drop(finished.send(summary)); // no thread receives only if the program ends
             });
         }
         drop(finished);
@@ -120,8 +120,8 @@ fn to_go(took: Duration, done: u64, all: u64) -> String {
     format!("{done} of {all} histories, {} s to go", left / 1_000)
 }
 
-/// A line that is written over, for whoever watches a long run.
-#[expect(clippy::print_stderr, reason = "it is said to the one who waits")]
+/// A line that is written over, for a user who watches a long run.
+#[expect(clippy::print_stderr, reason = "it is for the user who waits")]
 fn progress(took: Duration, line: &str) {
     if took >= SILENT && stderr().is_terminal() {
         eprint!("\r\x1b[K{line}");

@@ -117,7 +117,7 @@ impl Summary {
         faults.iter().copied().filter(never).collect()
     }
 
-    /// Which faults met nobody in a situation that can be met, in a run that is long enough for all.
+    /// Which faults met no agent in a situation that can be met, in a run that is long enough for all.
     pub(crate) fn unmet(&self, protocol: Protocol, faults: &[Fault]) -> Vec<(Fault, Situation)> {
         if self.histories < MANY {
             return Vec::new();

@@ -94,14 +94,14 @@ impl<C> Step<'_, C> {
 
     /// Says whether there was a cool-down.
     pub(super) fn end_cooldown(&mut self) -> bool {
-        self.core.cooldown.end(Timer::Rest, self.out)
+        self.core.cooldown.end(Timer::Cooldown, self.out)
     }
 
     /// Whether the cool-down is over, now that its timer has fired.
     pub(super) fn is_cooldown_over(&mut self) -> bool {
         match self.core.cooldown.on_due(self.now) {
             Some(Due::Now) => return true,
-            Some(Due::In(left)) => self.out.set_timer(Timer::Rest, left),
+            Some(Due::In(left)) => self.out.set_timer(Timer::Cooldown, left),
             None => self.ignore("it does not cool down"),
         }
         false

@@ -6,11 +6,11 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Timer {
-    /// A follower without a leader: the turn to announce or to hold an election has come.
+    /// A follower without a leader: its slot to announce itself or to hold an election has come.
     Campaign,
     /// A candidate: the leader that was asked first did not answer.
     Widen,
-    /// A candidate: those who did not answer are not there.
+    /// A candidate: the agents that did not answer are not there.
     Deadline,
     /// A waiting agent: the announcement did not come.
     Victory,
@@ -20,14 +20,14 @@ pub enum Timer {
     Detect,
     /// A leader that steps down: the work took too long. In both modes.
     Drain,
-    /// A leader: a more important agent has been there for long enough.
+    /// A leader: an agent of higher rank has been there for long enough.
     Preempt,
-    /// An agent that stepped down may stand again.
-    Rest,
-    /// Quorum mode, a follower: the leader is silent, or the turn to hold an election has come.
+    /// An agent that stepped down may be elected again.
+    Cooldown,
+    /// Quorum mode, a follower: the leader is silent, or its slot to hold an election has come.
     Election,
-    /// Quorum mode: a round of questions or votes is over, or a leader that nobody acknowledged
-    /// gives up.
+    /// Quorum mode: a round of questions or votes is over, or a leader that too few
+    /// acknowledged gives up.
     Round,
     /// Quorum mode, a leader: the lease may have ended.
     Lease,

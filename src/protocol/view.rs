@@ -1,10 +1,10 @@
-//! What a participant believes, as others may read it.
+//! What a participant shows to readers: its role, its leader, and until when it leads.
 
 use std::fmt;
 
 use super::{Leader, Term, Time};
 
-/// A participant's belief at one instant of its own clock; see [`Election::view`].
+/// What a participant shows at one instant of its own clock; see [`Election::view`].
 ///
 /// [`Election::view`]: super::Election::view
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,11 +13,11 @@ pub struct View {
     pub role: Role,
     /// The term of the leader that it follows or is; without one, the highest that it has seen.
     pub term: Term,
-    /// Whom it follows, or itself.
+    /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
-    /// The term in which it believes that it leads, if it does.
+    /// The term in which it considers itself leader, if it does.
     pub leading: Option<Term>,
-    /// Until when that belief holds without another step; [`Time::MAX`] if nothing limits it.
+    /// Until when it considers itself leader without another step; [`Time::MAX`] if nothing limits it.
     pub valid_until: Time,
 }
 
@@ -64,7 +64,7 @@ pub enum Role {
     Follower,
     /// Holds an election: sent `Elect`, awaits answers.
     Candidate,
-    /// Stands back for a more important one, awaits its `Elected`.
+    /// Got an `Ok`: awaits the `Elected` of an agent of higher rank.
     Waiting,
     /// Leads.
     Leader,

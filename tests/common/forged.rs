@@ -1,4 +1,4 @@
-//! Letters that nobody sent, to agents `agent-1` to `agent-5` of a cluster: scenario 27.
+//! Messages that no agent sent, to agents `agent-1` to `agent-5` of a cluster: scenario 27.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
 use std::time::Duration;
@@ -12,8 +12,8 @@ pub(crate) fn id(number: u32) -> AgentId {
     AgentId::new(&format!("agent-{number}")).unwrap()
 }
 
-/// Agent 4 begins its second life; then a stranger, its former life, and itself to a stranger say
-/// this. Nothing changes, and each letter is counted.
+/// Agent 4 begins its second incarnation; then a stranger sends this, and so does agent 4 in its former
+/// incarnation, and in the present one to a stranger. Nothing changes, and each message is counted.
 pub(crate) async fn are_dropped<E: Election>(
     cluster: &mut Cluster<E>,
     message: impl Fn() -> E::Message,
@@ -30,8 +30,8 @@ pub(crate) async fn are_dropped<E: Election>(
     let group = cluster.group();
     group.deliver(&stranger, Incarnation(1), &To::All, message());
     group.deliver(&id(4), Incarnation(1), &To::All, message());
-    let nobody = To::One(AgentId::new("nobody").unwrap());
-    group.deliver(&id(4), Incarnation(2), &nobody, message());
+    let absent = To::One(AgentId::new("absent").unwrap());
+    group.deliver(&id(4), Incarnation(2), &absent, message());
 
     actix::clock::sleep(Duration::from_millis(100)).await;
     cluster.settle().await.unwrap();

@@ -1,7 +1,7 @@
 //! Messages of a run are lost: one and no other, or all that are sent at one moment.
 //!
-//! The same seed and the same calls give the same run. So a scene is played once to see what is
-//! said in it, and once more for each message that is to be lost.
+//! The same seed and the same calls give the same run. So a scene is played once to see which messages
+//! are sent in it, and once more for each message that is to be lost.
 #![expect(
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
@@ -27,7 +27,7 @@ pub(crate) type Stage<E> = fn(u64) -> World<E>;
 /// Does something to a world; it takes no time.
 pub(crate) type Act<E> = fn(&mut World<E>);
 
-/// Something that makes agents talk.
+/// Something that makes agents send messages.
 pub(crate) struct Scene<E: Election> {
     /// The world before.
     pub(crate) stage: Stage<E>,
@@ -35,13 +35,13 @@ pub(crate) struct Scene<E: Election> {
     pub(crate) act: Act<E>,
     /// For how long from then on messages are lost.
     pub(crate) span: Duration,
-    /// Who leads in the end.
+    /// The leader in the end.
     pub(crate) leader: &'static str,
 }
 
-/// A message, and how many steps are made behind the act until it is sent.
+/// A message to be lost, and how many steps are made behind the act until it is sent.
 #[derive(Debug)]
-struct Letter {
+struct Loss {
     steps: u64,
     kind: &'static str,
     from: AgentId,
@@ -71,12 +71,12 @@ impl<E: Election> Scene<E> {
         then: fn(&mut World<E>, &str),
         lost: &mut Losses,
     ) {
-        let letters = self.letters(seed, kinds);
+        let messages = self.messages(seed, kinds);
         for kind in kinds {
-            let of_kind = || letters.iter().filter(|letter| letter.kind == *kind);
+            let of_kind = || messages.iter().filter(|message| message.kind == *kind);
             let every = of_kind().count().div_ceil(most).max(1);
-            for letter in of_kind().step_by(every) {
-                let mut world = self.without(seed, letter);
+            for message in of_kind().step_by(every) {
+                let mut world = self.without(seed, message);
                 then(&mut world, self.leader);
                 *lost.entry(kind).or_default() += 1;
             }
@@ -107,12 +107,13 @@ impl<E: Election> Scene<E> {
         }
     }
 
-    fn letters(&self, seed: u64, kinds: &[&'static str]) -> Vec<Letter> {
+    fn messages(&self, seed: u64, kinds: &[&'static str]) -> Vec<Loss> {
         let mut world = (self.stage)(seed);
         let mut read = world.trace().entries().len();
         (self.act)(&mut world);
         let end = world.now().after(self.span);
-        let (mut letters, mut steps) = (Vec::new(), 0);
+        let mut messages = Vec::new();
+        let mut steps = 0;
         loop {
             let new = sent(&world, read);
             let along = |one: &Mail| {
@@ -124,7 +125,7 @@ impl<E: Election> Scene<E> {
             let may_be_lost = |mail: &&&Mail| along(mail) == 1 || of_kind(mail) == 1;
             let wanted = new.iter().filter(|mail| kinds.contains(&mail.kind));
             for mail in wanted.filter(may_be_lost) {
-                letters.push(Letter {
+                messages.push(Loss {
                     steps,
                     kind: mail.kind,
                     from: mail.from.clone(),
@@ -134,24 +135,24 @@ impl<E: Election> Scene<E> {
             }
             read = world.trace().entries().len();
             if world.next_at().is_none_or(|at| at > end) || !world.step() {
-                return letters;
+                return messages;
             }
             steps += 1;
         }
     }
 
     /// The scene up to this message, which is lost.
-    fn without(&self, seed: u64, letter: &Letter) -> World<E> {
+    fn without(&self, seed: u64, message: &Loss) -> World<E> {
         let mut world = (self.stage)(seed);
-        let Some(before) = letter.steps.checked_sub(1) else {
-            lose(&mut world, letter, self.act);
+        let Some(before) = message.steps.checked_sub(1) else {
+            lose(&mut world, message, self.act);
             return world;
         };
         (self.act)(&mut world);
         for _ in 0..before {
             world.step();
         }
-        lose(&mut world, letter, |world| {
+        lose(&mut world, message, |world| {
             world.step();
         });
         world
@@ -170,8 +171,8 @@ fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&Mail> {
 
 /// While that happens, nothing goes this way; there is one message that would. Of several only
 /// those of its kind are lost, and then all of these: there is one.
-fn lose<E: Election>(world: &mut World<E>, letter: &Letter, happens: impl Fn(&mut World<E>)) {
-    let Letter { from, to, kind, .. } = letter;
+fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut World<E>)) {
+    let Loss { from, to, kind, .. } = message;
     let lost = |world: &World<E>| {
         let tally = world.tally();
         (
@@ -180,7 +181,7 @@ fn lose<E: Election>(world: &mut World<E>, letter: &Letter, happens: impl Fn(&mu
         )
     };
     let before = lost(world);
-    if letter.in_company {
+    if message.in_company {
         world.ignore(kind);
         happens(world);
         world.recover();
@@ -191,8 +192,8 @@ fn lose<E: Election>(world: &mut World<E>, letter: &Letter, happens: impl Fn(&mu
         world.set_link(from, to, None);
     }
     let after = lost(world);
-    assert_eq!(after.0 - before.0, 1, "one is lost: {letter:?}");
-    assert!(after.1 > before.1, "of this kind: {letter:?}");
+    assert_eq!(after.0 - before.0, 1, "one is lost: {message:?}");
+    assert!(after.1 > before.1, "of this kind: {message:?}");
 }
 
 /// Each of these kinds was lost.

@@ -7,7 +7,7 @@
 //! | `paper/`, `paper_agents.rs` | the elections of 1982, as written and in an agent |
 //! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
-//! | `rests.rs`, `slow_network.rs`, `counts.rs` | who leads after a step-down; slow networks; how many messages |
+//! | `rests.rs`, `slow_network.rs`, `counts.rs` | the leader after a step-down; slow networks; how many messages |
 
 #[path = "../common/mod.rs"]
 mod common;

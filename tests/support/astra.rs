@@ -69,7 +69,7 @@ pub(crate) struct AsWritten {
 }
 
 impl AsWritten {
-    /// Everybody this agent believes to lead.
+    /// All agents that this one believes to lead.
     pub(crate) fn leaders(&self) -> String {
         let names: Vec<&str> = self.leaders.iter().map(AgentId::as_str).collect();
         format!("{{{}}}", names.join(", "))
@@ -96,7 +96,7 @@ impl AsWritten {
             });
         }
         for receiver in self.participants.iter() {
-            // `receiver ~= system.name() | failed_election(receiver)`: true for everybody else
+            // `receiver ~= system.name() | failed_election(receiver)`: true for every other agent
             if receiver.id != self.me.id || self.failed.contains(&receiver.id) {
                 out.send(&receiver.id, Astra::Elect(score));
             }

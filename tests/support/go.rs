@@ -122,7 +122,7 @@ impl Node {
         Message { r#type, term }
     }
 
-    /// `sendTo` each of those who are alive.
+    /// `sendTo` each node that is alive.
     fn broadcast(&self, r#type: MessageType, out: &mut EffectsOf<Self>) {
         self.send_where(|_| true, r#type, out);
     }

@@ -1,4 +1,4 @@
-//! Where the files lie, who may read them, and that none is overwritten.
+//! Where the files are, which users may read them, and that none is overwritten.
 
 use std::{
     fs::{self, OpenOptions},

@@ -1,4 +1,4 @@
-//! What a certificate says: one DNS name, both ends of a connection, a short life.
+//! What a certificate says: one DNS name, both ends of a connection, a short time.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -17,7 +17,7 @@ pub struct Made {
     pub key: String,
 }
 
-/// Who vouches for the nodes.
+/// The authority that vouches for the nodes.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     is_new: bool,
@@ -55,8 +55,8 @@ impl Authority {
     pub fn issue(&self, node: &str, days: u16) -> Result<Made, CertificateError> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new([node.to_owned()])?;
-        let life = valid_for(days);
-        (params.not_before, params.not_after) = (life.not_before, life.not_after);
+        let validity = valid_for(days);
+        (params.not_before, params.not_after) = (validity.not_before, validity.not_after);
         params.distinguished_name = called(node);
         params.is_ca = IsCa::ExplicitNoCa;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

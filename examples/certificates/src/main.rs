@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A second run with the same folder adds nodes to the same authority. Nothing is ever overwritten.
-//! The authority's key lies beside the rest, without a password: for a trial, and for nothing else.
+//! The authority's key is beside the other files, without a password: for a trial, and for nothing else.
 
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 

@@ -136,7 +136,7 @@ impl Tenure {
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);
         let cooldown = step.core.config.cooldown;
-        let timer = Timer::Rest;
+        let timer = Timer::Cooldown;
         step.core
             .cooldown
             .begin(step.now, cooldown, timer, step.out);

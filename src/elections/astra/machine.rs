@@ -250,7 +250,7 @@ impl State {
             (Self::HoldingElection(holding), Timer::Deadline) => holding.on_deadline(step),
             (Self::Deferring(deferring), Timer::Victory) => deferring.on_victory_due(step),
             (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
-            (state, Timer::Rest) => {
+            (state, Timer::Cooldown) => {
                 if step.is_cooldown_over() {
                     return state.on_cooldown_over(step);
                 }

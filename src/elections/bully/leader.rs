@@ -209,7 +209,7 @@ impl Tenure {
         let (now, cooldown) = (step.now, step.core.config.cooldown);
         step.core
             .cooldown
-            .begin(now, cooldown, Timer::Rest, step.out);
+            .begin(now, cooldown, Timer::Cooldown, step.out);
         let is_left = successor.is_some();
         step.out.send_all(Resign { term, successor });
         let attempt = Attempt::Ask;

@@ -336,7 +336,7 @@ impl State {
                 tenure.on_preempt_due(step);
                 Next::Stay
             }
-            (state, Timer::Rest) => {
+            (state, Timer::Cooldown) => {
                 if step.is_cooldown_over() {
                     return state.on_cooldown_over(step);
                 }

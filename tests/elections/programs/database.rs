@@ -2,7 +2,7 @@
 //!
 //! As written one function looks into every replica and assigns to it. Here each replica says what
 //! it is worth, one score, and they elect: the priority first, then the lag in whole milliseconds,
-//! the less the better, then the higher name; who lags 5 s is worth nothing. The locks of the demo,
+//! the less the better, then the higher name; a replica that lags 5 s is worth nothing. The locks of the demo,
 //! and what it reads after unlocking, have no place here.
 
 use std::{sync::Arc, time::Duration};
@@ -24,7 +24,7 @@ use crate::programs::kit::{DELAY, MS, SECONDS, SILENT, assert_sound};
 
 const TOO_FAR: Duration = Duration::from_secs(5);
 
-/// The demo, to the letter.
+/// The demo, word for word.
 mod as_written {
     use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn ours(replicas: &[(Duration, i32)], worth: fn(Duration, i32) -> Option<Score>)
     by(&Arc::new(BullyConfig::default()), replicas, worth)
 }
 
-/// Replicas `0`, `1`, … that elect by what each is worth; nobody is told of a crash.
+/// Replicas `0`, `1`, … that elect by what each is worth; no replica is told of a crash.
 fn by<E: Election>(
     config: &E::Config,
     replicas: &[(Duration, i32)],
@@ -140,11 +140,11 @@ fn the_database_demo_of_the_go_document() {
     assert_eq!(primaries(&replicas), [1]);
 
     let mut world = ours(&DEMO, score);
-    world.crash("3"); // offline, of whom its priority is known
+    world.crash("3"); // offline, but its priority is known
     elects(&mut world, "1");
-    assert_eq!(world.events("3"), [], "which was never told of anybody");
+    assert_eq!(world.events("3"), [], "which was never told of any other");
     world.restart("3");
-    elects(&mut world, "3"); // it is the most important one, as soon as it is there
+    elects(&mut world, "3"); // it has the highest rank, as soon as it is there
 }
 
 /// `nil`, whose ID the demo's last line prints: it would panic. And the primary that may not be one
@@ -175,7 +175,7 @@ fn without_a_candidate_the_old_primary_stays() {
     elects(&mut world, "2"); // as soon as one is eligible
 }
 
-/// The announcement is an assignment to a field, also of who is offline and cannot have heard it.
+/// The announcement is an assignment to a field, also of a replica that is offline and cannot have heard it.
 #[test]
 fn an_offline_primary_is_demoted_without_hearing_of_it() {
     let mut replicas = demo();
@@ -192,7 +192,7 @@ fn an_offline_primary_is_demoted_without_hearing_of_it() {
     assert_eq!(
         world.believers(),
         ["0", "1"],
-        "who is cut off cannot know; without a quorum two lead until it hears"
+        "a replica that is cut off cannot know; without a quorum two lead until it hears"
     );
     world.heal();
     elects(&mut world, "1");
@@ -219,7 +219,7 @@ fn with_a_quorum_an_offline_primary_ends_its_belief_before_the_next_begins() {
     world.run_for(SECONDS(5));
     assert_eq!(world.believers(), ["1"]);
     world.heal();
-    world.run_for(SECONDS(60)); // the patience of a leader with who is more important
+    world.run_for(SECONDS(60)); // a leader's grace period for one of higher rank
     elects(&mut world, "3");
 }
 

@@ -83,7 +83,7 @@ fn s23_a_stale_ok_demotes_a_standing_leader() {
     assert_eq!(leaders(&written), [("3", 1)]);
     written.run_for(MS(2));
     assert_eq!(leaders(&written), []);
-    assert_eq!(current_leaders(&written), ["3"; 4], "who does not lead");
+    assert_eq!(current_leaders(&written), ["3"; 4], "which does not lead");
     let vacant = until(&mut written, SECONDS(10), |w| get_leader(w).is_some());
     assert!(vacant > SECONDS(1), "{vacant:?}");
     assert_sound(&written);
@@ -124,7 +124,7 @@ fn s24_a_stale_announcement_of_a_lower_node_is_believed_by_all() {
     assert_eq!(current_leaders(&written), ["4"; 4]);
     written.run_for(MS(2));
     assert_eq!(leaders(&written), [], "node 4 has given in as well");
-    assert_eq!(current_leaders(&written), ["3"; 4], "who is dead");
+    assert_eq!(current_leaders(&written), ["3"; 4], "which is dead");
     assert_eq!(terms(&written), [2; 4], "and the terms went backwards");
     let vacant = until(&mut written, SECONDS(10), |w| get_leader(w).is_some());
     assert!(vacant > SECONDS(3), "{vacant:?}");
@@ -144,7 +144,7 @@ fn s24_a_stale_announcement_of_a_lower_node_is_believed_by_all() {
 
 /// Defect 5, scenario 25. Every announcement is lost, and heartbeats arrive.
 #[test]
-fn s25_who_missed_the_announcement_never_learns_from_heartbeats() {
+fn s25_a_node_that_missed_the_announcement_never_learns_from_heartbeats() {
     fn story<E: Election>(mut world: World<E>, announcement: &'static str) -> World<E> {
         world.ignore(announcement);
         world.run_for(Duration::ZERO);
@@ -168,7 +168,7 @@ fn s25_who_missed_the_announcement_never_learns_from_heartbeats() {
 
 /// Defect 9. A sleep of an election that is over ends in the next one, and is taken for its own.
 #[test]
-fn an_old_round_makes_who_was_told_ok_announce_itself() {
+fn an_old_round_makes_a_node_that_was_told_ok_announce_itself() {
     fn story<E: Election>(world: &mut World<E>) {
         world.campaign("0");
         world.run_for(MS(995));
@@ -193,7 +193,7 @@ fn an_old_round_makes_who_was_told_ok_announce_itself() {
 
 /// Defect 11. ELECTION at a live leader: it holds another election, and so do all the others.
 #[test]
-fn a_question_at_a_live_leader_shakes_everybody() {
+fn a_question_at_a_live_leader_shakes_every_node() {
     let mut written = led(as_written(SILENT));
     assert_eq!(leaders(&written), [("4", 1)]);
     let before = written.trace().count_of("COORDINATOR").sent;
@@ -215,7 +215,7 @@ fn a_question_at_a_live_leader_shakes_everybody() {
 
 /// Defect 12. The asker that is suppressed hears nothing, and wins.
 #[test]
-fn election_suppression_elects_two_who_then_follow_each_other() {
+fn election_suppression_elects_two_that_then_follow_each_other() {
     fn story<E: Election>(world: &mut World<E>) {
         world.run_for(Duration::ZERO);
         world.crash("4");

@@ -1,6 +1,6 @@
 //! The Go program's `main`: five nodes, and three scenarios with a status after each.
 //!
-//! As written nobody starts an election at boot, because `checkLeader` looks for a leader only where
+//! As written no node starts an election at boot, because `checkLeader` looks for a leader only where
 //! one was known before; so there is nothing to crash in the first scenario, and the first election
 //! of all is node 4's recovery in the second. In the third the status comes before a silence of 3 s
 //! is noticed. Here the same script, sleeps and all, is played to a machine that is told nothing of
@@ -53,7 +53,7 @@ fn go_main_1_leader_crash() {
     leader_crashes(&mut written);
     assert_eq!(current_leaders(&written), ["-1"; 4]);
     assert_eq!(get_leader(&written), None);
-    assert_eq!(written.tally().sent, 0, "nobody has said a word");
+    assert_eq!(written.tally().sent, 0, "no node has sent a message");
     written.run_for(SECONDS(600));
     assert_eq!(current_leaders(&written), ["-1"; 4], "nor ever will");
     assert_sound(&written);
@@ -62,7 +62,11 @@ fn go_main_1_leader_crash() {
     all_follow(&ours, "4", 1);
     leader_crashes(&mut ours);
     all_follow(&ours, "3", 2);
-    assert_eq!(followed(&ours), ["3"; 4], "nobody is left without a leader");
+    assert_eq!(
+        followed(&ours),
+        ["3"; 4],
+        "no node is left without a leader"
+    );
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn go_main_3_two_crash() {
         None,
         "the program ends with no leader"
     );
-    assert_eq!(current_leaders(&written), ["4"; 3], "who is dead");
+    assert_eq!(current_leaders(&written), ["4"; 3], "which is dead");
     assert_eq!(states(&written), [NodeState::Follower; 3]);
     let later = until(&mut written, SECONDS(10), |w| get_leader(w).is_some());
     assert_eq!(later, SECONDS(1), "it would have taken 4 s");

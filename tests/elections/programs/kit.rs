@@ -20,13 +20,13 @@ pub(crate) const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 /// How long every message takes.
 pub(crate) const DELAY: Duration = Duration::from_millis(10);
 
-/// Nobody is told of a crash: only silence tells.
+/// No node is told of a crash: only silence tells.
 pub(crate) const SILENT: Detection = Detection::Silent(After {
     min: Duration::ZERO,
     max: Duration::ZERO,
 });
 
-/// Everybody sees at once whether another is alive, as the program reads `IsAlive` of its peers.
+/// Every node sees at once whether another is alive, as the program reads `IsAlive` of its peers.
 pub(crate) const ORACLE: Detection = Detection::Certain(After {
     min: Duration::ZERO,
     max: Duration::ZERO,
@@ -61,19 +61,19 @@ pub(crate) fn ours() -> World<Bully> {
     world(&Arc::new(BullyConfig::default()), SILENT)
 }
 
-/// Who believes to lead, and in which term.
+/// The nodes that consider themselves leader, and their terms.
 pub(crate) fn leaders<E: Election>(world: &World<E>) -> Vec<(&str, u64)> {
     let beliefs = world.beliefs();
     beliefs.map(|(id, term)| (id.as_str(), term.0)).collect()
 }
 
-/// Whom those who run follow, in their order; nobody is `-`.
+/// The leader that each running node follows, in their order; none is `-`.
 pub(crate) fn followed(world: &World<Bully>) -> Vec<String> {
     let name = |leader: Option<Leader>| leader.map_or_else(|| "-".to_owned(), |l| l.id.to_string());
     world.views().map(|(_, view)| name(view.leader)).collect()
 }
 
-/// `CurrentLeader` of those who run, in their order.
+/// `CurrentLeader` of each running node, in their order.
 pub(crate) fn current_leaders(world: &World<Node>) -> Vec<&str> {
     running(world).map(Node::current_leader).collect()
 }
@@ -99,7 +99,7 @@ pub(crate) fn get_leader(world: &World<Node>) -> Option<&str> {
     world.agents().find(leads).map(AgentId::as_str)
 }
 
-/// All who run follow this one, who alone leads, in this term.
+/// All running nodes follow this one, which alone leads, in this term.
 #[track_caller]
 pub(crate) fn all_follow(world: &World<Bully>, name: &str, term: u64) {
     let agreed = world.agreed();

@@ -1,4 +1,4 @@
-//! Letters that nobody sent, to agents `agent-1`, `agent-2` and so on.
+//! Messages that no agent sent, to agents `agent-1`, `agent-2` and so on.
 
 use actix_bully::{
     protocol::{Election, To},
@@ -7,7 +7,7 @@ use actix_bully::{
 
 pub(crate) use crate::strangers::{are_dropped, id};
 
-/// A letter that the agent never wrote, in its present life.
+/// A message that the agent never sent, in its present incarnation.
 pub(crate) fn forge<E: Election>(
     cluster: &Cluster<E>,
     from: u32,
@@ -16,10 +16,10 @@ pub(crate) fn forge<E: Election>(
 ) {
     let (from, to) = (id(from), To::One(id(to)));
     let members = cluster.group().members();
-    let life = members.get(&from).and_then(|member| member.incarnation);
+    let incarnation = members.get(&from).and_then(|member| member.incarnation);
     cluster
         .group()
-        .deliver(&from, life.unwrap(), &to, message.into());
+        .deliver(&from, incarnation.unwrap(), &to, message.into());
 }
 
 /// How many messages of a kind were handled.

@@ -17,7 +17,7 @@ pub(crate) fn seeds() -> Range<u64> {
     0..10
 }
 
-/// Who takes part, by which rules, and what the network does.
+/// The agents, their rules, and what the network does.
 pub(crate) struct Setting<E: Election> {
     pub(crate) config: E::Config,
     pub(crate) scores: Vec<Option<i32>>,
@@ -29,8 +29,8 @@ pub(crate) struct Setting<E: Election> {
 }
 
 impl<E: Election> Setting<E> {
-    /// Agents "a", "b" and so on, the last the most important one; every delay up to d. Nothing but
-    /// silence tells of an end.
+    /// Agents "a", "b" and so on, the last of the highest rank; every delay up to d. Only silence
+    /// tells of an end.
     pub(crate) fn of(n: usize, config: E::Config, timings: &Timings) -> Self {
         let delay = Duration::ZERO..=timings.delay_bound();
         Self {
@@ -57,7 +57,7 @@ impl<E: Election> Setting<E> {
     }
 }
 
-/// `L(x)`: the only believer, and everybody's leader, within the limit.
+/// `L(x)`: the only agent that considers itself leader, and the leader of all, within the limit.
 #[track_caller]
 pub(crate) fn leads_within<E: Election>(world: &mut World<E>, name: &str, limit: Duration) {
     let settled = world.settle(limit);
@@ -80,7 +80,7 @@ pub(crate) fn acquired<E: Election>(world: &World<E>, name: &str) -> usize {
         .count()
 }
 
-/// Whoever it is crashes when it sends the message of this kind that follows so many others.
+/// The agent crashes when it sends the message of this kind that follows so many others.
 pub(crate) fn dies_of<E: Election>(
     world: &mut World<E>,
     name: &str,

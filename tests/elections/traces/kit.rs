@@ -13,7 +13,7 @@ use actix_bully::{
 
 pub(crate) const DELAY: Duration = Duration::from_millis(5);
 
-/// Agents `a`, `b`, … with these scores; nobody is told of a crash, as in the seed.
+/// Agents `a`, `b`, … with these scores; no agent is told of a crash, as in the seed.
 pub(crate) fn builder<E: Election>(
     seed: u64,
     scores: &[i32],
@@ -40,13 +40,13 @@ pub(crate) fn world<E: Election>(scores: &[i32], config: &E::Config) -> World<E>
 pub(crate) type Story<E> = fn(&mut World<E>);
 
 pub(crate) fn with_beliefs<E: Election>(world: &World<E>) -> String {
-    let beliefs = world.views().map(|(id, view)| {
+    let leaders = world.views().map(|(id, view)| {
         let leader = view
             .leader
             .map_or_else(|| "nobody".to_owned(), |l| l.id.to_string());
         format!("{id} follows {leader}\n")
     });
-    world.trace().to_text() + &beliefs.collect::<String>()
+    world.trace().to_text() + &leaders.collect::<String>()
 }
 
 pub(crate) fn golden(name: &str, text: &str) {

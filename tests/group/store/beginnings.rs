@@ -1,4 +1,4 @@
-//! Who may write to a store that several have had, and what a store of an earlier release becomes.
+//! Which agent may write to a store that several have had, and what a store of an earlier release becomes.
 
 use std::{fs, future::poll_fn, sync::Arc, task::Poll};
 
@@ -11,8 +11,8 @@ use actix_bully::{
 
 use super::{Vote, create, identity, keep, open, place, vote};
 
-/// Each kind of store refuses who began before the latest, and keeps what the latest saved.
-async fn refuses_who_was_succeeded(store: impl TermStore<Vote>) {
+/// Each kind of store refuses an agent that began before the latest, and keeps what the latest saved.
+async fn refuses_the_one_before(store: impl TermStore<Vote>) {
     let first = store.begin().expect("it works");
     store.save(first, vote(1)).await.expect("saved");
     let waiting = store.save(first, vote(2));
@@ -31,15 +31,15 @@ async fn refuses_who_was_succeeded(store: impl TermStore<Vote>) {
 }
 
 #[actix_rt::test]
-async fn who_began_before_the_latest_saves_nothing() {
+async fn one_that_began_before_the_latest_saves_nothing() {
     let (_folder, path) = place();
-    refuses_who_was_succeeded(Arc::new(create(&path).expect("a new store"))).await;
+    refuses_the_one_before(Arc::new(create(&path).expect("a new store"))).await;
     assert_eq!(
         open(&path).expect("whole").load().expect("whole"),
         Some(vote(3))
     );
-    refuses_who_was_succeeded(MemoryStore::new()).await;
-    refuses_who_was_succeeded(FaultyStore::new(MemoryStore::new())).await;
+    refuses_the_one_before(MemoryStore::new()).await;
+    refuses_the_one_before(FaultyStore::new(MemoryStore::new())).await;
 }
 
 #[actix_rt::test]
@@ -79,7 +79,7 @@ async fn generations_go_on_after_a_restart() {
     let store = open(&path).expect("whole");
     assert!(
         store.save(second, vote(2)).await.is_ok(),
-        "nobody has begun since"
+        "no agent has begun since"
     );
     let third = store.begin().expect("it works");
     assert!(third > second);

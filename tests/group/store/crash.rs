@@ -97,7 +97,7 @@ async fn child_whose_disk_is_full() {
 fn a_record_without_room_leaves_the_one_before_and_makes_way_for_the_next() {
     let (folder, path) = place();
     drop(create(&path).expect("a new store"));
-    // No file may be larger than a block, and who tries is told instead of killed.
+    // No file may be larger than a block, and a process that tries is told instead of killed.
     let output = child(
         "child_whose_disk_is_full",
         &path,

@@ -46,7 +46,7 @@ fn open(path: &Path) -> Result<FileStore<Vote>, StoreError> {
     FileStore::open(path, identity("api-1"))
 }
 
-/// Saves as one who has just begun.
+/// Saves as an agent that has just begun.
 fn keep(store: &impl TermStore<Vote>, record: Vote) -> Saving {
     store.save(store.begin().unwrap_or_default(), record)
 }

@@ -36,7 +36,7 @@ async fn many_saves_keep_one_file() {
 }
 
 #[actix_rt::test]
-async fn a_save_that_nobody_waits_for_cannot_undo_a_later_one() {
+async fn a_save_that_no_caller_waits_for_cannot_undo_a_later_one() {
     let (_folder, path) = place();
     let store = create(&path).expect("a new store");
     let generation = store.begin().expect("it works");

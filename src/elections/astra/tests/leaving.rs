@@ -15,7 +15,7 @@ fn an_agent_that_cools_down_ranks_lowest_and_follows_its_successor() {
 fn an_agent_that_cooled_down_holds_an_election() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.later(COOLDOWN)
-        .fire(Timer::Rest)
+        .fire(Timer::Cooldown)
         .has_no_leader(MINE + 1)
         .asked(&[HIGH, LOW], ask(2, 5, MINE + 1))
         .set(Timer::Deadline, DEADLINE)

@@ -50,7 +50,7 @@ impl Machine for Astra {
             }
             Some(State::Following(_)) | None => {}
         }
-        timers.extend(core.cooldown.has_begun().then_some(Timer::Rest));
+        timers.extend(core.cooldown.has_begun().then_some(Timer::Cooldown));
         timers
     }
 }

@@ -78,7 +78,7 @@ impl Machine for Bully {
                 timers.extend(tenure.challengers.is_awaited().then_some(Timer::Preempt));
             }
         }
-        timers.extend(core.cooldown.has_begun().then_some(Timer::Rest));
+        timers.extend(core.cooldown.has_begun().then_some(Timer::Cooldown));
         timers
     }
 }

@@ -109,7 +109,9 @@ fn any_score_ends_the_cooldown() {
 fn to_become_ineligible_does_not_end_the_cooldown() {
     let mut me = Kit::cooling_down();
     me.set_score(None).nothing_else_happened();
-    me.later(COOLDOWN).fire(Timer::Rest).nothing_else_happened();
+    me.later(COOLDOWN)
+        .fire(Timer::Cooldown)
+        .nothing_else_happened();
 }
 
 // ---- candidates and those who wait ----

@@ -139,7 +139,7 @@ fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
     me.later(H + L + 1)
         .fire(Timer::Heartbeat)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();

@@ -68,7 +68,7 @@ fn the_leadership_ends_before_the_resignation_is_sent() {
     let mut me = Kit::draining();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
@@ -81,7 +81,7 @@ fn the_work_that_takes_too_long_is_not_waited_for() {
     me.later(DRAIN)
         .fire(Timer::Drain)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
@@ -94,7 +94,7 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();
@@ -109,7 +109,7 @@ fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
     }
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, None))
         .set(Timer::Campaign, 8 * S)
         .nothing_else_happened();
@@ -140,7 +140,7 @@ fn the_term_that_was_handed_over_is_the_renewed_one() {
             term: Term(MINE + 2),
             reason: LostReason::Resigned,
         })
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE + 2, Some(LOW)))
         .set(Timer::Campaign, LAST_TURN)
         .nothing_else_happened();

@@ -177,7 +177,7 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
 fn cooldown_is_over_and_the_slot_is_taken() {
     Kit::cooling_down()
         .later(COOLDOWN)
-        .fire(Timer::Rest)
+        .fire(Timer::Cooldown)
         .set(Timer::Campaign, S)
         .nothing_else_happened();
 }
@@ -186,12 +186,14 @@ fn cooldown_is_over_and_the_slot_is_taken() {
 fn cooldown_is_over_and_the_leadership_is_asked_for() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.later(COOLDOWN)
-        .fire(Timer::Rest)
+        .fire(Timer::Cooldown)
         .sent(LOW, ask(2, MINE + 1))
         .set(Timer::Widen, 2 * D)
         .nothing_else_happened();
     let mut me = Kit::cooling_down().after(HIGH, elected(MINE + 1, 9));
-    me.later(COOLDOWN).fire(Timer::Rest).nothing_else_happened();
+    me.later(COOLDOWN)
+        .fire(Timer::Cooldown)
+        .nothing_else_happened();
 }
 
 /// Leads, and HIGH has waited long enough for the seat.
@@ -213,7 +215,7 @@ fn preempt_a_steady_challenger_gets_the_leadership_by_a_clean_hand_over() {
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(LostReason::Resigned)
-        .set(Timer::Rest, COOLDOWN)
+        .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
