@@ -277,7 +277,8 @@ fn a_package_is_a_member_of_the_workspace_and_in_the_guide() {
             continue;
         }
         let name = folder.to_string_lossy().replace('\\', "/");
-        if !manifest.contains(&format!("\"{name}\"")) {
+        let is_workspace = manifest.contains("[workspace]");
+        if is_workspace && !manifest.contains(&format!("\"{name}\"")) {
             missing.add(
                 &name,
                 "the members of the workspace in Cargo.toml".to_owned(),
