@@ -3,10 +3,10 @@
 //! ```text
 //! $ cargo run --example typed_messages
 //! -- agent-1 is told to hold an election
-//! agent-1 asks who outranks it  (Elect)
+//! agent-1 asks which agents outrank it  (Elect)
 //! we do  (Ok), and ask in turn  (Elect)
-//! agent-3 asks who outranks it  (Elect)
-//! agent-4 asks who outranks it  (Elect)
+//! agent-3 asks which agents outrank it  (Elect)
+//! agent-4 asks which agents outrank it  (Elect)
 //! agent-3 outranks us  (Ok)
 //! agent-4 outranks us  (Ok)
 //! agent-4 leads in term 1  (Elected)

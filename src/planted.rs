@@ -1,7 +1,7 @@
 //! Defects of the agent, the store and the bridge planted on purpose, to prove that the tests would
 //! find them.
 //!
-//! Decided here: which of them this process has. A defect of an election stands in the election's
+//! Decided here: which of them this process has. A defect of an election is in the election's
 //! configuration (`elections/*/defect.rs`). Those that are listed here concern an actor, its handles
 //! on other threads, and saves on a thread for blocking work: nothing that all of these share is
 //! configured. So the process as a whole has the defect that its environment names, and a test that

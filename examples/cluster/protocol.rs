@@ -1,4 +1,4 @@
-//! Which election the agents hold. One more is a name, and a line for how its cluster begins.
+//! The elections that agents can hold. One more is a name, and a line for how its cluster begins.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use actix_bully::{
         ring::{Ring, RingConfig},
     },
     protocol::{AgentId, Election},
-    testkit::cluster::Cluster,
+    testkit::cluster::{Cluster, ClusterBuilder},
 };
 use clap::ValueEnum;
 
@@ -22,9 +22,13 @@ pub(crate) enum Protocol {
     /// The bully election: the highest that can be reached leads, on each side of a partition
     #[default]
     Bully,
+    /// The bully election by the plain rules of the ASTRA agents: an agent has to be told to campaign
+    Astra,
+    /// The quorum election: votes and leases, so at most one leads, and a minority has no leader
+    Quorum,
     /// The ballot leader election: a majority that hears each other ends up with one leader
     Ballot,
-    /// The ring election: the highest leads those whom a token can visit
+    /// The ring election: the highest leads the agents that a token can visit
     Ring,
     /// Garcia-Molina 1982: halt all, reorganize, get ready
     Reorganization,
@@ -33,12 +37,17 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// What its name is said with.
+    /// The article before its name.
     pub(crate) const fn article(self) -> &'static str {
         match self {
-            Self::Bully | Self::Ballot | Self::Ring | Self::Reorganization => "A",
-            Self::Invitation => "An",
+            Self::Bully | Self::Quorum | Self::Ballot | Self::Ring | Self::Reorganization => "A",
+            Self::Astra | Self::Invitation => "An",
         }
+    }
+
+    /// Whether an agent has to be told to campaign before any of them does.
+    pub(crate) const fn awaits_campaign(self) -> bool {
+        matches!(self, Self::Astra)
     }
 }
 
@@ -52,26 +61,36 @@ impl fmt::Display for Protocol {
 /// Plays with the cluster of that election.
 pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
     match args.protocol {
-        Protocol::Bully => play(args, Cluster::builder()).await,
+        Protocol::Bully => play(args, Cluster::builder().agents(args.agents)).await,
+        Protocol::Astra => play(args, Cluster::builder().agents(args.agents).astra()).await,
+        Protocol::Quorum => play(args, Cluster::builder().agents(args.agents).quorum()).await,
         Protocol::Ballot => {
             let rules = BallotConfig::builder(names(args)?).build()?;
             let majority = rules.majority();
-            let cluster = Cluster::<Ballot>::with_config(Arc::new(rules));
+            let cluster = by::<Ballot, _>(args, rules);
             play(args, cluster.needs_voters(majority)).await
         }
-        Protocol::Ring => by::<Ring, _>(args, RingConfig::default()).await,
+        Protocol::Ring => play(args, by::<Ring, _>(args, RingConfig::default())).await,
         Protocol::Reorganization => {
-            by::<Reorganization, _>(args, ReorganizationConfig::default()).await
+            play(
+                args,
+                by::<Reorganization, _>(args, ReorganizationConfig::default()),
+            )
+            .await
         }
         Protocol::Invitation => {
-            by::<InvitationElection, _>(args, InvitationConfig::default()).await
+            play(
+                args,
+                by::<InvitationElection, _>(args, InvitationConfig::default()),
+            )
+            .await
         }
     }
 }
 
 /// With these rules, which all agents share.
-async fn by<E: Election<Config = Arc<C>>, C>(args: &Args, rules: C) -> Result<(), Wrong> {
-    play(args, Cluster::<E>::with_config(Arc::new(rules))).await
+fn by<E: Election<Config = Arc<C>>, C>(args: &Args, rules: C) -> ClusterBuilder<E> {
+    Cluster::<E>::with_config(Arc::new(rules)).agents(args.agents)
 }
 
 /// `agent-1` and so on, for elections that list their voters.

@@ -1,4 +1,4 @@
-//! Who is compared: an election each, as its users would set it up.
+//! The elections that are compared, each as its users would set it up.
 
 use std::sync::Arc;
 
@@ -26,19 +26,19 @@ pub(crate) trait Contender {
     /// The machine.
     type Election: Election;
 
-    /// Its parameters for these voters. The seed is for who draws by itself.
+    /// Its parameters for these voters. The seed is for an election that draws by itself.
     fn config(voters: &[AgentId], seed: u64) -> <Self::Election as Election>::Config;
 
     /// How many bytes a message takes on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
 
     /// What a message that is repeated anyway says, but for its number. If that is not what was
-    /// said to the same agent before, it is news, and may lead to something; `None`: it never does.
+    /// said to the same agent before, it is new, and may lead to something; `None`: it never does.
     fn says(_message: &<Self::Election as Election>::Message) -> Option<String> {
         None
     }
 
-    /// Whether somebody must start it, because it has no failure detector of its own.
+    /// Whether an agent must be told to start, because it has no failure detector of its own.
     const ASKED: bool = false;
 }
 

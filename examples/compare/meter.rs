@@ -146,7 +146,7 @@ impl<E: Election> Metered<E> {
 
     fn stamp(&mut self, to: &To, inner: E::Message) -> Stamped<E::Message> {
         let bytes = (self.metering.size)(&inner);
-        let counts = !inner.is_repeated() || self.is_news(to, &inner);
+        let counts = !inner.is_repeated() || self.is_new(to, &inner);
         let depth = if counts {
             self.depth.saturating_add(1)
         } else {
@@ -166,7 +166,7 @@ impl<E: Election> Metered<E> {
 
 impl<E: Election> Metered<E> {
     /// Whether they have not been told the same before.
-    fn is_news(&mut self, to: &To, message: &E::Message) -> bool {
+    fn is_new(&mut self, to: &To, message: &E::Message) -> bool {
         let Some(says) = (self.metering.says)(message) else {
             return false;
         };

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// How many threads run; what comes out does not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Prints one hash of all histories, of who did what, when and to whom: to compare builds
+    /// Prints one hash of all histories, of all events with their times and agents: to compare builds
     #[arg(long, requires = "seeds")]
     pub(crate) hash: bool,
 }
@@ -61,7 +61,7 @@ What a history is held to, after every step unless it says otherwise:
                   for two delays at most
   quorum          I1 to I12
   ballot          UniqueBallot, RisingTrust, RisingReign, DiskFirst, MajorityHeard
-  ring            nobody waits for the dead; an election gives way to none but a stronger one
+  ring            no agent waits for the dead; an election gives way to none but a stronger one
   reorganization  the count is durable; GM1 in every history of an odd seed, which has only the faults
                   that the paper allows
   invitation      within each group all agree; its number is durable, and names one group

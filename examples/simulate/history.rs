@@ -118,15 +118,15 @@ pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 5, 7];
 
 /// How many agents the history of this seed has, unless that is said.
 pub(crate) fn size(seed: u64) -> usize {
-    let turn = usize::try_from(seed % 5).unwrap_or(0);
-    SIZES.get(turn).copied().unwrap_or(5)
+    let at = usize::try_from(seed % 5).unwrap_or(0);
+    SIZES.get(at).copied().unwrap_or(5)
 }
 
 impl Plan {
     /// Runs it.
     ///
     /// # Errors
-    /// A majority needs somebody.
+    /// A majority needs one agent at least.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => {

@@ -23,14 +23,14 @@ const AT_ONCE: After = After {
     min: Duration::ZERO,
     max: Duration::ZERO,
 };
-/// As in one process: all are there from the beginning, and an end is known for certain.
+/// As in one process: all are there from the beginning, and an end is confirmed.
 const CLOSED: Detection = Detection::Certain(AT_ONCE);
-/// As across hosts: others may be about to come, and an end is a guess.
+/// As across hosts: others may be about to come, and an end is only suspected.
 const OPEN: Detection = Detection::Suspect(AT_ONCE);
 /// As across hosts whose connections tell nothing.
 const SILENT: Detection = Detection::Silent(AT_ONCE);
 
-/// Agents "1" to "n", each as important as its number; all start at 0.
+/// Agents "1" to "n", the score of each is its number; all start at 0.
 fn world(seed: u64, n: usize, detection: Detection) -> World<Bully> {
     let config: Arc<BullyConfig> = Arc::default();
     let agent = |number: usize| {
@@ -113,26 +113,26 @@ fn a_cold_start_across_hosts_is_a_question_to_all() {
     }
 }
 
-/// The next in line asks nobody. One message is for the dead: the simulator counts what is sent.
+/// The next in rank asks no agent. One message is for the dead: the simulator counts what is sent.
 #[test]
 fn a_crash_that_is_told_is_one_announcement() {
     for n in SIZES {
         for detection in [CLOSED, OPEN] {
             let mut world = led(1, n, detection);
-            let nobody = world.dropped();
+            let before = world.dropped();
             let crash = |world: &mut World<Bully>| assert!(world.crash(name(n)));
             let (sent, took) = cost(&mut world, n - 1, crash);
             assert_eq!(sent, count(n - 1), "{}", world.trace().to_text());
             assert_eq!(took, D);
-            assert_ne!(world.dropped(), nobody, "what was sent to {n}");
+            assert_ne!(world.dropped(), before, "what was sent to {n}");
         }
     }
 }
 
 /// The same number where only silence tells: a step between two in line is longer than the jitter
-/// and a delay, so the first announces itself before the second has its turn.
+/// and a delay, so the first announces itself before the slot of the second.
 #[test]
-fn a_crash_that_nobody_tells_costs_no_more() {
+fn a_crash_that_no_agent_is_told_of_costs_no_more() {
     let timings = BullyConfig::default().timings;
     let Detector {
         heartbeat,
@@ -153,7 +153,7 @@ fn a_crash_that_nobody_tells_costs_no_more() {
     }
 }
 
-/// It asks the leader alone, who gives way; then it tells all.
+/// It asks the leader alone, which gives way; then it tells all.
 #[test]
 fn a_recovery_asks_the_leader_alone() {
     for n in SIZES {

@@ -7,7 +7,7 @@
 //! | `paper/`, `paper_agents.rs` | the elections of 1982, as written and in an agent |
 //! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
-//! | `rests.rs`, `slow_network.rs`, `counts.rs` | the leader after a step-down; slow networks; how many messages |
+//! | `cooldowns.rs`, `slow_network.rs`, `counts.rs` | the leader after a step-down; slow networks; how many messages |
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,13 +19,13 @@ mod strangers;
 mod support;
 
 mod ballot;
+mod cooldowns;
 mod counts;
 mod paper;
 mod paper_agents;
 mod programs;
 mod quorum;
 mod quorum_agents;
-mod rests;
 mod ring;
 mod seeds;
 mod slow_network;

@@ -37,7 +37,7 @@ fn reorganization() -> Arc<ReorganizationConfig> {
     Arc::new(ReorganizationConfig::new(Timings::lan()))
 }
 
-/// Waits until all follow this one, which believes that it leads, alone.
+/// Waits until all follow this one, which alone considers itself leader.
 async fn all_follow<E: Election>(agents: &[ElectionHandle<E>], name: &str) -> Term {
     let agreed = || {
         let follows =

@@ -63,7 +63,7 @@ fn start(group: &Group) -> Vec<BullyHandle> {
 fn leader(agents: &[BullyHandle]) -> Option<&BullyHandle> {
     let mut leading = agents.iter().filter(|agent| agent.is_leader());
     let leader = leading.next();
-    assert!(leading.next().is_none(), "two believe that they lead");
+    assert!(leading.next().is_none(), "two consider themselves leader");
     leader
 }
 
@@ -89,7 +89,7 @@ fn a_voter_that_comes_back_with_another_memory_is_refused() {
 }
 
 #[test]
-fn what_the_promise_rests_on_is_asked_for() {
+fn what_the_promise_depends_on_is_asked_for() {
     virtual_system().block_on(async {
         let group = group();
         let refused = |outcome: Result<BullyHandle, StartError>| outcome.unwrap_err();
@@ -217,7 +217,7 @@ fn the_highest_leads_and_its_crash_costs_no_lease() {
         }
         assert!(
             began.elapsed() <= MS(40),
-            "a certain end is known at once: {:?}",
+            "a confirmed end is known at once: {:?}",
             began.elapsed()
         );
         assert!(agents[1].leader().unwrap().term > first.term);
@@ -244,7 +244,9 @@ fn a_leader_that_hangs_stops_believing_before_another_may() {
                 }
             }
         });
-        taken.await.expect("the seat is taken within the formula");
+        taken
+            .await
+            .expect("the leadership is taken within the formula");
         assert!(vacant && !agents[2].is_leader());
         sleep(MS(3_000)).await;
         assert!(
@@ -369,7 +371,10 @@ fn a_cluster_keeps_the_promise_through_a_partition() {
             .unwrap();
         for _ in 0..2_000 {
             sleep(MS(1)).await;
-            assert!(cluster.believers().len() <= 1, "two believe that they lead");
+            assert!(
+                cluster.believers().len() <= 1,
+                "two consider themselves leader"
+            );
         }
         let leader = cluster.believers();
         assert_eq!(
@@ -380,7 +385,10 @@ fn a_cluster_keeps_the_promise_through_a_partition() {
         cluster.heal();
         for _ in 0..40_000 {
             sleep(MS(1)).await;
-            assert!(cluster.believers().len() <= 1, "two believe that they lead");
+            assert!(
+                cluster.believers().len() <= 1,
+                "two consider themselves leader"
+            );
         }
         assert_eq!(
             cluster.believers().first().unwrap().as_str(),

@@ -23,10 +23,10 @@ use clap::Parser;
 use args::Args;
 use history::{Plan, Preset, Protocol, size};
 
-#[allow(dead_code, reason = "the example uses the rest")]
+#[allow(dead_code, reason = "the example uses the other parts")]
 #[path = "../../examples/simulate/args.rs"]
 mod args;
-#[allow(dead_code, reason = "the example uses the rest")]
+#[allow(dead_code, reason = "the example uses the other parts")]
 #[path = "../../examples/simulate/history.rs"]
 mod history;
 
@@ -224,7 +224,7 @@ fn after_healing_the_highest_ranked_agent_leads_in_a_fast_network() {
 }
 
 #[test]
-fn after_healing_somebody_leads_where_nobody_is_bullied() {
+fn after_healing_an_agent_leads_where_no_agent_is_bullied() {
     for preemption in [
         Preemption::Never,
         Preemption::After(Duration::from_millis(500)),

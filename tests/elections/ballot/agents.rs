@@ -30,8 +30,8 @@ fn start(
     group: &Group<BallotMessage>,
     store: impl TermStore<BallotRecord> + 'static,
 ) -> ElectionHandle<Ballot> {
-    let letter = name.bytes().next().map_or(0, u32::from);
-    let agent = Agent::<Ballot>::with_config(name, rules()).score(letter);
+    let score = name.bytes().next().map_or(0, u32::from);
+    let agent = Agent::<Ballot>::with_config(name, rules()).score(score);
     agent.store(store).join(group).start().unwrap()
 }
 

@@ -34,7 +34,7 @@ fn an_observer_costs_one_more() {
     assert_eq!(net.world.tally().sent - before, 10 * (12 + 2));
 }
 
-/// The end of the leader is certain: each of the others asks at once, and a round elects.
+/// The end of the leader is confirmed: each of the others asks at once, and a round elects.
 #[test]
 fn a_confirmed_death_costs_one_round_of_the_others() {
     let group = Group {

@@ -1,4 +1,4 @@
-//! Scenarios 7 to 9 and 11 to 14, 28, 41: who dies, who comes back.
+//! Scenarios 7 to 9 and 11 to 14, 28, 41: agents that die and come back.
 
 use actix_bully::{
     protocol::{Event, Term},

@@ -57,7 +57,7 @@ fn s04_equal_scores_are_decided_by_the_name() {
     }
 }
 
-/// The next ballot is the highest, whoever takes it.
+/// The next ballot is the highest, whichever agent takes it.
 #[test]
 fn s05_the_lowest_campaigns_alone_and_takes_the_leadership() {
     for seed in SEEDS {

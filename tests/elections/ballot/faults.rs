@@ -70,7 +70,7 @@ fn s21_with_loss_agreement_takes_no_longer_than_ten_rounds() {
 
 const KINDS: [&str; 4] = ["heartbeat_request", "heartbeat_reply", "leads", "resign"];
 
-/// An observer is told who leads.
+/// An observer is told which agent leads.
 fn observed() -> Group {
     Group {
         observers: vec!["x"],
@@ -95,7 +95,7 @@ fn led_by_the_next(seed: u64) -> World<Ballot> {
 /// Where all that it says is said.
 fn scenes() -> [Scene<Ballot>; 5] {
     let lasting = Scene::lasting(ms(5 * ROUND));
-    // A ballot is for those that answer in time: who leads depends on what is lost.
+    // A ballot is for those that answer in time: the leader depends on what is lost.
     let scene = |stage, act| lasting(stage, act, "");
     [
         scene(led, |_| {}),
@@ -203,7 +203,7 @@ fn s26_delays_beyond_a_round_end_in_agreement_when_they_end() {
             net.world.set_conditions(usual().build().unwrap());
             net.run(12 * CAP);
             let leader = net.agreed();
-            assert_ne!(leader, "nobody");
+            assert_ne!(leader, "none");
             net.ends_with(&leader);
             let all = net.world.agents().flat_map(|agent| net.world.events(agent));
             lost += all.filter(|(_, e)| matches!(e, Event::Lost { .. })).count();

@@ -1,5 +1,5 @@
 //! A group of ballot machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
-//! most important. Every property of the scenario is checked after every step.
+//! highest in rank. Every property of the scenario is checked after every step.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,8 +26,8 @@ pub(crate) fn id(name: &str) -> AgentId {
 }
 
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
-    let letters = ('a'..='z').take(n);
-    letters.map(|letter| id(&letter.to_string())).collect()
+    let alphabet = ('a'..='z').take(n);
+    alphabet.map(|letter| id(&letter.to_string())).collect()
 }
 
 pub(crate) fn config(n: usize) -> BallotConfig {
@@ -128,7 +128,7 @@ impl Net {
 
     pub(crate) fn agreed(&self) -> String {
         let leader = self.world.agreed();
-        leader.map_or_else(|| "nobody".to_owned(), |leader| leader.id.to_string())
+        leader.map_or_else(|| "none".to_owned(), |leader| leader.id.to_string())
     }
 
     pub(crate) fn believers(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Scenarios 15 to 18: importance that changes, and hand-overs.
+//! Scenarios 15 to 18: scores that change, and hand-overs.
 
 use actix_bully::{
     protocol::{Event, LostReason},
@@ -101,8 +101,8 @@ fn s18_a_score_that_oscillates_moves_no_leadership() {
     for seed in SEEDS {
         let mut net = Group::of(5).led(seed);
         let events = net.events();
-        for turn in 0..100 {
-            let score = if turn % 2 == 0 { 99 } else { 1 };
+        for step in 0..100 {
+            let score = if step % 2 == 0 { 99 } else { 1 };
             net.world.set_score("a", Some(score.into()));
             net.run(ROUND / 3);
         }

@@ -128,7 +128,7 @@ fn the_same_ballot_is_elected_by_two_incarnations() {
     assert_eq!(terms(&mut Group::of(3).world(1).world), [1, 2]);
 }
 
-/// bmax is believed of anybody: the ends of a chain push each other off, again and again.
+/// bmax is believed of any agent: the ends of a chain push each other off, again and again.
 #[test]
 fn the_ends_of_a_chain_alternate() {
     let mut old = as_written(3, 1);
@@ -144,7 +144,7 @@ fn the_ends_of_a_chain_alternate() {
     assert_eq!(new.world.events("b").len(), 1);
 }
 
-/// Replies are a set of pairs: who is asked twice by one repeated request, and has taken a higher
+/// Replies are a set of pairs: an agent that is asked twice by one repeated request, and has taken a higher
 /// ballot in between, counts twice. So two of five elect.
 #[test]
 fn a_voter_that_replies_with_two_ballots_is_taken_for_two() {

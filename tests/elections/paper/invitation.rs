@@ -173,7 +173,7 @@ fn several_groups_are_within_the_promise() {
 
 /// A pause is nothing special: an agent that was stalled is in a group of its own for a while, or its members are.
 #[test]
-fn who_pauses_is_merged_again() {
+fn one_that_pauses_is_merged_again() {
     let mut world = world(1, 3, on_time());
     world.set_invariant(agreement_in_each_group);
     world.settle(MS(1_000)).unwrap();
@@ -200,7 +200,7 @@ fn without_safe_storage_a_number_names_two_groups() {
         if wiped {
             world.wipe("1");
         }
-        let second = first_group_of_a_life(world.durable("1").cloned());
+        let second = first_group_of_an_incarnation(world.durable("1").cloned());
         (first, second, record)
     };
     let (first, second, record) = again(false);
@@ -211,7 +211,7 @@ fn without_safe_storage_a_number_names_two_groups() {
 }
 
 /// The group that a machine forms whose incarnation begins with this record, knowing no other agent.
-fn first_group_of_a_life(
+fn first_group_of_an_incarnation(
     record: Option<actix_bully::elections::invitation::Count>,
 ) -> Option<ElectionId> {
     use actix_bully::protocol::{
@@ -225,8 +225,8 @@ fn first_group_of_a_life(
         birth: Birth::Restarted,
     };
     let mut machine = InvitationElection::new(me, &Arc::new(config()), record);
-    let nobody = Input::Start(Arc::new(Members::default()));
-    machine.handle(Time::ZERO, nobody, &mut Effects::new());
+    let alone = Input::Start(Arc::new(Members::default()));
+    machine.handle(Time::ZERO, alone, &mut Effects::new());
     machine.group().cloned()
 }
 
@@ -263,8 +263,8 @@ fn a_merge_costs_3_messages_for_each_member() {
 #[test]
 fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
     for seed in 0..20 {
-        let certain = Detection::Certain(Duration::ZERO.into());
-        let mut world = world_that_tells(certain, seed, 4, on_time());
+        let confirmed = Detection::Certain(Duration::ZERO.into());
+        let mut world = world_that_tells(confirmed, seed, 4, on_time());
         world.settle(MS(1_000)).unwrap();
         let all: Vec<AgentId> = (1..=4).map(name).collect();
         let (low, high) = all.split_at(3);

@@ -200,7 +200,7 @@ fn an_offline_primary_is_demoted_without_hearing_of_it() {
 
 /// The same with a majority of the four to say so: at no time are there two primaries.
 #[test]
-fn with_a_quorum_an_offline_primary_ends_its_belief_before_the_next_begins() {
+fn with_a_quorum_an_offline_primary_ends_its_leadership_before_the_next_begins() {
     let mut replicas = cluster(&DEMO);
     assert_eq!(elect_primary(&mut replicas), Some(3));
     replicas[3].is_online = false;
@@ -249,7 +249,7 @@ fn the_priority_may_cost_seconds_of_writes() {
 
 /// The last criterion, and the bound itself, which is too far.
 #[test]
-fn the_rest_of_the_rule_is_the_same() {
+fn the_other_parts_of_the_rule_are_the_same() {
     for (replicas, primary) in [
         ([(MS(300), 2), (MS(200), 2), (MS(900), 2)], 1),
         ([(MS(200), 2), (MS(200), 2), (MS(0), 1)], 1),

@@ -102,7 +102,7 @@ fn s23_a_stale_ok_demotes_a_standing_leader() {
 /// Defect 4, scenario 24. Node 3 announces itself and dies; the announcement is under way for 20 s.
 /// Meanwhile node 4 is back, and leads in a higher term.
 #[test]
-fn s24_a_stale_announcement_of_a_lower_node_is_believed_by_all() {
+fn s24_a_stale_announcement_of_a_lower_node_is_followed_by_all() {
     /// Up to the moment before it arrives.
     fn story<E: Election>(world: &mut World<E>, announcement: &'static str) {
         let others = ["0", "1", "2", "4"];

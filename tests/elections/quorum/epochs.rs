@@ -1,5 +1,5 @@
 //! Other voters, another epoch (81): no vote crosses, and the order that `quorum::epoch` prescribes
-//! gives one leader after another. The books are the same for all epochs.
+//! gives one leader after another. The record of what was seen is the same for all epochs.
 
 use actix_bully::{
     protocol::Term,
@@ -132,7 +132,7 @@ fn s81_starting_others_before_stopping_has_two_leaders_of_different_tokens() {
     }
 }
 
-/// As above, without the books: both lead, and neither hears the other.
+/// As above, without that record: both lead, and neither hears the other.
 #[test]
 fn s81_two_epochs_do_not_hear_each_other() {
     let (builder, scenario) = Group::of(3).builder(1);
@@ -144,9 +144,9 @@ fn s81_two_epochs_do_not_hear_each_other() {
     }
     world.run_for(ms(8 * P));
     let beliefs = world.beliefs();
-    let beliefs: Vec<_> = beliefs.map(|(id, term)| (id.to_string(), term)).collect();
-    let [(old, t), (new, u)] = &beliefs[..] else {
-        panic!("two clusters: {beliefs:?}");
+    let leaders: Vec<_> = beliefs.map(|(id, term)| (id.to_string(), term)).collect();
+    let [(old, t), (new, u)] = &leaders[..] else {
+        panic!("two clusters: {leaders:?}");
     };
     assert_eq!((old.as_str(), new.as_str()), ("c", "f"));
     assert!(*t < NEXT && *u > NEXT, "a resource takes the newer token");

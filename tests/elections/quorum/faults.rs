@@ -254,9 +254,10 @@ fn a_steady_state_is_quiet() {
     net.run(1_000);
     let sent = net.world.tally().sent - before;
     assert!(sent <= 2 * 4 * (1_000 / H + 1), "{sent}");
-    let news = net.events_since(&then).into_iter();
+    let events = net.events_since(&then).into_iter();
     assert_eq!(
-        news.filter(|(.., e)| !matches!(e, Event::Renewed { .. }))
+        events
+            .filter(|(.., e)| !matches!(e, Event::Renewed { .. }))
             .count(),
         0
     );

@@ -1,5 +1,5 @@
 //! A group of watched machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
-//! most important. Every invariant is checked after every step.
+//! highest in rank. Every invariant is checked after every step.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use actix_bully::{
     },
 };
 
-/// The preset `in_process`, by its letters; `AFTER` is a leader's patience.
+/// The durations of the preset `in_process`; `AFTER` is a leader's grace period.
 pub(crate) const H: u64 = 25;
 pub(crate) const D: u64 = 100;
 pub(crate) const P: u64 = 125;
@@ -70,9 +70,9 @@ impl Group {
     }
 
     pub(crate) fn names(&self) -> Vec<AgentId> {
-        let letters = 'a'..='z';
-        let some = letters.take(self.scores.len());
-        some.map(|letter| id(&letter.to_string())).collect()
+        let alphabet = 'a'..='z';
+        let some = alphabet.take(self.scores.len());
+        some.map(|name| id(&name.to_string())).collect()
     }
 
     pub(crate) fn config(&self) -> QuorumConfig {
@@ -135,7 +135,7 @@ impl Net {
         Self { world, watch }
     }
 
-    /// The parameters and the books of its agents.
+    /// The parameters, and what was seen of its agents.
     pub(crate) fn watch(&self) -> Watch {
         self.watch.clone()
     }

@@ -10,8 +10,8 @@
 mod chaos;
 mod epochs;
 mod faults;
+mod incarnations;
 mod kit;
-mod lives;
 mod losses;
 #[cfg(feature = "planted")]
 mod mutants;

@@ -13,8 +13,8 @@ use actix_bully::{
 
 use crate::quorum::{
     chaos::{options, seeds, size},
+    incarnations::{cut_leader_with_drift, forgetful},
     kit::{Group, ms},
-    lives::{cut_leader_with_drift, forgetful},
 };
 
 #[test]

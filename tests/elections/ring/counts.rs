@@ -15,7 +15,7 @@ use crate::ring::kit::{MS, builder, config, names, sent, settles};
 
 const DELAY: Duration = Duration::from_millis(7);
 
-/// These scores, and somebody leads.
+/// These scores, and one leads.
 fn led_by(scores: &[i32]) -> World<Ring> {
     let world = builder(1, scores, &config());
     let mut world = world.conditions(Conditions::delayed(DELAY)).build();
@@ -149,8 +149,8 @@ fn permutations(of: &[i32]) -> Vec<Vec<i32>> {
     let mut all = Vec::new();
     for first in of {
         let others: Vec<i32> = of.iter().copied().filter(|other| other != first).collect();
-        for rest in permutations(&others) {
-            all.push([&[*first], rest.as_slice()].concat());
+        for order in permutations(&others) {
+            all.push([&[*first], order.as_slice()].concat());
         }
     }
     all

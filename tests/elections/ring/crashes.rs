@@ -39,11 +39,11 @@ fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound() {
 }
 
 #[test]
-fn s07_a_certain_death_is_answered_at_once() {
+fn s07_a_confirmed_death_is_answered_at_once() {
     seeds(|seed| {
-        let certain = Detection::Certain(Duration::ZERO.into());
+        let confirmed = Detection::Certain(Duration::ZERO.into());
         let mut world = builder(seed, &[1, 2, 3, 4, 5], &config())
-            .detection(certain)
+            .detection(confirmed)
             .conditions(Conditions::delayed(MS(15)))
             .build();
         leads(&mut world, "e");
@@ -124,7 +124,7 @@ fn s09_the_superior_crashes_right_after_its_acknowledgement() {
 }
 
 #[test]
-fn s09_who_passes_the_nomination_on_crashes_right_after_it() {
+fn s09_one_that_passes_the_nomination_on_crashes_right_after_it() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         world.run_for(MS(500));
@@ -184,7 +184,7 @@ fn s13_the_highest_recovers_and_leads_again_with_one_change() {
 }
 
 #[test]
-fn s13_who_may_not_challenge_yet_leaves_the_leader_alone() {
+fn s13_one_that_may_not_challenge_yet_leaves_the_leader_alone() {
     seeds(|seed| {
         let sticky = RingConfig {
             challenge_after: Duration::from_secs(30),
@@ -204,7 +204,7 @@ fn s13_who_may_not_challenge_yet_leaves_the_leader_alone() {
 }
 
 #[test]
-fn s14_who_was_down_during_the_announcement_follows_by_a_heartbeat() {
+fn s14_one_that_was_down_during_the_announcement_follows_by_a_heartbeat() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         world.crash("a");

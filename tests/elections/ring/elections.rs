@@ -77,7 +77,7 @@ fn s06_the_highest_starts_alone_and_leads() {
 }
 
 #[test]
-fn s10_who_starts_another_election_ends_following_the_winner() {
+fn s10_one_that_starts_another_election_ends_following_the_winner() {
     seeds(|seed| {
         for starter in names(5) {
             let mut world = led(seed, 5);

@@ -22,7 +22,7 @@ pub(crate) fn id(name: &str) -> AgentId {
 
 /// The names of a ring of `n`, in its order.
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
-    let name = |letter: char| letter.to_string().parse().unwrap();
+    let name = |name: char| name.to_string().parse().unwrap();
     ('a'..='z').take(n).map(name).collect()
 }
 

@@ -46,7 +46,7 @@ fn s19_what_is_repeated_changes_nothing() {
 }
 
 #[test]
-fn s20_letters_that_overtake_each_other_do_no_harm() {
+fn s20_messages_that_overtake_each_other_do_no_harm() {
     seeds(|seed| {
         falls_and_rises(&mut network(seed, ConditionsBuilder::in_any_order));
     });
@@ -124,7 +124,7 @@ fn scenes() -> [Scene<Ring>; 7] {
     ]
 }
 
-/// And it lasts, whatever the loss made somebody do.
+/// And it lasts, whatever the loss made an agent do.
 #[track_caller]
 fn recovers(world: &mut World<Ring>, leader: &str) {
     comes_to_lead(world, leader, MS(20_000));
@@ -156,7 +156,7 @@ fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
     all_were_lost(&KINDS, &lost);
 }
 
-/// The election that somebody begins beside a healthy leader has an outcome all the same.
+/// The election that an agent begins beside a healthy leader has an outcome all the same.
 #[test]
 fn s22_an_election_that_loses_a_message_ends() {
     for kind in ["collect", "nominate", "coordinator", "hop_ack"] {
@@ -190,7 +190,7 @@ fn s23_stale_answers_do_nothing() {
         world.set_conditions(Conditions::delayed(MS(5)));
         comes_to_lead(&mut world, "e", MS(40_000));
         world.run_to(world.last_arrival());
-        // What they made somebody do is over soon, and then all is quiet.
+        // What they made an agent do is over soon, and then all is quiet.
         world.run_for(config().token(5));
         comes_to_lead(&mut world, "e", MS(20_000));
         let before = mark(&world);
@@ -199,7 +199,7 @@ fn s23_stale_answers_do_nothing() {
     });
 }
 
-/// A leader of an old term that comes back from a partition: it is not followed, by anybody.
+/// A leader of an old term that comes back from a partition: it is not followed, by any agent.
 #[test]
 fn s24_a_stale_announcement_from_below_is_not_followed() {
     seeds(|seed| {
@@ -274,7 +274,7 @@ fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
 
 /// An agent that left is not heard any more, and is a new member when it comes back.
 #[test]
-fn s27_who_left_is_a_stranger() {
+fn s27_one_that_left_is_a_stranger() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         world.leave("e");
@@ -291,7 +291,7 @@ fn s27_who_left_is_a_stranger() {
 fn s28_there_is_no_record_to_lose() {
     seeds(|seed| {
         let mut world = led_by_the_next(seed);
-        assert!(!world.wipe("e"), "it rests on no record");
+        assert!(!world.wipe("e"), "it depends on no record");
         assert!(world.restart("e"), "and comes back without");
         comes_to_lead(&mut world, "e", MS(20_000));
     });

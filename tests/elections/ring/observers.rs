@@ -20,7 +20,7 @@ fn watched(seed: u64, detection: Detection) -> World<Ring> {
     world.agent(observer).detection(detection).build()
 }
 
-/// To whom the observer has said anything.
+/// The agents that the observer has sent anything to.
 fn spoken_to(world: &World<Ring>) -> Vec<AgentId> {
     let said = world
         .trace()

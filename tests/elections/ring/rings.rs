@@ -114,7 +114,7 @@ fn s35_the_winner_dies_before_its_nomination() {
 }
 
 #[test]
-fn s36_the_token_is_lost_with_who_held_it() {
+fn s36_the_token_is_lost_with_the_one_that_held_it() {
     seeds(|seed| {
         // Acknowledged, and not passed on; no member leads, and the timer `Token` ends the wait.
         let mut world = ring(seed, 5);
@@ -137,7 +137,7 @@ fn s36_the_token_is_lost_with_who_held_it() {
 
 /// The leader is dead, and b has begun; the member that has the nomination of d dies with it.
 #[test]
-fn s36_the_nomination_is_lost_with_who_held_it() {
+fn s36_the_nomination_is_lost_with_the_one_that_held_it() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         world.run_for(MS(500));
@@ -205,9 +205,9 @@ fn s37_all_start_and_suppression_leaves_one_token() {
 #[test]
 fn s38_the_dead_acquire_no_leader() {
     seeds(|seed| {
-        let certain = Detection::Certain(Duration::ZERO.into());
+        let confirmed = Detection::Certain(Duration::ZERO.into());
         let mut world = builder(seed, &[1, 2, 3, 4, 5], &config())
-            .detection(certain)
+            .detection(confirmed)
             .build();
         leads(&mut world, "e");
         world.crash("e");

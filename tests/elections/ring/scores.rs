@@ -114,7 +114,7 @@ fn s18_a_score_that_oscillates_changes_the_leader_at_most_once_per_policy_time()
 }
 
 #[test]
-fn s16_who_steps_down_does_not_bounce_back() {
+fn s16_one_that_steps_down_does_not_bounce_back() {
     seeds(|seed| {
         let mut world = led(seed, 5);
         let before = mark(&world);

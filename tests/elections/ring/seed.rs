@@ -9,7 +9,7 @@ use actix_bully::{elections::ring::Ring, protocol::AgentId, testkit::sim::World}
 
 use crate::ring::kit::{MS, comes_to_lead, config, id};
 
-/// The seed's ring, to the letter: no messages, only fields.
+/// The seed's ring, word for word: no messages, only fields.
 mod as_written {
     pub(crate) struct Node {
         pub(crate) is_alive: bool,
@@ -76,7 +76,7 @@ fn the_ring_demo_of_the_go_seed() {
     }
     for name in ["3", "4"] {
         assert_eq!(world.view(name), None);
-        assert_eq!(world.events(name), [], "never told of anybody");
+        assert_eq!(world.events(name), [], "never told of any other");
     }
     // It is a bully in a ring: a node that comes back takes its place, which the seed never does.
     world.restart("4");

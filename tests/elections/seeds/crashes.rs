@@ -45,7 +45,7 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     });
 }
 
-/// Agent 5 has told agent 1 to stand back, and is about to announce itself.
+/// Agent 5 has told agent 1 to wait, and is about to announce itself.
 async fn promised(rules: Rules, seed: u64) -> Cluster {
     let builder = rules.builder(seed).agents(5);
     let builder = builder.network(Conditions::delayed(MS(5)));
@@ -153,7 +153,7 @@ fn s13_a_sticky_leader_stays_when_the_highest_recovers() {
 }
 
 #[test]
-fn s14_who_was_down_during_the_announcement_follows_without_an_election() {
+fn s14_one_that_was_down_during_the_announcement_follows_without_an_election() {
     swift(|seed| async move {
         let mut cluster = Rules::Swift.led(seed, 5).await;
         cluster.crash_all(["1", "5"]).await.unwrap();
@@ -162,14 +162,14 @@ fn s14_who_was_down_during_the_announcement_follows_without_an_election() {
         cluster.restart("1").unwrap();
         let settled = leads(&cluster, "agent-4").await;
         assert!(settled.took <= MS(180) + Rules::Swift.delay(), "{settled}");
-        assert_eq!(changes(&cluster, before), 1, "nobody else hears of it");
+        assert_eq!(changes(&cluster, before), 1, "no other agent hears of it");
         cluster.restart("5").unwrap();
         leads(&cluster, "agent-5").await;
     });
 }
 
 #[test]
-fn s14_who_asks_in_vain_follows_by_the_next_heartbeat() {
+fn s14_one_that_asks_in_vain_follows_by_the_next_heartbeat() {
     once(|| async {
         let mut cluster = Rules::Swift.led(1, 5).await;
         cluster.crash("1").await.unwrap();

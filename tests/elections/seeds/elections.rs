@@ -114,7 +114,7 @@ fn s06_the_highest_starts_alone_and_leads() {
 }
 
 #[test]
-fn s10_who_starts_another_election_ends_following_the_winner() {
+fn s10_one_that_starts_another_election_ends_following_the_winner() {
     both(|rules, seed| async move {
         let mut cluster = rules.led(seed, 5).await;
         let before = cluster.now();
@@ -127,7 +127,7 @@ fn s10_who_starts_another_election_ends_following_the_winner() {
         );
         if rules == Rules::Swift {
             assert_eq!(settled.messages, 2, "a question and an answer");
-            assert_eq!(changes(&cluster, before), 0, "nobody else hears of it");
+            assert_eq!(changes(&cluster, before), 0, "no other agent hears of it");
         }
     });
 }

@@ -79,7 +79,7 @@ impl Rules {
         cluster
     }
 
-    /// These hold an election, which under the default rules nobody has to be told.
+    /// These hold an election, which under the default rules no agent has to be told.
     fn begin<'a>(self, cluster: &mut Cluster, starters: impl IntoIterator<Item = &'a str>) {
         if self == Self::Astra {
             for starter in starters {
@@ -120,7 +120,7 @@ async fn wait(span: Duration) {
     actix::clock::sleep(span).await;
 }
 
-/// `L(x)`: this one is the only believer, and everybody's leader.
+/// `L(x)`: this one alone considers itself leader, and all follow it.
 async fn leads<E: Election>(cluster: &Cluster<E>, name: &str) -> Settled {
     let settled = cluster.settle().await.unwrap_or_else(|wrong| {
         let text = cluster.trace().to_text();
@@ -134,7 +134,7 @@ async fn leads<E: Election>(cluster: &Cluster<E>, name: &str) -> Settled {
     settled
 }
 
-/// Who acquired a leadership since then, and when.
+/// The agents that acquired a leadership since then, and when.
 fn acquired<E: Election>(cluster: &Cluster<E>, since: Time) -> Vec<(String, Time)> {
     let trace = cluster.trace();
     let entries = trace.entries().filter(|entry| entry.at >= since);
@@ -149,7 +149,7 @@ fn acquired<E: Election>(cluster: &Cluster<E>, since: Time) -> Vec<(String, Time
     acquired
 }
 
-/// How often somebody changed its mind about who leads since then.
+/// How often an agent saw another leader since then.
 fn changes<E: Election>(cluster: &Cluster<E>, since: Time) -> usize {
     let trace = cluster.trace();
     let entries = trace.entries().filter(|entry| entry.at >= since);

@@ -1,4 +1,4 @@
-//! Networks that repeat, reorder, lose and delay, and letters that nobody sent: scenarios 19 to 27.
+//! Networks that repeat, reorder, lose and delay, and messages that no agent sent: scenarios 19 to 27.
 
 use std::{cell::Cell, time::Duration};
 
@@ -36,7 +36,7 @@ fn s19_what_is_repeated_changes_nothing() {
 }
 
 #[test]
-fn s20_letters_that_overtake_each_other_do_no_harm() {
+fn s20_messages_that_overtake_each_other_do_no_harm() {
     both(|rules, seed| async move {
         let network = Conditions::builder().delay(Duration::ZERO..=rules.delay());
         let network = network.in_any_order().build().unwrap();
@@ -78,9 +78,9 @@ fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
     assert!(lost.get() >= 10, "{}", lost.get());
 }
 
-/// They have no heartbeats: what is lost is made up for by whoever asks again.
+/// They have no heartbeats: what is lost is made up for by an agent that asks again.
 #[test]
-fn s21_under_the_astra_rules_somebody_has_to_ask_again() {
+fn s21_under_the_astra_rules_an_agent_has_to_ask_again() {
     let again = Cell::new(0);
     under(Rules::Astra, |seed| {
         let again = &again;
@@ -115,7 +115,7 @@ fn agree(cluster: &Cluster, name: &str) -> bool {
 enum Act {
     Start,
     Crash,
-    /// And another one asks, before anybody else does.
+    /// And another one asks, before any other does.
     CrashAndCampaign,
     Restart,
     Campaign,
@@ -148,7 +148,7 @@ impl Act {
         }
     }
 
-    /// Says who leads then.
+    /// Returns the leader then.
     async fn done_to(self, rules: Rules, cluster: &mut Cluster) -> &'static str {
         match self {
             Self::Start => rules.begin(cluster, ["1"]),
@@ -201,7 +201,7 @@ fn loses(rules: Rules, kind: &'static str) {
                     wait(3 * DEADLINE).await; // what can come of it by itself has come
                     cluster.campaign("1").unwrap();
                     if act == Act::StepDown {
-                        cluster.campaign("4").unwrap(); // else it does not ask while it rests
+                        cluster.campaign("4").unwrap(); // else it does not ask while it cools down
                         leader = "agent-4";
                     }
                 }
@@ -222,11 +222,11 @@ fn s22_the_messages_of_each_kind_are_lost() {
     }
 }
 
-/// What everybody believes, terms apart.
-fn beliefs(status: &ClusterStatus) -> Vec<(bool, Option<AgentId>)> {
-    let belief = |leader: &Leader| leader.id.clone();
+/// What every agent shows, terms apart.
+fn shown(status: &ClusterStatus) -> Vec<(bool, Option<AgentId>)> {
+    let name = |leader: &Leader| leader.id.clone();
     let rows = status.agents().iter();
-    rows.map(|agent| (agent.leads, agent.leader.as_ref().map(belief)))
+    rows.map(|agent| (agent.leads, agent.leader.as_ref().map(name)))
         .collect()
 }
 
@@ -236,10 +236,10 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
         let cluster = rules.led(seed, 5).await;
         let before = cluster.now();
         let heard_before = heard(&cluster, "ok");
-        let life = cluster.handle("5").unwrap().current().incarnation;
+        let incarnation = cluster.handle("5").unwrap().current().incarnation;
         for counter in 0..4 {
             let round = Round {
-                incarnation: life,
+                incarnation,
                 counter,
             };
             let seen = Term(1);
@@ -312,7 +312,7 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         let moment = cluster.now();
         leads(&cluster, "agent-5").await;
         assert!(heard(&cluster, "elected") >= heard_before + 4);
-        assert_eq!(beliefs(&cluster.status()), beliefs(&before));
+        assert_eq!(shown(&cluster.status()), shown(&before));
         if rules == Rules::Swift {
             assert_eq!(changes(&cluster, moment), 0);
             assert_eq!(cluster.status(), before);
@@ -336,7 +336,7 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
 }
 
 #[test]
-fn s25_who_missed_the_announcement_follows_by_the_next_heartbeat() {
+fn s25_one_that_missed_the_announcement_follows_by_the_next_heartbeat() {
     swift(|seed| async move {
         let mut cluster = Rules::Swift.led(seed, 5).await;
         cluster.cut_one_way("4", "1").unwrap();
@@ -371,7 +371,7 @@ fn s26_delays_above_the_deadline_do_no_lasting_harm() {
 }
 
 #[test]
-fn s27_letters_from_strangers_and_former_lives_are_counted_and_dropped() {
+fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
     once(|| async {
         let mut cluster = Rules::Swift.led(1, 5).await;
         let (term, score) = (Term(99), 99.into());

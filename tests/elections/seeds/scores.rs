@@ -45,7 +45,7 @@ fn s16_a_leader_that_becomes_ineligible_hands_over() {
         };
         assert!(
             lost <= acquired,
-            "the belief ends before the next one begins"
+            "the leadership ends before the next one begins"
         );
         assert!(acquired.since(lost) <= 5 * Rules::Swift.delay());
     });
@@ -61,7 +61,7 @@ fn s16_the_same_under_the_astra_rules() {
 }
 
 #[test]
-fn s17_where_nobody_is_eligible_nobody_leads_until_one_becomes_so() {
+fn s17_where_no_agent_is_eligible_no_agent_leads_until_one_becomes_so() {
     both(|rules, seed| async move {
         let builder = rules.builder(seed).witness("a").witness("b").witness("c");
         let mut cluster = builder.start().unwrap();
@@ -93,7 +93,7 @@ fn s18_a_score_that_oscillates_changes_the_leader_at_most_once_per_policy_time()
     });
 }
 
-/// The rule of the database: the priority, then the lag, the less the better; who lags as far as
+/// The rule of the database: the priority, then the lag, the less the better; one that lags as far as
 /// the bound is not eligible.
 fn worth(priority: i32, lag: Duration) -> Option<Score> {
     let millis = i64::try_from(lag.as_millis()).unwrap();
@@ -161,7 +161,7 @@ fn s46_the_same_under_the_astra_rules() {
         let builder = builder.network(Conditions::delayed(MS(5)));
         let mut cluster = builder.start().unwrap();
         cluster.campaign("1").unwrap();
-        wait(MS(500)).await; // everybody waits for agent 5, which sits out the deadline
+        wait(MS(500)).await; // all wait for agent 5, which sits out the deadline
         cluster.withdraw_score("5").unwrap();
         leads(&cluster, "agent-4").await;
     });

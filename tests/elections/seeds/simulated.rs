@@ -46,7 +46,7 @@ mod swift {
         world
     }
 
-    /// Nobody knows yet.
+    /// No agent knows yet.
     fn dead(seed: u64) -> World<Bully> {
         let mut world = led(seed);
         world.crash("d");
@@ -58,7 +58,7 @@ mod swift {
         leads_within(world, name, SECONDS(10));
     }
 
-    /// And it lasts, whatever the loss made somebody do.
+    /// And it lasts, whatever the loss made an agent do.
     #[track_caller]
     fn recovers(world: &mut World<Bully>, leader: &str) {
         leads(world, leader);
@@ -85,7 +85,7 @@ mod swift {
     fn s28_there_is_no_record_to_lose() {
         for seed in 0..5 {
             let mut world = led_by_the_next(seed);
-            assert!(!world.wipe("d"), "it rests on no record");
+            assert!(!world.wipe("d"), "it depends on no record");
             assert!(world.restart("d"), "and comes back without");
             leads(&mut world, "d");
         }
@@ -158,9 +158,9 @@ mod plain_astra {
         ]
     }
 
-    /// These rules have no heartbeats: whoever misses an announcement keeps the leader that it
+    /// These rules have no heartbeats: an agent that misses an announcement keeps the leader that it
     /// knows, or none, until it asks. So does the one that stepped down where a weaker one announced
-    /// itself as well. When it asks, in its own time or told to, it rests no more, and leads.
+    /// itself as well. When it asks, in its own time or told to, it cools down no more, and leads.
     fn leads_once_asked(world: &mut World<Astra>, leader: &str) {
         let settled = world.settle(SECONDS(20));
         assert_eq!(world.violation(), None);
@@ -196,7 +196,7 @@ mod plain_astra {
         all_were_lost(&KINDS, &lost);
     }
 
-    /// Everybody asks, one after another, the leader dies and comes back, while messages take up to
+    /// All ask, one after another, the leader dies and comes back, while messages take up to
     /// this long: do two lead at once? In the end one does.
     fn is_contested(seed: u64, longest: Duration) -> bool {
         let mut setting = setting();

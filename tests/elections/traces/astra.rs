@@ -1,4 +1,4 @@
-//! The ASTRA seed's twelve faults: its rules to the letter, and the repaired ones on the same story.
+//! The ASTRA seed's twelve faults: its rules word for word, and the repaired ones on the same story.
 //!
 //! What the agents believe in the end is asserted here; how it came to that is in the texts. An
 //! agent as written may believe in several leaders.
@@ -26,7 +26,7 @@ struct Both {
 }
 
 impl Both {
-    /// In whom each of those who run believes, in their order, as written.
+    /// The leaders in which each running agent believes, in their order, as written.
     fn believes(&self, leaders: &[&str]) -> &Self {
         let running = self.written.agents();
         let running = running.filter_map(|id| self.written.machine(id));
@@ -35,7 +35,7 @@ impl Both {
         self
     }
 
-    /// By ours this one alone leads, and all who run follow it.
+    /// By ours this one alone leads, and all running agents follow it.
     fn all_follow(&self, leader: &str) -> &Self {
         assert_eq!(self.ours.agreed().unwrap().id, leader, "ours");
         assert_eq!(self.ours.believers(), [leader]);
@@ -87,7 +87,7 @@ fn side_by_side_among(
     Both { written, ours }
 }
 
-/// Dies as soon as it has told somebody "ok".
+/// Dies as soon as it has told an agent "ok".
 fn dies_of_its_ok<E: Election>(world: &mut World<E>, name: &str) {
     world.arm(&Trap {
         by: Some(name.parse().unwrap()),
@@ -137,7 +137,7 @@ fn fault_3_a_new_leader_is_added_to_the_old_one() {
 }
 
 #[test]
-fn fault_4_nobody_leads_when_the_superior_dies_after_its_ok() {
+fn fault_4_no_agent_leads_when_the_superior_dies_after_its_ok() {
     fn story<E: Election>(world: &mut World<E>) {
         world.campaign("a");
         world.run_for(DELAY * 2);
@@ -252,10 +252,10 @@ fn fault_8_a_late_ok_ends_another_election() {
     both.believes(&["{}"]);
 }
 
-/// Nobody hears `c` until two have been elected. Here the weaker one gives way at once; who has
-/// heard that one only learns the rest when it asks: these rules have no heartbeats.
+/// No agent hears `c` until two have been elected. Here the weaker one gives way at once; an agent that
+/// has heard that one only learns of the other when it asks: these rules have no heartbeats.
 #[test]
-fn fault_9_a_weaker_agent_is_believed() {
+fn fault_9_a_weaker_agent_is_followed() {
     fn story<E: Election>(world: &mut World<E>) {
         world.cut_one_way("c", "a");
         world.cut_one_way("c", "b");
@@ -292,7 +292,7 @@ fn fault_10_delays_above_the_deadline_leave_no_agreed_leader() {
     assert_eq!(without_one_leader(Duration::from_millis(500)), (0, 0));
 }
 
-/// How many of 500 groups of five, the lowest of whom begins, do not agree on one leader two minutes
+/// How many of 500 groups of five, in which the lowest begins, do not agree on one leader two minutes
 /// later, while every message takes up to so long: as written, and here.
 fn without_one_leader(longest: Duration) -> (u32, u32) {
     fn played<E: Election>(config: &E::Config, seed: u64, longest: Duration) -> World<E> {
@@ -322,7 +322,7 @@ fn without_one_leader(longest: Duration) -> (u32, u32) {
 
 /// As written an agent without a score is deaf to elections, and stays what it is.
 #[test]
-fn fault_11_who_has_no_score_any_more_leads_on_beside_the_next() {
+fn fault_11_one_that_has_no_score_any_more_leads_on_beside_the_next() {
     fn story<E: Election>(world: &mut World<E>) {
         world.campaign("c");
         seconds(world, 3);

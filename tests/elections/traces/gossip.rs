@@ -92,7 +92,7 @@ fn ble_the_ends_of_a_chain_push_each_other_off() {
     assert_eq!([led(&ours, "a"), led(&ours, "c")], [0, 1]);
 }
 
-/// Every message of the first two rounds: nobody is told anything, all of them ask.
+/// Every message of the first two rounds: no agent is told anything, all of them ask.
 #[test]
 fn gossip_elects_without_an_announcement() {
     let mut world = ballots(&[1, 2, 3]);

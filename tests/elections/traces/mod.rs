@@ -1,7 +1,7 @@
 //! Golden traces: what the agents say to each other, fault by fault, as written and repaired.
 //!
-//! The texts stand beside this file; `BLESS=1 cargo test --test traces` rewrites them. The faults
-//! are those of the ASTRA seed (`astra.rs`); `*.as-written.txt` shows its rules to the letter,
+//! The texts are beside this file; `BLESS=1 cargo test --test traces` rewrites them. The faults
+//! are those of the ASTRA seed (`astra.rs`); `*.as-written.txt` shows its rules word for word,
 //! `*.astra.txt` the repaired ones on the same story, and `*.swift.txt` the default one. `ble-*` are
 //! the faults of the gossip leader election (`gossip.rs`), and `*.ballot.txt` what became of them;
 //! `*.ring.txt` is the ring election.

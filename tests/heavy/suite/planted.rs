@@ -101,14 +101,14 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             D::EndOfAnyLife,
-            "the end of any former life voids a promise",
+            "the end of any former incarnation voids a promise",
             183_646,
             RIVAL,
             9,
         ),
         case(
             D::GuessIsCertain,
-            "a guess voids a promise",
+            "a suspicion voids a promise",
             72_340,
             RIVAL,
             10,

@@ -75,7 +75,7 @@ fn bullies() -> Vec<Case> {
     });
     vec![
         Case::holds("bully, D=3 T=7", 4_471_342, 32, far),
-        Case::holds("bully, D=2 T=5, one wish, one end", 59_857, 36, slow),
+        Case::holds("bully, D=2 T=5, one command, one end", 59_857, 36, slow),
     ]
 }
 

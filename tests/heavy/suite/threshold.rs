@@ -35,7 +35,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds("D=1 T=3, n=3", 217_319, 24, all(3, 1, 3, |_| {})),
         Case::holds(
-            "D=1 T=3, n=3, one wish, one crash",
+            "D=1 T=3, n=3, one command, one crash",
             890_687,
             45,
             all(3, 1, 3, one_wish_and_crash),

@@ -1,7 +1,7 @@
 //! Each election is held to its row of `elections`' table of promises: where it promises one leader
 //! there is one, where it promises a leader on each side there are several.
 //!
-//! Messages take 20 ms at most in all cases. Who promises something while nothing is lost is held to
+//! Messages take 20 ms at most in all cases. An election that promises something while nothing is lost is held to
 //! it in the cases without a fault of the network; to one agreed leader in the end all are held.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::comparison::{
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Who, what it promises by the program's own words, and what that means here.
+/// The election, what it promises by the program's own words, and what that means here.
 const PROMISES: [(&str, &str, fn()); 7] = [
     ("astra", "one, if no message is late", astra),
     ("bully", "always a leader", bully),
@@ -81,12 +81,12 @@ fn moments() -> impl Iterator<Item = Case> {
     Case::ALL.into_iter().filter(at_once)
 }
 
-/// All but the one after which the most important agent rests.
+/// All but the one after which the highest agent cools down.
 fn all_but_hand_over() -> impl Iterator<Item = Case> {
     Case::ALL.into_iter().filter(|case| *case != Case::HandOver)
 }
 
-/// In the end the most important agent leads.
+/// In the end the highest agent leads.
 fn the_highest_leads_in_the_end(protocol: &'static str) {
     let cases = all_but_hand_over();
     every(protocol, cases, "of the highest", |measure| measure.highest);
@@ -130,7 +130,7 @@ fn bully() {
     });
     the_highest_leads_in_the_end("bully");
     leads_on_every_side("bully");
-    // Nobody waits for a majority, so there is always one.
+    // No agent waits for a majority, so there is always one.
     let lasting = [Case::Chain, Case::Star, Case::Mute, Case::DeafFollower];
     every("bully", lasting, "always a leader", |measure| {
         measure.vacant.is_zero()
@@ -161,7 +161,7 @@ fn invitation() {
 fn ring() {
     the_highest_leads_in_the_end("ring");
     leads_on_every_side("ring");
-    // Two lead for a moment only where somebody was passed over: here nobody is, who lives.
+    // Two lead for a moment only where an agent was passed over: here none is that runs.
     every("ring", moments(), "one at once", |measure| {
         measure.leaders <= 1
     });
@@ -177,10 +177,10 @@ fn ballot() {
 }
 
 /// Gossip costs the same whatever happens; what an election is made of are the rounds in which
-/// somebody says something new. Two suffice for an election; of the heartbeats no others count.
+/// an agent says something new. Two suffice for an election; of the heartbeats no others count.
 #[test]
 fn gossip_counts_by_what_it_says() {
-    every("ballot", moments(), "news", |measure| {
+    every("ballot", moments(), "new statements", |measure| {
         (1..=10).contains(&measure.rounds)
     });
     every("ballot", [Case::Start], "fewer than all", |measure| {
@@ -190,11 +190,11 @@ fn gossip_counts_by_what_it_says() {
 
 #[test]
 fn what_is_one_way_differs_from_what_is_cut() {
-    // A leader that hears nobody is still heard: to a bully nothing has happened.
+    // A leader that hears no agent is still heard: to a bully nothing has happened.
     every("bully", [Case::Deaf], "stays", |measure| {
         measure.leaders == 1 && measure.elections == 0
     });
-    // One that is not heard is replaced, and one that hears nobody announces itself in vain.
+    // One that is not heard is replaced, and one that hears no agent announces itself in vain.
     every(
         "bully",
         [Case::Mute, Case::DeafFollower],

@@ -24,7 +24,7 @@ mod noted;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Nodes "1" to "n"; nobody is told of a crash, as in the notes.
+/// Nodes "1" to "n"; no node is told of a crash, as in the notes.
 fn world<E: Election>(n: i32, config: &E::Config) -> World<E> {
     let agent = |number: i32| {
         let id = AgentId::new(&number.to_string()).unwrap();
@@ -88,7 +88,7 @@ fn believers(world: &World<Reorganization>) -> Vec<String> {
     world.believers().iter().map(ToString::to_string).collect()
 }
 
-/// "Sets its status to Reorganization" is the last that the notes say: nobody is ever Normal.
+/// "Sets its status to Reorganization" is the last that the notes say: no node is ever Normal.
 #[test]
 fn the_notes_end_at_reorganization() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -98,7 +98,7 @@ fn the_notes_end_at_reorganization() {
     let node = noted.machine("1").unwrap();
     assert_eq!(node.status(), Status::Reorganization);
     assert_eq!(node.coordinator().map(AgentId::as_str), Some("2"));
-    assert_eq!(noted.believers(), [""; 0], "nobody works");
+    assert_eq!(noted.believers(), [""; 0], "no node works");
     assert_eq!(believers(&machine), ["2"]);
 }
 
@@ -107,7 +107,7 @@ fn the_notes_end_at_reorganization() {
 fn the_notes_leave_the_highest_node_out() {
     fn story<E: Election>(world: &mut World<E>) {
         world.run_for(MS(600));
-        world.campaign("2"); // it asks nobody, and halts 1
+        world.campaign("2"); // it asks no node, and halts 1
         world.run_for(MS(1_000));
     }
     let (noted, machine) = side_by_side("1982-highest-left-out", 3, story, story);
@@ -125,7 +125,7 @@ fn the_notes_leave_the_highest_node_out() {
     assert_eq!(believers(&machine), ["3"]);
 }
 
-/// No Timeout: when the coordinator dies nobody notices.
+/// No Timeout: when the coordinator dies no node notices.
 #[test]
 fn the_notes_have_no_time_out() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -139,7 +139,7 @@ fn the_notes_have_no_time_out() {
     assert_eq!(believers(&machine), ["2"]);
 }
 
-/// Who was halted waits for "I am elected" for ever.
+/// A node that was halted waits for "I am elected" for ever.
 #[test]
 fn the_notes_let_a_halted_node_wait_for_ever() {
     let dies_while_all_are_halted = MS(208);
@@ -150,7 +150,7 @@ fn the_notes_let_a_halted_node_wait_for_ever() {
     assert_eq!(noted.machine("1").unwrap().status(), Status::Election);
     assert_eq!(noted.machine("2").unwrap().coordinator(), None);
     let mut machine = repaired(3);
-    machine.run_for(MS(8)); // it needs no T to halt: nobody is above it
+    machine.run_for(MS(8)); // it needs no T to halt: no node is above it
     machine.crash("3");
     machine.run_for(MS(5_000));
     assert_eq!(believers(&machine), ["2"]);

@@ -24,8 +24,8 @@ pub(crate) enum Mode {
 }
 
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
-    let letters = ('a'..='z').take(n);
-    letters.map(|c| c.to_string().parse().unwrap()).collect()
+    let alphabet = ('a'..='z').take(n);
+    alphabet.map(|c| c.to_string().parse().unwrap()).collect()
 }
 
 impl Mode {
@@ -47,7 +47,7 @@ impl Mode {
         }
     }
 
-    /// Agents `a`, `b`, … of which the last is the most important and leads. Messages take up to
+    /// Agents `a`, `b`, … of which the last has the highest rank and leads. Messages take up to
     /// the delay bound.
     pub(crate) fn led(self, seed: u64, n: usize) -> World<AnyBully> {
         let bound = self.timings().delay_bound();
@@ -104,14 +104,14 @@ pub(crate) fn sides(seed: u64, n: usize) -> Vec<Vec<AgentId>> {
     sides
 }
 
-/// Who of this side believes that it leads.
+/// The agents of this side that consider themselves leader.
 pub(crate) fn believers(world: &World<AnyBully>, side: &[AgentId]) -> Vec<AgentId> {
     let mut all = world.believers();
     all.retain(|name| side.contains(name));
     all
 }
 
-/// Whom each of this side follows or is.
+/// The leader that each of this side follows or is.
 pub(crate) fn follow(world: &World<AnyBully>, side: &[AgentId], leader: &AgentId) -> bool {
     side.iter().all(|name| {
         let leads = world.view(name).and_then(|view| view.leader);

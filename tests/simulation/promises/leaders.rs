@@ -111,7 +111,7 @@ pub(crate) fn quorum_within_the_delay_bound() {
 }
 
 /// One for each side of a partition, which the rows of the partition show; and two where messages
-/// are slow, or lost, or somebody hangs.
+/// are slow, or lost, or an agent hangs.
 pub(crate) fn available_on_any_network() {
     for fault in [Fault::LongDelay, Fault::Loss, Fault::Pause] {
         let two = contested(Mode::Available, 100, &[fault], None);
@@ -148,7 +148,7 @@ pub(crate) fn quorum_on_any_network() {
 }
 
 /// The leader's clock is slow, those of the others are fast, and it is cut off: how often two
-/// believed that they lead at once, and how often two in one term.
+/// considered themselves leader at once, and how often two in one term.
 fn clocks_that_err(ppm: i32) -> (u32, u32) {
     let (mut two, mut in_one_term) = (0, 0);
     for seed in 0..40 {
@@ -170,7 +170,7 @@ fn terms(world: &World<AnyBully>) -> Vec<Term> {
     terms.collect()
 }
 
-/// Whether two believe in the same term.
+/// Whether two consider themselves leader in the same term.
 fn is_shared(world: &World<AnyBully>) -> bool {
     let terms = terms(world);
     let different: BTreeSet<Term> = terms.iter().copied().collect();
@@ -191,7 +191,7 @@ pub(crate) fn astra_shares_a_term() {
     assert!(shared, "the promise is too weak");
 }
 
-/// I2 and I3 of the scenario's books, over all lives and all faults; and whatever the clocks do.
+/// The invariants of the scenario's record, over all incarnations and all faults; and whatever the clocks do.
 pub(crate) fn quorum_shares_no_term() {
     for seed in 1_000..1_080 {
         let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
@@ -202,7 +202,7 @@ pub(crate) fn quorum_shares_no_term() {
     assert_eq!(clocks_that_err(400_000).1, 0);
 }
 
-/// The leader of five hangs; for so long it is believed to lead.
+/// The leader of five hangs; for so long it considers itself leader.
 fn hangs(mode: Mode, seed: u64, for_long: Duration) -> Duration {
     let mut world = mode.led(seed, 5);
     let began = world.now();

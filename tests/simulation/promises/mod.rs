@@ -1,7 +1,7 @@
-//! What the README promises is what is checked here: requirement S1.
+//! What the README promises is what is checked here.
 //!
-//! Each cell of the table stands here with the property that proves it on the simulator: what is
-//! said never to happen does not, what is said to be possible does. Nobody changes a promise
+//! Each cell of the table is here with the property that proves it on the simulator: what is
+//! said never to happen does not, what is said to be possible does. No promise changes
 //! without its test: the texts have to be the same, cell by cell.
 #![expect(
     clippy::indexing_slicing,

@@ -60,8 +60,8 @@ pub(crate) fn each_side_that_asks_has_a_leader() {
         let (mut world, sides) = divided(Mode::Astra, seed);
         world.run_for(Duration::from_secs(30));
         if seed % 3 != 1 {
-            // Where the cut is noticed, who loses the leader from sight asks by itself.
-            assert_eq!(world.believers().len(), 1, "nobody asked; seed {seed}");
+            // Where the cut is noticed, an agent that loses sight of the leader asks by itself.
+            assert_eq!(world.believers().len(), 1, "no agent asked; seed {seed}");
         }
         ask(&mut world, &sides, seed);
         for side in &sides {
@@ -111,7 +111,7 @@ pub(crate) fn available_heals_within_the_formula() {
     }
 }
 
-/// Where the sides' terms differ some go back, and the world, which allows that to nobody, ends
+/// Where the sides' terms differ some go back, and the world, which allows that to no agent, ends
 /// the run: those runs prove nothing, the others have to be enough.
 pub(crate) fn astra_heals_at_the_next_election() {
     let mut agreed = 0;
@@ -120,7 +120,7 @@ pub(crate) fn astra_heals_at_the_next_election() {
         ask(&mut world, &sides, seed);
         world.heal();
         world.run_for(Duration::from_secs(60));
-        assert_eq!(world.believers().len(), sides.len(), "nobody asked");
+        assert_eq!(world.believers().len(), sides.len(), "no agent asked");
         let highest = world.highest().unwrap().id;
         world.campaign(&highest);
         let settled = world.settle(Mode::Astra.timings().victory_wait() * 2);

@@ -203,7 +203,7 @@ fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
 }
 
 #[test]
-fn s25_who_missed_the_election_is_found_by_the_next_check() {
+fn s25_one_that_missed_the_election_is_found_by_the_next_check() {
     for seed in seeds() {
         let mut world = agents(5).checked(seed);
         leads(&mut world, "e");
@@ -228,7 +228,7 @@ fn s25_who_missed_the_election_is_found_by_the_next_check() {
 
 /// The task is repeated by the check (`hand-out-task`), without another group.
 #[test]
-fn s25_who_missed_the_task_gets_it_by_the_next_check() {
+fn s25_one_that_missed_the_task_gets_it_by_the_next_check() {
     for seed in seeds() {
         let mut world = agents(5).checked(seed);
         world.ignore("ready");

@@ -3,7 +3,7 @@
 //!
 //! Where the paper's assumptions hold, its first assertion is checked after every step.
 
-mod letters;
+mod messages;
 mod networks;
 mod own;
 
@@ -178,7 +178,7 @@ fn s09_a_member_dies_right_after_it_was_halted() {
 }
 
 #[test]
-fn s10_who_starts_another_election_ends_following_the_winner() {
+fn s10_one_that_starts_another_election_ends_following_the_winner() {
     for seed in seeds() {
         let mut world = agents(5).assumed(seed);
         leads(&mut world, "e");
@@ -243,7 +243,7 @@ fn s13_a_crashed_top_recovers_and_leads_again() {
 }
 
 #[test]
-fn s14_who_was_down_during_the_election_follows_by_the_next_check() {
+fn s14_one_that_was_down_during_the_election_follows_by_the_next_check() {
     for seed in seeds() {
         let mut world = agents(5);
         world.scores[0] = Some(1);
@@ -296,7 +296,7 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over() {
 }
 
 #[test]
-fn s16_who_steps_down_rests_for_a_while() {
+fn s16_one_that_steps_down_cools_down_for_a_while() {
     let mut world = agents(3).assumed(1);
     leads(&mut world, "c");
     world.step_down("c", Some("a".parse().unwrap()));

@@ -151,7 +151,7 @@ fn scenes() -> [Scene<Reorganization>; 11] {
         scene(led, another_begins, "d"),
         scene(led, top_steps_down, "c"),
         scene(divided, World::heal, "d"),
-        // Whom the higher one has halted refuses the other.
+        // An agent that the higher one has halted refuses the other.
         scene(|seed| succeeding(seed, "halt"), top_returns, "d"),
         scene(|seed| succeeding(seed, "new_coordinator"), top_returns, "d"),
         scene(|seed| succeeding(seed, "ready"), top_returns, "d"),
@@ -194,7 +194,7 @@ fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
 }
 
 #[test]
-fn s25_who_missed_the_election_is_found_by_the_next_check() {
+fn s25_one_that_missed_the_election_is_found_by_the_next_check() {
     for seed in seeds() {
         let mut world = agents(5).world(seed);
         leads(&mut world, "e");

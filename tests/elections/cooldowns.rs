@@ -1,8 +1,8 @@
-//! Who stepped down a short while ago lets others go first; how long may a group be without a leader
-//! for that? The same questions to every election that knows a rest, against the bound that is stated
-//! beside its `rest`.
+//! An agent that stepped down a short while ago lets others go first; how long may a group be without a
+//! leader for that? The same questions to every election that has a cool-down, against the bound that is
+//! stated beside its `cooldown`.
 //!
-//! Agents are `a`, `b`, … and the last is the most important one. A rest is 60 s, so that who waits
+//! Agents are `a`, `b`, … and the last has the highest rank. A cool-down is 60 s, so that one that waits
 //! for its end is far beyond any bound.
 #![expect(clippy::unwrap_used, reason = "what does not hold fails the test")]
 
@@ -43,9 +43,9 @@ struct Rules<E: Election> {
     /// A voter that is never elected, where two could not elect.
     witness: bool,
     /// From the silent death of the leader of so many voters until all others agree on the next, if
-    /// nobody rests.
+    /// no agent cools down.
     failover: fn(&E::Config, usize) -> Duration,
-    /// By how much a rest may delay that, where all who are left rest.
+    /// By how much a cool-down may delay that, where all that are left cool down.
     delay: fn() -> Duration,
 }
 
@@ -71,7 +71,7 @@ impl<E: Election> Rules<E> {
         world
     }
 
-    /// Somebody leads, and all agree, within the bound.
+    /// One leads, and all agree, within the bound.
     fn has_a_leader(&self, world: &mut World<E>, n: usize, delay: Duration) -> AgentId {
         let bound = (self.failover)(&self.config, n).saturating_add(delay);
         let agreed = |w: &World<E>| w.is_calm() && w.agreed().is_some();
@@ -81,21 +81,21 @@ impl<E: Election> Rules<E> {
         world.agreed().unwrap().id
     }
 
-    /// The leader dies, and nobody is told. The only other one rests; the dead is no company.
+    /// The leader dies, and no agent is told. The only other one cools down; the dead is no company.
     fn the_dead_are_no_company(&self, delay: Duration) {
         for seed in SEEDS {
             let mut world = self.led(seed, 2, Detection::Silent(Duration::ZERO.into()));
             step_down(&mut world, "b", "a");
             world.run_for(LATER);
-            assert_eq!(world.believers(), ["a"], "b rests");
+            assert_eq!(world.believers(), ["a"], "b cools down");
             world.crash("a");
             let leader = self.has_a_leader(&mut world, 2, delay);
             assert_eq!(leader, "b");
         }
     }
 
-    /// All who are left rest, and one of these leads.
-    fn all_rest(&self, next: &[&str]) {
+    /// All that are left cool down, and one of these leads.
+    fn all_cool_down(&self, next: &[&str]) {
         for detection in [Detection::Certain, Detection::Suspect, Detection::Silent] {
             for seed in SEEDS {
                 let mut world = self.led(seed, 3, detection(Duration::ZERO.into()));
@@ -124,7 +124,7 @@ impl<E: Election> Rules<E> {
         }
     }
 
-    /// One that does not rest goes first, though the one that does is more important.
+    /// One that does not cool down goes first, though the one that does has the higher rank.
     fn others_go_first(&self) {
         for detection in [Detection::Certain, Detection::Silent] {
             for seed in SEEDS {
@@ -135,7 +135,7 @@ impl<E: Election> Rules<E> {
                 let leader = self.has_a_leader(&mut world, 3, (self.delay)());
                 assert_eq!(leader, "a");
                 world.run_for(LATER);
-                assert_eq!(world.believers(), ["a"], "and c rests on");
+                assert_eq!(world.believers(), ["a"], "and c cools down still");
             }
         }
     }
@@ -217,22 +217,22 @@ fn quorum(n: usize) -> Rules<QuorumBully> {
 }
 
 #[test]
-fn the_dead_leader_is_no_company_to_who_rests() {
+fn the_dead_leader_is_no_company_to_one_that_cools_down() {
     ring().the_dead_are_no_company(Duration::ZERO);
     reorganization().the_dead_are_no_company(Duration::ZERO);
     invitation().the_dead_are_no_company(Duration::ZERO);
     let bully = bully();
-    bully.the_dead_are_no_company((bully.delay)()); // it asks in the last turn all the same
+    bully.the_dead_are_no_company((bully.delay)()); // it asks in the last slot all the same
     quorum(2).the_dead_are_no_company(places());
 }
 
 #[test]
-fn all_who_are_left_rest_and_one_leads_within_the_bound() {
-    bully().all_rest(&["c"]); // among those who rest the rank counts
-    ring().all_rest(&["c"]);
-    reorganization().all_rest(&["c"]);
-    invitation().all_rest(&["c"]);
-    quorum(3).all_rest(&["c"]);
+fn all_that_are_left_cool_down_and_one_leads_within_the_bound() {
+    bully().all_cool_down(&["c"]); // among those that cool down the rank counts
+    ring().all_cool_down(&["c"]);
+    reorganization().all_cool_down(&["c"]);
+    invitation().all_cool_down(&["c"]);
+    quorum(3).all_cool_down(&["c"]);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn two_step_down_one_after_the_other_and_one_leads_within_the_bound() {
 }
 
 #[test]
-fn whoever_does_not_rest_goes_first() {
+fn an_agent_that_does_not_cool_down_goes_first() {
     bully().others_go_first();
     ring().others_go_first();
     reorganization().others_go_first();

@@ -143,7 +143,7 @@ fn s18_a_score_that_swings_does_not_bounce_the_leadership() {
         net.run(10);
     }
     let changes = net.acquired_since(&then).len();
-    assert!(changes <= 3, "one for each patience: {changes}");
+    assert!(changes <= 3, "one for each grace period: {changes}");
 }
 
 #[test]
