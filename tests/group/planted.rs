@@ -10,7 +10,7 @@ fn the_defects_of_stores_and_groups_are_found() {
     let cases = [
         (
             Defect::AnyGenerationSaves,
-            "store::beginnings::who_began_before_the_latest_saves_nothing",
+            "store::beginnings::one_that_began_before_the_latest_saves_nothing",
             "asked for in time, and too late",
         ),
         (
