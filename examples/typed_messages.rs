@@ -43,7 +43,7 @@ impl Handler<Envelope<Elect>> for ByHand {
 
     fn handle(&mut self, asked: Envelope<Elect>, _: &mut Context<Self>) {
         let Elect { round, seen, .. } = asked.message;
-        println!("{} asks who outranks it  (Elect)", asked.from);
+        println!("{} asks which agents outrank it  (Elect)", asked.from);
         if asked.message.score >= Score::from(2) {
             return; // it does not hear from those it outranks
         }

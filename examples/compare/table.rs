@@ -48,8 +48,8 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     out + LEGEND
 }
 
-/// A line for each case, a column for each election, as Markdown: how long until all agree, and who
-/// leads meanwhile.
+/// A line for each case, a column for each election, as Markdown: how long until all agree, and how many
+/// lead meanwhile.
 pub(crate) fn overview(rows: &[Row]) -> String {
     let seeds = rows.first().map_or(0, |row| row.seeds);
     let mut out = format!("**Until all follow one leader** (median of {seeds} seeds)\n\n");

@@ -158,7 +158,7 @@ fn ask<C: Contender>(world: &mut Metric<C>) {
     }
 }
 
-/// Waits for an agreement that lasts; when it began, and with whom. The costs are until then.
+/// Waits for an agreement that lasts; when it began, and its leader. The costs are until then.
 fn agreement<C: Contender>(
     world: &mut Metric<C>,
     began: Option<Time>,

@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::{AgentId, Incarnation, Term};
 
-/// A change in who leads, as one agent sees it.
+/// A change of the leader, as one agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Event {

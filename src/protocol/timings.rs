@@ -31,7 +31,7 @@ const GRANULE: Duration = Duration::from_nanos(1);
 /// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
 /// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
 ///
-/// (milliseconds; the letters are explained at the methods of the same meaning)
+/// (milliseconds; each column is named at the method of the same meaning)
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timings {
     pub(super) delay_bound: Duration,

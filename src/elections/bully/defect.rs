@@ -7,13 +7,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// B6: an older announcement is believed.
+    /// `stale-is-ignored`: an older announcement is followed.
     StaleIsNews,
-    /// B7: a silent leader is followed for ever.
+    /// `fast-path`: a silent leader is followed for ever.
     SilenceUnnoticed,
-    /// B7: the leader whose end is reported is followed on.
+    /// `fast-path`: the leader whose end is reported is followed on.
     EndUnnoticed,
-    /// B6: of two leaders that meet, both lead on.
+    /// `yield-on-outranked`: of two leaders that meet, both lead on.
     MeetsAndLeads,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn id(name: &str) -> AgentId {
 
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
     let alphabet = ('a'..='z').take(n);
-    alphabet.map(|letter| id(&letter.to_string())).collect()
+    alphabet.map(|name| id(&name.to_string())).collect()
 }
 
 pub(crate) fn config(n: usize) -> BallotConfig {

@@ -24,7 +24,7 @@ fn config() -> InvitationConfig {
     InvitationConfig::new(Timings::in_process())
 }
 
-/// Agents "1" to "n", each with its number as its score, each with a task of its own. Nobody is told
+/// Agents "1" to "n", each with its number as its score, each with a task of its own. None is told
 /// of a crash but by silence.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
     world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)

@@ -196,9 +196,14 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
         };
         let mut machine = Reorganization::new(me, &Arc::new(config(WhenAsked::Answer)), record);
         let mut members = Members::new(false);
-        let up = |n, life| {
+        let up = |n, incarnation| {
             let score = i32::try_from(n).unwrap().into();
-            Member::up(name(n), MemberKind::Voter, Some(score), Incarnation(life))
+            Member::up(
+                name(n),
+                MemberKind::Voter,
+                Some(score),
+                Incarnation(incarnation),
+            )
         };
         members.join([up(1, 2), up(2, 1)]);
         let mut out = Effects::new();
