@@ -94,26 +94,26 @@ fn a_message_is_in_every_list_of_messages() {
             if !pages.iter().any(|page| has_word(&rows(&read(page)), name)) {
                 missing.add(
                     &message,
-                    format!("the table of roles and inputs of {pages:?}"),
+                    &format!("the table of roles and inputs of {pages:?}"),
                 );
             }
             for file in family.listed {
                 if !has_word(&all_of(file), name) {
-                    missing.add(&message, (*file).to_owned());
+                    missing.add(&message, file);
                 }
             }
             let lost: BTreeSet<String> = family.lost.iter().flat_map(|at| lost_in(at)).collect();
             for kind in kinds(&source, arm) {
                 let is_spared = family.spared.iter().any(|(spared, _)| *spared == kind);
                 if is_spared == lost.contains(&kind) {
-                    let list = if is_spared {
+                    let place = if is_spared {
                         "`spared`, of this file"
                     } else {
                         "a `KINDS`"
                     };
                     missing.add(
                         &format!("{message}, \"{kind}\""),
-                        format!("{list}: {:?}", family.lost),
+                        &format!("{place}: {:?}", family.lost),
                     );
                 }
             }
@@ -154,11 +154,11 @@ fn a_timer_is_in_its_machines_table_and_unit_tests() {
             if !due.iter().any(|row| has_word(row, &timer)) {
                 missing.add(
                     &name,
-                    format!("the row `TimedOut` of the page of {machines:?}"),
+                    &format!("the row `TimedOut` of the page of {machines:?}"),
                 );
             }
             if !has_word(&tests, &timer) {
-                missing.add(&name, format!("the unit tests of {machines:?}"));
+                missing.add(&name, &format!("the unit tests of {machines:?}"));
             }
         }
     }
@@ -184,7 +184,7 @@ fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
     for field in fields.filter_map(|field| Some(field.split_once(':')?.0)) {
         for folder in VIEWS {
             if !has_word(&all_of(folder), field) {
-                missing.add(&format!("View::{field}"), (*folder).to_owned());
+                missing.add(&format!("View::{field}"), folder);
             }
         }
     }
@@ -214,12 +214,12 @@ fn a_preset_is_offered_and_measured() {
     let presets: Vec<String> = named.chain(["default".to_owned()]).collect();
     for preset in &presets {
         if !source.contains(&format!("| [`{preset}`](Self::{preset}) |")) {
-            missing.add(preset, "the table of `Timings`".to_owned());
+            missing.add(preset, "the table of `Timings`");
         }
         for (file, without) in PRESETS {
             let calls = read(file).contains(&format!("Timings::{preset}()"));
             if calls == without.contains(&preset.as_str()) {
-                missing.add(preset, (*file).to_owned());
+                missing.add(preset, file);
             }
         }
     }
@@ -233,10 +233,7 @@ fn a_planted_defect_is_found_by_a_test_that_exists() {
     let defects = variants(&read("src/planted.rs"), "enum Defect {");
     for defect in &defects {
         if !readme.contains(&format!("| `{defect}` | ")) {
-            missing.add(
-                defect,
-                "the table of planted defects in tests/README.md".to_owned(),
-            );
+            missing.add(defect, "the table of planted defects in tests/README.md");
         }
     }
     let found_by = |row: &str| {
@@ -252,7 +249,7 @@ fn a_planted_defect_is_found_by_a_test_that_exists() {
         if !all_of(&folder).contains(&format!("fn {name}(")) {
             missing.add(
                 &test,
-                format!("{folder}: tests/README.md says that it is there"),
+                &format!("{folder}: tests/README.md says that it is there"),
             );
         }
     }
@@ -279,13 +276,10 @@ fn a_package_is_a_member_of_the_workspace_and_in_the_guide() {
         let name = folder.to_string_lossy().replace('\\', "/");
         let is_workspace = manifest.contains("[workspace]");
         if is_workspace && !manifest.contains(&format!("\"{name}\"")) {
-            missing.add(
-                &name,
-                "the members of the workspace in Cargo.toml".to_owned(),
-            );
+            missing.add(&name, "the members of the workspace in Cargo.toml");
         }
         if !guide.contains(&format!("`{name}`")) && !guide.contains(&format!("`{name}/`")) {
-            missing.add(&name, "the packages in CONTRIBUTING.md".to_owned());
+            missing.add(&name, "the packages in CONTRIBUTING.md");
         }
     }
     missing.report();
@@ -307,7 +301,7 @@ fn the_guide_names_files_that_exist() {
     };
     for name in quoted.filter(is_path) {
         if !root().join(name).exists() {
-            missing.add(name, "the repository: CONTRIBUTING.md names it".to_owned());
+            missing.add(name, "the repository: CONTRIBUTING.md names it");
         }
     }
     missing.report();
@@ -318,7 +312,7 @@ fn the_guide_names_files_that_exist() {
 struct Missing(Vec<String>);
 
 impl Missing {
-    fn add(&mut self, what: &str, place: String) {
+    fn add(&mut self, what: &str, place: &str) {
         self.0.push(format!("{what} is missing in {place}"));
     }
 
