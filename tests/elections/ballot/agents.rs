@@ -30,8 +30,8 @@ fn start(
     group: &Group<BallotMessage>,
     store: impl TermStore<BallotRecord> + 'static,
 ) -> ElectionHandle<Ballot> {
-    let score = name.bytes().next().map_or(0, u32::from);
-    let agent = Agent::<Ballot>::with_config(name, rules()).score(score);
+    let number = name.bytes().next().map_or(0, u32::from);
+    let agent = Agent::<Ballot>::with_config(name, rules()).score(number);
     agent.store(store).join(group).start().unwrap()
 }
 
