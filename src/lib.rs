@@ -55,6 +55,18 @@
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The builds with `testkit`, those of every test among them, hold the lint.
+#![cfg_attr(
+    not(feature = "testkit"),
+    allow(
+        unreachable_pub,
+        unnameable_types,
+        reason = "what tests alone name is public for them alone"
+    )
+)]
+
+#[macro_use]
+mod for_tests;
 
 pub mod agent;
 pub mod clock;

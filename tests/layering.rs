@@ -46,6 +46,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("testkit", "protocol clock store agent remote"),
     ("planted", ""),
+    ("for_tests", ""),
 ];
 
 /// What a layer may use beside `std`: crates, or modules of them.
@@ -210,7 +211,7 @@ const RIGHT: &str = r#"
 protocol/id.rs   | //! No tokio here, nor [`crate::agent`].\n /* HashMap */ use std::fmt;
 protocol/id.rs   | const A: (&str, &str, char) = (r"tokio\", "\"rand", '"'); // fastrand
 elections/any.rs | use super::bully::Bully; use crate::elections::quorum::Quorum;
-elections/bully/mod.rs       | use crate::elections::message::Elect;
+elections/bully/mod.rs       | use crate::elections::bully::Elect;
 elections/ring/mod.rs        | use super::super::protocol::A; mod a { use super::super::ring::B; }
 elections/ring/mod.rs        | #[cfg(test)] mod tests { use super::Ring; use crate::testkit::sim::World; }
 elections/ring/tests/elect.rs | use crate::testkit::sim::World;

@@ -6,9 +6,8 @@ use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
         ballot::{Ballot, BallotConfig, BallotMessage},
-        bully::{Bully, BullyConfig, BullyMessage},
+        bully::{Bully, BullyConfig, BullyMessage, Preemption},
         invitation::{InvitationConfig, InvitationElection},
-        policy::Preemption,
         quorum::{QuorumBully, QuorumConfig},
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},

@@ -12,7 +12,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, ElectionArbiter},
     clock::BootClock,
-    elections::policy::Preemption,
+    elections::bully::Preemption,
     protocol::Leader,
     remote::{BridgeEvent, BridgeHandle, Peer, RemoteBridge},
     supervisor::RestartPolicy,

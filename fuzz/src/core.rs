@@ -14,15 +14,12 @@ use std::{
 use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
-        bully::{Bully, BullyConfig},
-        message::{
-            Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
-            Nack, Ok as Answer, Refusal, Resign, Takeover, Yield,
+        bully::{
+            Ack, Bully, BullyConfig, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat,
+            Leadership, Micros, Nack, Ok as Answer, Preemption, Refusal, Resign, Takeover, Timer,
+            Yield,
         },
-        policy::Preemption,
-        quorum::{QuorumBully, QuorumConfig},
-        timer::Timer,
-        vote::Vote,
+        quorum::{QuorumBully, QuorumConfig, Vote},
     },
     protocol::{
         AgentId, Birth, Effect, Effects, Election, Event, Identity, Incarnation, Input, Leader,

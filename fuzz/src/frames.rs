@@ -3,7 +3,7 @@
 //! The first byte says in which pieces the stream arrives, the second what the peer may.
 
 use actix_bully::{
-    elections::message::BullyMessage,
+    elections::bully::BullyMessage,
     protocol::Time,
     remote::{
         Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,

@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use actix_bully::{
-    elections::message::BullyMessage,
+    elections::bully::BullyMessage,
     remote::internals::wire::{Bounds, Frame, decode_payload, encode_payload},
 };
 use bytes::BytesMut;

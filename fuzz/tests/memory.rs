@@ -2,7 +2,7 @@
 //! frame, and for a message nothing but what its message owns (M1, M4).
 
 use actix_bully::{
-    elections::message::BullyMessage,
+    elections::bully::BullyMessage,
     protocol::Time,
     remote::{
         Closed, Limits,

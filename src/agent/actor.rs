@@ -32,7 +32,7 @@ use super::{
 /// One election inside one actor: typed messages in, effects out.
 ///
 /// A [builder](super::AgentBuilder) makes it and puts it under a
-/// [`Guardian`](crate::supervisor::Guardian): after a crash the same address leads to a new
+/// `Guardian`: after a crash the same address leads to a new
 /// incarnation that knows nothing of the former one.
 pub struct Agent<E: Election> {
     pub(super) spec: Arc<Spec<E>>,

@@ -112,6 +112,7 @@ impl<E: Election> AgentBuilder<E> {
     }
 
     /// Begins the agent's random numbers (jitter), together with its name and incarnation. Default: 0.
+    #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self

@@ -7,9 +7,9 @@
 //! | [`Yield`] | – | – | You outrank me; I give way | consent |
 //! | [`Claim`] | – | – | – | vote for me |
 //! | [`ClaimReply`] | – | – | – | my vote, or why not |
-//! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an [`Ack`] |
-//! | [`Heartbeat`] | – | – | I still lead | the same; asks for an [`Ack`] |
-//! | [`Ack`] | – | – | – | I support you for a while |
+//! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an `Ack` |
+//! | [`Heartbeat`] | – | – | I still lead | the same; asks for an `Ack` |
+//! | `Ack` | – | – | – | I support you for a while |
 //! | [`Nack`] | – | – | – | I know a higher term |
 //! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
 //! | [`Resign`] | – | – | I lead no longer | the same |
@@ -106,7 +106,7 @@ pub struct Elected {
     pub score: Score,
     /// The round this answers, when it is a standing leader's answer to an [`Elect`].
     pub answer: Option<Round>,
-    /// Quorum mode: the leader's own clock when it said this, for an [`Ack`] to echo.
+    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
     pub sent_at: Option<Time>,
 }
 
@@ -118,7 +118,7 @@ pub struct Heartbeat {
     pub term: Term,
     /// The leader's importance now.
     pub score: Score,
-    /// Quorum mode: the leader's own clock when it said this, for an [`Ack`] to echo.
+    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
     pub sent_at: Option<Time>,
 }
 
@@ -256,7 +256,7 @@ pub struct Leadership {
     pub term: Term,
 }
 
-/// What a [reserved field](self#reserved-fields) could hold in this version: nothing at all.
+/// What a reserved field could hold in this version: nothing at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reserved {}
 
@@ -271,9 +271,11 @@ pub enum Reserved {}
 pub struct Micros(pub u64);
 
 impl Micros {
-    /// Rounds down; saturates.
-    pub fn at_most(span: Duration) -> Self {
-        Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    for_tests! {
+        /// Rounds down; saturates.
+        fn at_most(span: Duration) -> Self {
+            Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | [`invitation`] | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully, ASTRA and the quorum share their messages, so that a user sees one type; [`any`] joins them.
+//! The bully, ASTRA and the quorum share their messages, so that a user sees one type.
 //!
 //! # Which one is for whom
 //!
@@ -31,20 +31,24 @@
 //! hop is cheap and few things happen; it is slower to notice an end. The example `compare` has the
 //! figures, all over the same faults.
 
-pub mod any;
+pub(crate) mod any;
 pub mod astra;
 pub mod ballot;
 pub mod bully;
 #[cfg(test)]
 mod fixture;
 pub mod invitation;
-pub mod message;
-pub mod numbered;
-pub mod policy;
+pub(crate) mod message;
+pub(crate) mod numbered;
+pub(crate) mod policy;
 pub mod quorum;
 pub mod reorganization;
 pub mod ring;
 mod shared;
 mod step;
-pub mod timer;
-pub mod vote;
+pub(crate) mod timer;
+pub(crate) mod vote;
+
+for_tests! {
+    use any::{AnyBully, AnyConfig};
+}

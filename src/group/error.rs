@@ -110,7 +110,7 @@ pub enum OpenError {
 pub enum Holder {
     /// In this process.
     Here,
-    /// On another node: the name that its [route](super::Group::remote) was given.
+    /// On another node: the name that its route was given.
     Node(Arc<str>),
 }
 

@@ -19,10 +19,10 @@
 //!
 //! A report counts only for the members of its own route: a report about an agent of this process
 //! changes nothing about a member of that name elsewhere, and another host reports through its
-//! own [`Remote`].
+//! own `Remote`.
 //!
 //! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
-//! another host; a bridge adds members by [`Remote::apply`] that look like any other.
+//! another host; a bridge adds members by `Remote::apply` that look like any other.
 
 mod counters;
 mod error;

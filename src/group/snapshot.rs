@@ -134,6 +134,7 @@ impl<M: PeerMessage> Snapshot<M> {
 
     /// Delivers a message from another host to members of this process that are not confirmed to
     /// be down, to all of them when none is named. It goes to no other host.
+    #[cfg(feature = "testkit")]
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let size = Size::of(size_of::<M>(), MOST);
         let Handed { sent, .. } = self.hand(envelope.clone(), to, size);
@@ -328,6 +329,7 @@ impl Handed {
 }
 
 /// So many bytes of other hosts' messages wait for a member, where no other limit is given.
+#[cfg(feature = "testkit")]
 const MOST: usize = 1 << 20;
 
 /// The receivers of one message on other hosts, by link: each link carries the message once.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::protocol::AgentId;
 
 /// The names that only one of two lists of voters has, in alphabetical order and at most
-/// [`MOST`](Self::MOST) of each side: a refusal stays short however long the lists are.
+/// `MOST` of each side: a refusal stays short however long the lists are.
 ///
 /// Both sides are empty where the lists are the same, so that the quorums differ, and where the names
 /// of one side are not known.
@@ -19,8 +19,10 @@ pub struct Unshared {
 }
 
 impl Unshared {
-    /// So many names of a side are kept.
-    pub const MOST: usize = 5;
+    for_tests! {
+        /// So many names of a side are kept.
+        const MOST: usize = 5;
+    }
 
     pub(super) fn between(theirs: &[AgentId], mine: &[AgentId]) -> Self {
         if theirs.is_empty() || mine.is_empty() {

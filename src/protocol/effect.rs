@@ -33,6 +33,9 @@ pub enum Effect<M, T, D> {
 pub type EffectOf<E> =
     Effect<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Durable>;
 
+/// What members of an election of that kind say to each other: `Group<MessageOf<Ring>>`.
+pub type MessageOf<E> = <E as Election>::Message;
+
 /// The effects of a machine of that kind. Machines with the same messages, timers and records
 /// share it.
 pub type EffectsOf<E> =
@@ -61,12 +64,14 @@ pub struct After {
 }
 
 impl After {
-    /// From `min` to `min + jitter`.
-    #[must_use]
-    pub fn jittered(min: Duration, jitter: Duration) -> Self {
-        Self {
-            min,
-            max: min.saturating_add(jitter),
+    for_tests! {
+        /// From `min` to `min + jitter`.
+        #[must_use]
+        fn jittered(min: Duration, jitter: Duration) -> Self {
+            Self {
+                min,
+                max: min.saturating_add(jitter),
+            }
         }
     }
 }
@@ -92,6 +97,7 @@ impl<M, T, D> Default for Effects<M, T, D> {
 
 impl<M, T, D> Effects<M, T, D> {
     /// An empty list.
+    #[cfg(feature = "testkit")]
     pub fn new() -> Self {
         Self::default()
     }
@@ -142,14 +148,16 @@ impl<M, T, D> Effects<M, T, D> {
         self.0.drain(..)
     }
 
-    /// The effects so far.
-    pub fn as_slice(&self) -> &[Effect<M, T, D>] {
-        &self.0
-    }
+    for_tests! {
+        /// The effects so far.
+        fn as_slice(&self) -> &[Effect<M, T, D>] {
+            &self.0
+        }
 
-    /// Whether nothing is to be done.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        /// Whether nothing is to be done.
+        fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
     }
 }
 

@@ -35,8 +35,10 @@ pub struct AgentId {
 }
 
 impl AgentId {
-    /// The longest name, in bytes.
-    pub const MAX_LEN: usize = 256;
+    for_tests! {
+        /// The longest name, in bytes.
+        const MAX_LEN: usize = 256;
+    }
 
     /// Checks a name.
     ///

@@ -70,6 +70,7 @@ impl Member {
     }
 
     /// A member that is configured and was never seen.
+    #[cfg(feature = "testkit")]
     pub fn unseen(id: AgentId, kind: MemberKind, score: Option<Score>) -> Self {
         Self {
             id,
@@ -92,35 +93,37 @@ impl Member {
         self.presence == Presence::Up
     }
 
-    /// The same member after it has moved: `before` is what was known of it at another place.
-    ///
-    /// Incarnations are numbered by each place for itself. So nothing that the present place reports
-    /// is certain about an incarnation of the former one, whichever number is larger.
-    #[must_use]
-    pub fn moved(mut self, before: &Self) -> Self {
-        let last = before.former.max(before.incarnation).max(before.ended);
-        self.former = self.former.max(last);
-        self
-    }
+    for_tests! {
+        /// The same member after it has moved: `before` is what was known of it at another place.
+        ///
+        /// Incarnations are numbered by each place for itself. So nothing that the present place reports
+        /// is certain about an incarnation of the former one, whichever number is larger.
+        #[must_use]
+        fn moved(mut self, before: &Self) -> Self {
+            let last = before.former.max(before.incarnation).max(before.ended);
+            self.former = self.former.max(last);
+            self
+        }
 
-    /// Whether this incarnation of it is over or thought to be.
-    pub fn is_gone(&self, incarnation: Incarnation) -> bool {
-        let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
-        self.is_elsewhere(incarnation)
-            || self
-                .incarnation
-                .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
-    }
+        /// Whether this incarnation of it is over or thought to be.
+        fn is_gone(&self, incarnation: Incarnation) -> bool {
+            let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
+            self.is_elsewhere(incarnation)
+                || self
+                    .incarnation
+                    .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
+        }
 
-    /// Whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
-    pub fn is_stale(&self, incarnation: Incarnation) -> bool {
-        self.is_elsewhere(incarnation) || self.is_behind(incarnation)
-    }
+        /// Whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
+        fn is_stale(&self, incarnation: Incarnation) -> bool {
+            self.is_elsewhere(incarnation) || self.is_behind(incarnation)
+        }
 
-    /// Whether the end of this incarnation is confirmed, its leadership revoked.
-    pub fn has_ended(&self, incarnation: Incarnation) -> bool {
-        self.former.is_none_or(|former| former < incarnation)
-            && self.ended.is_some_and(|ended| ended >= incarnation)
+        /// Whether the end of this incarnation is confirmed, its leadership revoked.
+        fn has_ended(&self, incarnation: Incarnation) -> bool {
+            self.former.is_none_or(|former| former < incarnation)
+                && self.ended.is_some_and(|ended| ended >= incarnation)
+        }
     }
 
     /// Whether an incarnation can only be one of before it moved.

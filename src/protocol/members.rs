@@ -106,14 +106,16 @@ impl Members {
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 
-    /// Opens or closes the group to other hosts; see [`new`](Self::new).
-    pub fn set_closed(&mut self, closed: bool) {
-        self.closed = closed;
-    }
+    for_tests! {
+        /// Opens or closes the group to other hosts; see [`new`](Self::new).
+        fn set_closed(&mut self, closed: bool) {
+            self.closed = closed;
+        }
 
-    /// Whether only members that are listed as up can be reached.
-    pub fn is_closed(&self) -> bool {
-        self.closed
+        /// Whether only members that are listed as up can be reached.
+        fn is_closed(&self) -> bool {
+            self.closed
+        }
     }
 
     /// The leader when the snapshot was made, unless its incarnation has ended since. It is a hint.
@@ -123,9 +125,11 @@ impl Members {
             .filter(|l| self.get(&l.id).is_some_and(|m| !m.is_gone(l.incarnation)))
     }
 
-    /// The highest term that was noted. A hint.
-    pub fn term(&self) -> Term {
-        self.term
+    for_tests! {
+        /// The highest term that was noted. A hint.
+        fn term(&self) -> Term {
+            self.term
+        }
     }
 
     /// The member of that name.
@@ -133,14 +137,16 @@ impl Members {
         self.list.get(self.index_of(id)?)
     }
 
-    /// The place of the member of that name in [`iter`](Self::iter).
-    pub fn index_of(&self, id: &AgentId) -> Option<usize> {
-        self.by_name.find(id, self.list.names())
-    }
+    for_tests! {
+        /// The place of the member of that name in [`iter`](Self::iter).
+        fn index_of(&self, id: &AgentId) -> Option<usize> {
+            self.by_name.find(id, self.list.names())
+        }
 
-    /// The member at that place of [`iter`](Self::iter).
-    pub fn at(&self, index: usize) -> Option<&Member> {
-        self.list.get(index)
+        /// The member at that place of [`iter`](Self::iter).
+        fn at(&self, index: usize) -> Option<&Member> {
+            self.list.get(index)
+        }
     }
 
     /// All members, ordered by name.
@@ -168,9 +174,11 @@ impl Members {
         self.ranked(0)
     }
 
-    /// The voters with a score that are up, highest rank first.
-    pub fn eligible(&self) -> impl Iterator<Item = &Member> {
-        self.ranked(self.absent).filter(|m| m.is_up())
+    for_tests! {
+        /// The voters with a score that are up, highest rank first.
+        fn eligible(&self) -> impl Iterator<Item = &Member> {
+            self.ranked(self.absent).filter(|m| m.is_up())
+        }
     }
 
     fn ranked(&self, from: usize) -> impl Iterator<Item = &Member> {
@@ -180,15 +188,17 @@ impl Members {
             .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
     }
 
-    /// How many members that are up and may be elected outrank `rank`, `but` one not counted.
-    ///
-    /// Counts no further than `limit`, so the cost does not grow with the group.
-    pub fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
-        self.ranked(self.absent)
-            .take_while(|m| m.outranks(rank))
-            .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
-            .take(limit)
-            .count()
+    for_tests! {
+        /// How many members that are up and may be elected outrank `rank`, `but` one not counted.
+        ///
+        /// Counts no further than `limit`, so the cost does not grow with the group.
+        fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
+            self.ranked(self.absent)
+                .take_while(|m| m.outranks(rank))
+                .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
+                .take(limit)
+                .count()
+        }
     }
 
     /// Whether a change of the member at that place costs no copy of the list.

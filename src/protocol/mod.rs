@@ -41,7 +41,7 @@ mod timings_builder;
 mod view;
 
 pub use admission::Unheard;
-pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, To};
+pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, MessageOf, To};
 pub use election::{Birth, Election, Identity, PeerMessage};
 pub use electorate::Electorate;
 pub use event::{Event, Leader, LostReason};

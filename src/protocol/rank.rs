@@ -34,27 +34,29 @@ impl Score {
         self.0
     }
 
-    /// Whether this score exceeds `other` by at least `margin`.
-    ///
-    /// The first part in which the two differ decides; it must exceed by the margin's part of the
-    /// same place (at least by 1). A margin of `Score::default()` asks for "larger", nothing more.
-    ///
-    /// ```
-    /// use actix_bully::protocol::Score;
-    /// let (leader, other) = (Score::from((1, -400)), Score::from((1, -100)));
-    /// assert!(other.exceeds(leader, Score::default()));
-    /// assert!(!other.exceeds(leader, Score::from((0, 500)))); // 300 ms fresher is not enough
-    /// ```
-    #[must_use]
-    pub fn exceeds(self, other: Self, margin: Self) -> bool {
-        self.0
-            .into_iter()
-            .zip(other.0)
-            .zip(margin.0)
-            .find(|((mine, theirs), _)| mine != theirs)
-            .is_some_and(|((mine, theirs), margin)| {
-                mine > theirs && mine.abs_diff(theirs) >= u64::try_from(margin).unwrap_or(0)
-            })
+    for_tests! {
+        /// Whether this score exceeds `other` by at least `margin`.
+        ///
+        /// The first part in which the two differ decides; it must exceed by the margin's part of the
+        /// same place (at least by 1). A margin of `Score::default()` asks for "larger", nothing more.
+        ///
+        /// ```
+        /// use actix_bully::protocol::Score;
+        /// let (leader, other) = (Score::from((1, -400)), Score::from((1, -100)));
+        /// assert!(other.exceeds(leader, Score::default()));
+        /// assert!(!other.exceeds(leader, Score::from((0, 500)))); // 300 ms fresher is not enough
+        /// ```
+        #[must_use]
+        fn exceeds(self, other: Self, margin: Self) -> bool {
+            self.0
+                .into_iter()
+                .zip(other.0)
+                .zip(margin.0)
+                .find(|((mine, theirs), _)| mine != theirs)
+                .is_some_and(|((mine, theirs), margin)| {
+                    mine > theirs && mine.abs_diff(theirs) >= u64::try_from(margin).unwrap_or(0)
+                })
+        }
     }
 }
 

@@ -58,20 +58,22 @@ impl Requirements {
         }
     }
 
-    /// Whether two participants can be in one group: they have the same rules, epoch and voters.
-    /// What each of them stores, and by which clock, is its own.
-    pub fn are_like(&self, other: &Self) -> bool {
-        let shared = |of: &Self| (of.rules, of.epoch, of.voters);
-        shared(self) == shared(other)
-    }
+    for_tests! {
+        /// Whether two participants can be in one group: they have the same rules, epoch and voters.
+        /// What each of them stores, and by which clock, is its own.
+        fn are_like(&self, other: &Self) -> bool {
+            let shared = |of: &Self| (of.rules, of.epoch, of.voters);
+            shared(self) == shared(other)
+        }
 
-    /// Whether this participant's record is a vote that other hosts rely on: one leader per term
-    /// is true only while no voter forgets its vote, be it with its process.
-    pub const fn relies_on_votes(&self) -> bool {
-        matches!(
-            (self.leaders, self.storage),
-            (Leaders::PerTerm, Storage::Record)
-        )
+        /// Whether this participant's record is a vote that other hosts rely on: one leader per term
+        /// is true only while no voter forgets its vote, be it with its process.
+        fn relies_on_votes(&self) -> bool {
+            matches!(
+                (self.leaders, self.storage),
+                (Leaders::PerTerm, Storage::Record)
+            )
+        }
     }
 }
 
@@ -122,11 +124,13 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// A record of each voter; nothing of an observer, since no member relies on what it has said.
-    pub const fn of_voters(kind: MemberKind) -> Self {
-        match kind {
-            MemberKind::Voter => Self::Record,
-            MemberKind::Observer => Self::Nothing,
+    for_tests! {
+        /// A record of each voter; nothing of an observer, since no member relies on what it has said.
+        fn of_voters(kind: MemberKind) -> Self {
+            match kind {
+                MemberKind::Voter => Self::Record,
+                MemberKind::Observer => Self::Nothing,
+            }
         }
     }
 }

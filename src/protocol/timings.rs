@@ -130,50 +130,52 @@ impl Timings {
         self.detector
     }
 
-    /// S: how much longer each rank further down waits before it starts; at least d.
-    pub const fn step(&self) -> Duration {
-        self.step
-    }
+    for_tests! {
+        /// S: how much longer each rank further down waits before it starts; at least d.
+        fn step(&self) -> Duration {
+            self.step
+        }
 
-    /// J: the random part of a wait that several agents begin at the same moment.
-    pub const fn jitter(&self) -> Duration {
-        self.jitter
-    }
+        /// J: the random part of a wait that several agents begin at the same moment.
+        fn jitter(&self) -> Duration {
+            self.jitter
+        }
 
-    /// E: one round of questions in quorum mode; more than 2 d (`answers-within-round`).
-    pub const fn round(&self) -> Duration {
-        self.round
-    }
+        /// E: one round of questions in quorum mode; more than 2 d (`answers-within-round`).
+        fn round(&self) -> Duration {
+            self.round
+        }
 
-    /// D: for how long an acknowledged heartbeat lets a leader consider itself leader, from the time
-    /// it was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
-    pub const fn lease(&self) -> Duration {
-        self.lease
-    }
+        /// D: for how long an acknowledged heartbeat lets a leader consider itself leader, from the time
+        /// it was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+        fn lease(&self) -> Duration {
+            self.lease
+        }
 
-    /// P: for how long a voter that acknowledged supports no other agent, from the time it did
-    /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
-    pub const fn promise(&self) -> Duration {
-        self.promise
-    }
+        /// P: for how long a voter that acknowledged supports no other agent, from the time it did
+        /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+        fn promise(&self) -> Duration {
+            self.promise
+        }
 
-    /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
-    /// for the clock-rate error r = 11 %, the other way round of `promise-outlasts-lease`. A leader of the quorum mode
-    /// counts on no more than this of what each voter promised, so that members may have different
-    /// timings.
-    pub fn lease_within(promise: Duration) -> Duration {
-        promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
-    }
+        /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
+        /// for the clock-rate error r = 11 %, the other way round of `promise-outlasts-lease`. A leader of the quorum mode
+        /// counts on no more than this of what each voter promised, so that members may have different
+        /// timings.
+        fn lease_within(promise: Duration) -> Duration {
+            promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
+        }
 
-    /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
-    /// nanosecond for the clock-rate error r = 11 % (`promise-outlasts-lease`).
-    pub fn least_promise(lease: Duration) -> Duration {
-        lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
-    }
+        /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
+        /// nanosecond for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+        fn least_promise(lease: Duration) -> Duration {
+            lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
+        }
 
-    /// How long a candidate that got an `Ok` waits for the announcement: 2.5 T.
-    pub fn victory_wait(&self) -> Duration {
-        self.deadline.saturating_mul(5) / 2
+        /// How long a candidate that got an `Ok` waits for the announcement: 2.5 T.
+        fn victory_wait(&self) -> Duration {
+            self.deadline.saturating_mul(5) / 2
+        }
     }
 
     /// The longest from the silent death of a leader until all members that can be reached know the next,

@@ -12,10 +12,10 @@
 //!
 //! Decided without a runtime: what bytes mean (`wire`), who a peer is and whether it may
 //! connect (`Handshake`), what it may say (`Inbound`, [`Rights`], `TermGuard`), how much of
-//! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], [`Dropped`]), when to
+//! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], `Dropped`), when to
 //! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
-//! its [`Guardian`](crate::supervisor::Guardian), plain tasks for each connection, over any
-//! [`transport`].
+//! its `Guardian`, plain tasks for each connection, over any
+//! `transport`.
 //!
 //! | folder | what is in it |
 //! |---|---|
@@ -52,7 +52,7 @@
 //!   in one turn crosses in one write.
 //! - **Loss.** What was on its way when a link broke is lost, as elections expect. What still waits
 //!   goes over the next link, if there is one within 2 s. Who says more than a link carries, or than
-//!   [`Limits::rate`] allows, loses the newest messages, repeated ones last. Every loss is counted.
+//!   [`LimitsBuilder::rate`] allows, loses the newest messages, repeated ones last. Every loss is counted.
 //! - **Ends.** A crash or a stop of an agent there is as certain here as it is there. The end of its
 //!   process is a guess, made as soon as the redial is refused; a link that breaks and is made anew
 //!   changes nothing for anybody. What only falls silent is left to the elections' own deadlines.
@@ -83,7 +83,10 @@ pub mod secret;
 #[cfg(feature = "tls")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
+#[cfg(feature = "testkit")]
 pub mod transport;
+#[cfg(not(feature = "testkit"))]
+mod transport;
 
 mod bridge;
 mod carry;
@@ -100,12 +103,20 @@ pub use bridge::{
     BridgeBuilder, BridgeCounts, BridgeError, BridgeEvent, BridgeHandle, DrainTimedOut, LinkStatus,
     Peer, PeerStatus, RemoteBridge, Traffic,
 };
-pub use carry::{GroupRules, MayBe, Names, Rights, TermFault};
+pub use carry::{GroupRules, MayBe, Rights};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
-pub use link::{Challenge, Credential, Proof};
-pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
-pub use reason::{Closed, Dropped, Farewell, SecretFault};
-pub use wire::WireError;
+pub use node::{LinkId, NodeId, NodeIdError, NodeIncarnation};
+pub use reason::Closed;
+
+for_tests! {
+    use {
+        carry::{Names, TermFault},
+        link::{Challenge, Credential, Proof},
+        node::ClusterId,
+        reason::{Dropped, Farewell, SecretFault},
+        wire::WireError,
+    };
+}
 
 pub(crate) use bridge::BridgeCounters;
 pub(crate) use carry::TermGuard;

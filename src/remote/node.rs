@@ -23,8 +23,10 @@ use crate::protocol::{AgentId, IdError};
 pub struct NodeId(Arc<str>);
 
 impl NodeId {
-    /// The longest name, in bytes: that of a DNS name.
-    pub const MAX_LEN: usize = 253;
+    for_tests! {
+        /// The longest name, in bytes: that of a DNS name.
+        const MAX_LEN: usize = 253;
+    }
 
     /// Checks a name.
     ///
@@ -173,16 +175,18 @@ pub struct Nonce(pub [u8; 8]);
 pub struct LinkId(pub [u8; 16]);
 
 impl LinkId {
-    #[doc(hidden)]
-    /// The link between `a` and `b`, whose nonces these are; the order of the sides is no matter.
-    #[must_use]
-    pub fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {
-        let (first, second) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
-        let mut id = [0; 16];
-        let (left, right) = id.split_at_mut(8);
-        left.copy_from_slice(&first.0);
-        right.copy_from_slice(&second.0);
-        Self(id)
+    for_tests! {
+        #[doc(hidden)]
+        /// The link between `a` and `b`, whose nonces these are; the order of the sides is no matter.
+        #[must_use]
+        fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {
+            let (first, second) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
+            let mut id = [0; 16];
+            let (left, right) = id.split_at_mut(8);
+            left.copy_from_slice(&first.0);
+            right.copy_from_slice(&second.0);
+            Self(id)
+        }
     }
 }
 

@@ -115,7 +115,7 @@ macro_rules! closed_table {
     ($($index:literal $name:literal $pattern:pat,)*) => {
         impl Closed {
             /// All names, in the order of the counters.
-            pub const NAMES: &[&str] = &[$($name),*];
+            pub(crate) const NAMES: &[&str] = &[$($name),*];
 
             /// The name under which it is counted.
             #[must_use]
@@ -164,7 +164,7 @@ closed_table! {
 impl Closed {
     /// What the peer is told before the link is closed; `None`: nothing.
     #[must_use]
-    pub const fn farewell(self) -> Option<Farewell> {
+    pub(crate) const fn farewell(self) -> Option<Farewell> {
         match self {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
@@ -266,7 +266,7 @@ pub enum Farewell {
 impl Farewell {
     /// The number on the wire.
     #[must_use]
-    pub const fn code(self) -> u8 {
+    pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Leaving => 0,
             Self::Version => 1,
@@ -331,14 +331,14 @@ pub enum Dropped {
     /// The sender's name was refused here, because another node's agent has it.
     RefusedName,
     /// The mailbox of the receiver holds as much of other hosts as
-    /// [`Limits::mailbox`](super::Limits::mailbox) allows, or is full: it does not keep up. Counted
+    /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows, or is full: it does not keep up. Counted
     /// once for each receiver.
     MailboxFull,
 }
 
 impl Dropped {
     /// All names, in the order of the counters.
-    pub const NAMES: &[&str] = &[
+    pub(crate) const NAMES: &[&str] = &[
         "unknown_group",
         "unknown_agent",
         "mismatch",

@@ -65,9 +65,11 @@ impl Generations {
         Generation(self.0.fetch_add(1, Ordering::AcqRel).saturating_add(1))
     }
 
-    /// The latest that began.
-    pub fn latest(&self) -> Generation {
-        Generation(self.0.load(Ordering::Acquire))
+    for_tests! {
+        /// The latest that began.
+        fn latest(&self) -> Generation {
+            Generation(self.0.load(Ordering::Acquire))
+        }
     }
 
     /// Asks whether `by` may write. Ask in the section that makes one write follow another: then

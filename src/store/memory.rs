@@ -42,9 +42,11 @@ impl<D: Clone> MemoryStore<D> {
         Self::default()
     }
 
-    /// The last record that was saved.
-    pub fn record(&self) -> Option<D> {
-        lock(&self.cell).record.clone()
+    for_tests! {
+        /// The last record that was saved.
+        fn record(&self) -> Option<D> {
+            lock(&self.cell).record.clone()
+        }
     }
 }
 

@@ -28,11 +28,15 @@ mod tests;
 
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
 
-pub use error::{Damage, StoreError};
+pub use error::StoreError;
 pub use file::FileStore;
 pub use generation::{Generation, Generations};
 pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
+
+for_tests! {
+    use error::Damage;
+}
 
 use crate::protocol::Incarnation;
 

@@ -83,6 +83,7 @@ impl Deadline {
 
     /// Moves the deadline, from anywhere. Where the actor's context is at hand,
     /// [`set_in`](Self::set_in) may be cheaper.
+    #[cfg(feature = "testkit")]
     pub fn set(&self, at: Instant) {
         if self.0.store(at) {
             self.0.wake();

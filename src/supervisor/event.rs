@@ -17,7 +17,7 @@ pub enum Exit {
     Abandoned,
 }
 
-/// What a [`Guardian`](super::Guardian) tells the parent of the child named `child`.
+/// What a `Guardian` tells the parent of the child named `child`.
 ///
 /// `Down` and `Up` alternate, beginning with `Down`, except that a restart that fails is a `Down` without
 /// an `Up` before it. `Finished` or `GaveUp` is always the last one, and there is exactly one of them.
@@ -46,7 +46,7 @@ pub enum Supervision<K: 'static> {
     GaveUp {
         /// The child's key.
         child: K,
-        /// Why the last incarnation ended, or [`Exit::Abandoned`].
+        /// Why the last incarnation ended, or `Exit::Abandoned`.
         exit: Exit,
     },
     /// The child came to its regular end. The mailbox is closed.

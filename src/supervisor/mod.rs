@@ -1,7 +1,7 @@
 //! Supervision: an actor that panics comes back under the same address, with its queue.
 //!
 //! actix's own supervisor reacts to `ctx.stop()` only; a panic kills the actor, its address and its
-//! queue. A [`Guardian`] runs any actor so that a panic costs one message:
+//! queue. A `Guardian` runs any actor so that a panic costs one message:
 //!
 //! ```text
 //!             panic, or stop under OnStop::Restart
@@ -26,7 +26,7 @@
 //! | `ctx.stop()`, `ctx.terminate()` | `Finished` | restart |
 //! | the last `Addr` is dropped | `Finished` | `Finished` |
 //! | more than `max_restarts` within `window` (0: *temporary*) | `GaveUp` | `GaveUp` |
-//! | the arbiter or the System ends | `GaveUp` ([`Exit::Abandoned`]) | `GaveUp` ([`Exit::Abandoned`]) |
+//! | the arbiter or the System ends | `GaveUp` (`Exit::Abandoned`) | `GaveUp` (`Exit::Abandoned`) |
 //!
 //! # What you can rely on
 //!
@@ -35,7 +35,7 @@
 //!   handled is gone: its caller gets `MailboxError::Closed`, and it is never delivered twice.
 //! - **A crashed incarnation is over.** None of its code runs again, `stopping` and `stopped`
 //!   included; of its futures only `Drop` is run.
-//! - **The hook comes first.** [`on_exit`](GuardianBuilder::on_exit) is called once for each
+//! - **The hook comes first.** `on_exit` is called once for each
 //!   incarnation that ends, after the last of its code and before the parent is told, before the queue is
 //!   dropped and before the next incarnation is made.
 //! - **One last word.** The parent hears exactly one `Finished` or `GaveUp` for each child, and
@@ -56,7 +56,7 @@
 //!   cancel it.
 //! - Never call `ctx.cancel_future` in a supervised actor. actix forgets to clear pending
 //!   cancellations at a restart, so one made in the handler that crashes or stops kills the *next*
-//!   incarnation's future of the same number. A [`Deadline`] does not need it.
+//!   incarnation's future of the same number. A `Deadline` does not need it.
 //!
 //! # Where to go next
 //!
@@ -78,8 +78,9 @@ mod report;
 pub(crate) use budget::{Decision, RestartBudget};
 pub(crate) use contain::contain;
 
-pub use builder::GuardianBuilder;
-pub use deadline::Deadline;
-pub use event::{Exit, Supervision};
-pub use guardian::Guardian;
+pub use event::Supervision;
 pub use policy::{OnStop, PolicyError, RestartPolicy, RestartPolicyBuilder};
+
+for_tests! {
+    use {builder::GuardianBuilder, deadline::Deadline, event::Exit, guardian::Guardian};
+}

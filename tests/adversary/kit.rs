@@ -10,7 +10,7 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::message::{BullyMessage, Nack},
+    elections::bully::{BullyMessage, Nack},
     protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
     remote::{
         BridgeBuilder, BridgeCounts, BridgeEvent, BridgeHandle, ClusterId, Farewell, Limits,

@@ -3,7 +3,7 @@
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    elections::message::{
+    elections::bully::{
         self, BullyMessage, ClaimReply, Elect, Elected, Heartbeat, Micros, Takeover,
     },
     protocol::{
@@ -202,7 +202,7 @@ fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
         counter: 1,
     };
     let (seen, refusal) = (term, None);
-    let ok = message::Ok {
+    let ok = bully::Ok {
         round,
         seen,
         refusal,

@@ -10,7 +10,7 @@ use std::{
 use actix::Recipient;
 use actix_bully::{
     Group,
-    elections::message::BullyMessage,
+    elections::bully::BullyMessage,
     group::{Envelope, Wire},
     protocol::AgentId,
     remote::Peer,

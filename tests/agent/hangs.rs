@@ -11,7 +11,7 @@ use actix::clock;
 use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle},
     elections::{
-        any::{AnyBully, AnyConfig},
+        AnyBully, AnyConfig,
         ballot::{Ballot, BallotConfig},
         bully::BullyConfig,
         invitation::{InvitationConfig, InvitationElection},

@@ -14,9 +14,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
-        any::{AnyBully, AnyConfig},
-        bully::BullyConfig,
-        policy::Preemption,
+        AnyBully, AnyConfig,
+        bully::{BullyConfig, Preemption},
         quorum::QuorumConfig,
     },
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},

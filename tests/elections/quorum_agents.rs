@@ -20,8 +20,8 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, StartError},
     clock::RuntimeClock,
     elections::{
-        message::BullyMessage,
-        policy::Preemption,
+        bully::BullyMessage,
+        bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
     group::{Envelope, JoinError, Wire},
@@ -40,7 +40,7 @@ fn group() -> Group {
     Group::new("voters").unwrap()
 }
 
-fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::elections::any::AnyBully> {
+fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::elections::AnyBully> {
     let score = name.bytes().next().map_or(0, u32::from);
     BullyAgent::builder(name)
         .timings(Timings::lan())

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use actix_bully::{
     elections::{
-        message::{
+        bully::{
             Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros,
             Nack, Ok, Refusal, Resign, Takeover, Yield,
         },
-        vote::Vote,
+        quorum::Vote,
     },
     protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
 };

@@ -5,7 +5,7 @@
 
 use actix_bully::{
     elections::{
-        message::BullyMessage,
+        bully::BullyMessage,
         quorum::{QuorumBully, Vote},
     },
     protocol::{Effect, Event, Term},

@@ -12,8 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
-        message::{Ack, BullyMessage, Micros, Yield},
-        policy::Preemption,
+        bully::{Ack, BullyMessage, Micros, Preemption, Yield},
         quorum::{Defect, QuorumBully, QuorumConfig},
     },
     protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},

@@ -126,9 +126,9 @@ fn a_message_is_in_every_list_of_messages() {
 const TIMERS: &[(&str, &[&str])] = &[
     ("src/elections/timer.rs", &["bully", "astra", "quorum"]),
     ("src/elections/ring/state.rs", &["ring"]),
-    ("src/elections/ballot/mod.rs", &["ballot"]),
-    ("src/elections/reorganization/mod.rs", &["reorganization"]),
-    ("src/elections/invitation/mod.rs", &["invitation"]),
+    ("src/elections/ballot/timer.rs", &["ballot"]),
+    ("src/elections/reorganization/timer.rs", &["reorganization"]),
+    ("src/elections/invitation/timer.rs", &["invitation"]),
 ];
 
 #[test]

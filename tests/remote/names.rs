@@ -5,7 +5,7 @@ use std::path::Path;
 use actix::clock::sleep;
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, StartError},
-    elections::{policy::Preemption, quorum::QuorumConfig},
+    elections::{bully::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
     remote::{BridgeEvent, Dropped, NodeIncarnation, transport::Pipes},

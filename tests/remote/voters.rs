@@ -6,7 +6,7 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::BullyHandle,
     elections::{
-        policy::Preemption,
+        bully::Preemption,
         quorum::{QuorumConfig, QuorumConfigBuilder},
     },
     protocol::{Presence, Term, Timings},

@@ -11,7 +11,7 @@ use std::{
 
 use actix::Recipient;
 use actix_bully::{
-    elections::{message::BullyMessage, quorum::Vote},
+    elections::{bully::BullyMessage, quorum::Vote},
     group::{Envelope, Wire},
     protocol::{AgentId, PeerMessage, Term},
 };

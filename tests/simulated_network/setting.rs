@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::{policy::Preemption, quorum::QuorumConfig},
+    elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::AgentId,
 };
 

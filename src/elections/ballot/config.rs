@@ -49,69 +49,77 @@ impl BallotConfig {
     ///
     /// # Errors
     /// [`MembershipError`] when it is a voter that is not listed, or an observer that is.
-    pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
+    pub(crate) fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
         self.voters.check(who, kind)
     }
 
-    /// The voters, ordered by name.
-    pub fn voters(&self) -> &[AgentId] {
-        &self.voters.0
+    for_tests! {
+        /// The voters, ordered by name.
+        fn voters(&self) -> &[AgentId] {
+            &self.voters.0
+        }
     }
 
     /// Whether this is one of the voters.
-    pub fn is_voter(&self, id: &AgentId) -> bool {
+    pub(crate) fn is_voter(&self, id: &AgentId) -> bool {
         self.voters.contains(id)
     }
 
-    /// How many voters, oneself included, have to be heard: more than half of them.
-    pub fn majority(&self) -> usize {
-        if self.has(Defect::HalfIsAMajority) {
-            return self.voters().len().div_ceil(2);
+    for_tests! {
+        /// How many voters, oneself included, have to be heard: more than half of them.
+        fn majority(&self) -> usize {
+            if self.has(Defect::HalfIsAMajority) {
+                return self.voters().len().div_ceil(2);
+            }
+            self.voters.majority()
         }
-        self.voters.majority()
     }
 
     /// The voters and their majority in short: what all members must agree on.
-    pub fn electorate(&self) -> Electorate {
+    pub(crate) fn electorate(&self) -> Electorate {
         let majority = self.voters.majority();
         Electorate::new(self.voters(), majority, majority)
     }
 
     /// How many voters may be down while the others can still elect. With two voters none may:
     /// add a third, which may be a witness (a voter without a score).
+    #[cfg(feature = "testkit")]
     pub fn tolerated(&self) -> usize {
         self.voters().len().saturating_sub(self.majority())
     }
 
     /// How long to wait for what.
+    #[cfg(feature = "testkit")]
     pub const fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// Δ: how long a round is while no answer is late, and by how much it grows when one is.
-    pub const fn round(&self) -> Duration {
-        self.round
+    for_tests! {
+        /// Δ: how long a round is while no answer is late, and by how much it grows when one is.
+        fn round(&self) -> Duration {
+            self.round
+        }
     }
 
     /// The longest that a round may become.
-    pub const fn cap(&self) -> Duration {
+    pub(crate) const fn cap(&self) -> Duration {
         self.cap
     }
 
     /// How long a voter that did not answer is given before it is asked again in the same round: a quarter
     /// of Δ, at least 2 d.
-    pub fn again(&self) -> Duration {
+    pub(crate) fn again(&self) -> Duration {
         let back = self.timings.delay_bound().saturating_mul(2);
         back.max(self.round / 4)
     }
 
     /// The longest that the work of a leader that steps down may take to end.
-    pub const fn drain(&self) -> Duration {
+    pub(crate) const fn drain(&self) -> Duration {
         self.drain
     }
 
     /// For how long an agent that stepped down at its user's command lets others go first.
-    pub const fn cooldown(&self) -> Duration {
+    pub(crate) const fn cooldown(&self) -> Duration {
         self.cooldown
     }
 
@@ -120,7 +128,7 @@ impl BallotConfig {
     ///
     /// The dead leader may have answered in a round that has just begun (Δ), the next one shows
     /// that it is gone (Δ), and one more elects (Δ). Rounds that grew count as long as they are,
-    /// [`cap`](Self::cap) at most.
+    /// `cap` at most.
     pub fn worst_case_failover(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(4);
         self.round.saturating_mul(3).saturating_add(delays)
@@ -133,6 +141,7 @@ impl BallotConfig {
     }
 
     /// How many messages n voters exchange in a round in which all answer at once: 2 n (n - 1).
+    #[cfg(feature = "testkit")]
     pub fn messages_per_round(&self) -> usize {
         let n = self.voters().len();
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)

@@ -128,6 +128,7 @@ mod observer;
 mod pace;
 mod state;
 mod statements;
+mod timer;
 mod voter;
 
 #[cfg(test)]
@@ -136,10 +137,21 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
-pub use message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing};
-pub use number::{BallotNumber, BallotRecord};
+
+for_tests! {
+    use {
+        message::{
+            BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
+        },
+        number::{BallotNumber, BallotRecord},
+        timer::BallotTimer,
+    };
+}
 
 use self::core::Core;
 use pace::Pace;
@@ -156,20 +168,6 @@ use crate::protocol::{
 type Out = EffectsOf<Ballot>;
 
 const RULES: Rules = Rules::new("ballot");
-
-/// A timer of a ballot election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum BallotTimer {
-    /// The round is over.
-    Round,
-    /// Voters that have not answered are asked again.
-    Again,
-    /// A leader that steps down: the work took too long.
-    Drain,
-    /// An observer: the leader is silent.
-    Silence,
-}
 
 /// One agent's side of a ballot leader election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -255,6 +253,7 @@ impl Election for Ballot {
 }
 
 /// What can be seen of a machine beside its view.
+#[cfg(feature = "testkit")]
 impl Ballot {
     /// The ballot of the agent that it trusts, which may be itself.
     pub fn trusted(&self) -> Option<&BallotNumber> {

@@ -43,7 +43,7 @@
 //! | `yield-on-outranked` | a leader that ranks below is asked to yield, not followed; it gives way by its policy | `rules.rs`, `leader.rs` |
 //! | `renew-above` | a leader that hears of a higher term takes one above it, without a gap, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself unasked | `follower.rs`, `change.rs` |
-//! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | [`slot`](super::shared::slot), `follower.rs` |
+//! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
 //! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough, and is then handed the leadership | `challengers.rs`, `leader.rs` |
 //! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, the agent that left cools down | `leader.rs`, `follower.rs` |
@@ -97,16 +97,27 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::BullyConfig;
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 
 use machine::State;
 
 pub use crate::elections::{
-    message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Yield},
+    message::{Elect, Elected, Ok},
     policy::Preemption,
-    timer::Timer,
 };
+for_tests! {
+    use crate::elections::{
+        message::{
+            Ack, BullyMessage, Claim, ClaimReply, Heartbeat, Leadership, Micros, Nack, Refusal,
+            Reserved, Resign, Takeover, Yield,
+        },
+        timer::Timer,
+    };
+}
 use crate::elections::{step, vote::Vote};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,

@@ -30,7 +30,7 @@ pub struct InvitationConfig {
     /// told to campaign, or no other agent is there. Default: 60 s.
     ///
     /// An agent that cools down has a slot all the same, the last of all: it waits for an invitation for
-    /// [`takeover`](Self::takeover) and for its slot, eight slots after the others, and then forms a
+    /// `takeover` and for its slot, eight slots after the others, and then forms a
     /// group, since all that are left may cool down. So a cool-down delays the next leader by at most
     /// the takeover and eight steps, whoever is left.
     pub cooldown: Duration,
@@ -66,27 +66,29 @@ impl InvitationConfig {
         detector.map(drop).ok_or(InvitationError::NoDetector)
     }
 
-    /// How often a coordinator looks for others, and how long it may be silent.
-    pub fn detector(&self) -> Detector {
-        detector_of(&self.timings)
-    }
+    for_tests! {
+        /// How often a coordinator looks for others, and how long it may be silent.
+        fn detector(&self) -> Detector {
+            detector_of(&self.timings)
+        }
 
-    /// How long an agent that has accepted an invitation waits for the task: 2.5 deadlines, which exceed
-    /// the deadline and two delay bounds that may pass.
-    pub fn takeover(&self) -> Duration {
-        self.timings.victory_wait()
-    }
+        /// How long an agent that has accepted an invitation waits for the task: 2.5 deadlines, which exceed
+        /// the deadline and two delay bounds that may pass.
+        fn takeover(&self) -> Duration {
+            self.timings.victory_wait()
+        }
 
-    /// How long a check waits for answers: three delay bounds, and never more than the deadline.
-    pub fn gathering(&self) -> Duration {
-        let three = self.timings.delay_bound().saturating_mul(3);
-        three.min(self.timings.deadline())
-    }
+        /// How long a check waits for answers: three delay bounds, and never more than the deadline.
+        fn gathering(&self) -> Duration {
+            let three = self.timings.delay_bound().saturating_mul(3);
+            three.min(self.timings.deadline())
+        }
 
-    /// How long the agent in the first slot has to find the others, and to invite them: the
-    /// [gathering](Self::gathering) and a delay bound.
-    pub fn head_start(&self) -> Duration {
-        self.gathering().saturating_add(self.timings.delay_bound())
+        /// How long the agent in the first slot has to find the others, and to invite them: the
+        /// [gathering](Self::gathering) and a delay bound.
+        fn head_start(&self) -> Duration {
+            self.gathering().saturating_add(self.timings.delay_bound())
+        }
     }
 
     /// The longest from the beginning of a check until all that were found work in one group, if all
@@ -96,20 +98,22 @@ impl InvitationConfig {
         self.gathering().saturating_add(calls)
     }
 
-    /// The same if some that were found, or their members, do not answer any more: the gathering, the
-    /// deadline and a delay bound.
-    pub fn worst_case_merge_with_losses(&self) -> Duration {
-        let t = &self.timings;
-        self.gathering()
-            .saturating_add(t.deadline())
-            .saturating_add(t.delay_bound())
+    for_tests! {
+        /// The same if some that were found, or their members, do not answer any more: the gathering, the
+        /// deadline and a delay bound.
+        fn worst_case_merge_with_losses(&self) -> Duration {
+            let t = &self.timings;
+            self.gathering()
+                .saturating_add(t.deadline())
+                .saturating_add(t.delay_bound())
+        }
     }
 
     /// The longest from the silent death of a coordinator until all members of its group work in
     /// another one, while `ahead` of them outrank the next coordinator and are dead as well: a delay
     /// bound, the detection time and a jitter until it is missed, a deadline until it has not answered,
     /// the head start and a step for each of those if there are any, a jitter, and a
-    /// [merge with losses](Self::worst_case_merge_with_losses). Where an agent
+    /// merge with losses. Where an agent
     /// [cools down](Self::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;

@@ -2,6 +2,14 @@
 //!
 //! Nothing here can be switched on in a build without the feature `planted`, which is never
 //! enabled by default: without it each guard is a constant `false`.
+#![cfg_attr(
+    not(feature = "planted"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        reason = "only builds with that feature plant any"
+    )
+)]
 
 /// One rule, broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

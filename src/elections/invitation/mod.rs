@@ -116,6 +116,7 @@ mod machine;
 mod member;
 mod message;
 mod state;
+mod timer;
 mod transition;
 
 #[cfg(test)]
@@ -124,18 +125,32 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{InvitationConfig, InvitationError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::InvitationElection;
-pub use message::{
+
+for_tests! {
+    use {
+        message::{
     Accept, AreYouCoordinator, AreYouThere, Decline, Invitation, InvitationMessage, Place, Ready,
     Resign, Standing, There,
-};
+},
+        timer::Timer,
+    };
+}
 
 use state::{Next, State};
 
 use crate::elections::numbered::LAST_COUNT;
-pub use crate::elections::numbered::{Count, ElectionId, Status, Task};
+pub use crate::elections::numbered::Task;
+for_tests! {
+    use crate::elections::numbered::{Count, ElectionId};
+}
+#[cfg(feature = "testkit")]
+pub use crate::elections::numbered::Status;
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders, MemberKind,
     MembershipError, Requirements, Rules, Score, Storage, Term, Time, View,
@@ -144,24 +159,6 @@ use crate::protocol::{
 type Out = EffectsOf<InvitationElection>;
 
 const RULES: Rules = Rules::new("invitation");
-
-/// A timer of an invitation election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Timer {
-    /// A free agent: its slot to form a group has come.
-    Slot,
-    /// A coordinator: time to look for others, to weigh the answers, or to invite those below.
-    Check,
-    /// The agents that did not accept will not.
-    Accepts,
-    /// A member: the coordinator is silent, or did not answer.
-    Watch,
-    /// A leader that steps down: the work took too long.
-    Drain,
-    /// An agent that stepped down need not let others go first any more.
-    Cooldown,
-}
 
 impl Election for InvitationElection {
     type Message = InvitationMessage;
@@ -211,6 +208,8 @@ impl Election for InvitationElection {
     }
 }
 
+/// What the paper says of a participant beside its task.
+#[cfg(feature = "testkit")]
 impl InvitationElection {
     /// The paper's S(i).s.
     pub fn status(&self) -> Status {
@@ -234,7 +233,9 @@ impl InvitationElection {
             State::Free { .. } | State::Candidate(_) => None,
         }
     }
+}
 
+impl InvitationElection {
     /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
     pub fn task(&self) -> Option<Task> {
         match &self.state {

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ElectionId, Invitation, Standing, Status,
+    ElectionId, Invitation, Standing,
     candidate::Merge,
     core::Core,
     leader::{Found, Leading},
@@ -44,7 +44,9 @@ impl State {
         }
     }
 
-    pub(super) const fn status(&self) -> Status {
+    #[cfg(feature = "testkit")]
+    pub(super) const fn status(&self) -> super::Status {
+        use super::Status;
         match self {
             Self::Free { .. } | Self::Candidate(_) => Status::Election,
             Self::Member(membership) if membership.leader().is_some() => Status::Normal,

@@ -120,6 +120,7 @@ impl Numbers {
 }
 
 /// What the paper calls S(i).s.
+#[cfg(feature = "testkit")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// Its incarnation has not begun.
@@ -132,6 +133,7 @@ pub enum Status {
     Normal,
 }
 
+#[cfg(feature = "testkit")]
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

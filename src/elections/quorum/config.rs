@@ -59,7 +59,7 @@ impl QuorumConfig {
     }
 
     /// Starts from this configuration to make another.
-    pub fn to_builder(&self) -> QuorumConfigBuilder {
+    pub(crate) fn to_builder(&self) -> QuorumConfigBuilder {
         QuorumConfigBuilder(self.clone())
     }
 
@@ -67,65 +67,72 @@ impl QuorumConfig {
     ///
     /// # Errors
     /// [`MembershipError`] when it is a voter that is not listed, or an observer that is.
-    pub fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
+    pub(crate) fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
         self.voters.check(who, kind)
     }
 
-    /// The voters, ordered by name.
-    pub fn voters(&self) -> &[AgentId] {
-        &self.voters.0
+    for_tests! {
+        /// The voters, ordered by name.
+        fn voters(&self) -> &[AgentId] {
+            &self.voters.0
+        }
     }
 
     /// Whether this is one of the voters.
-    pub fn is_voter(&self, id: &AgentId) -> bool {
+    pub(crate) fn is_voter(&self, id: &AgentId) -> bool {
         self.voters.contains(id)
     }
 
-    /// Qv: how many votes elect.
-    pub const fn vote_quorum(&self) -> usize {
-        self.vote_quorum
-    }
+    for_tests! {
+        /// Qv: how many votes elect.
+        fn vote_quorum(&self) -> usize {
+            self.vote_quorum
+        }
 
-    /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
-    pub const fn lease_quorum(&self) -> usize {
-        self.lease_quorum
-    }
+        /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
+        fn lease_quorum(&self) -> usize {
+            self.lease_quorum
+        }
 
-    /// The voters and quorums in short: what all members of an epoch must agree on.
-    pub fn electorate(&self) -> Electorate {
-        Electorate::new(self.voters(), self.vote_quorum, self.lease_quorum)
+        /// The voters and quorums in short: what all members of an epoch must agree on.
+        fn electorate(&self) -> Electorate {
+            Electorate::new(self.voters(), self.vote_quorum, self.lease_quorum)
+        }
     }
 
     /// How many voters may be down while the others can still elect and uphold a leader. With two
     /// voters none may: add a third, which may be a witness (a voter without a score).
+    #[cfg(feature = "testkit")]
     pub fn tolerated(&self) -> usize {
         let quorum = self.vote_quorum.max(self.lease_quorum);
         self.voters().len().saturating_sub(quorum)
     }
 
-    /// How long to wait for what.
-    pub const fn timings(&self) -> &Timings {
-        &self.timings
+    for_tests! {
+        /// How long to wait for what.
+        fn timings(&self) -> &Timings {
+            &self.timings
+        }
     }
 
     /// H: how often a leader is heard.
-    pub fn heartbeat(&self) -> Duration {
+    pub(crate) fn heartbeat(&self) -> Duration {
         let detector = self.timings.detector();
         detector.map_or(Duration::MAX, |detector| detector.heartbeat)
     }
 
     /// When a live leader gives way.
-    pub const fn preemption(&self) -> Preemption {
+    pub(crate) const fn preemption(&self) -> Preemption {
         self.preemption
     }
 
     /// By how much a better agent's score must exceed the leader's.
-    pub const fn margin(&self) -> Option<Score> {
+    pub(crate) const fn margin(&self) -> Option<Score> {
         self.margin
     }
 
     /// The longest that the work of a leader that steps down may take to end.
-    pub fn drain(&self) -> Duration {
+    pub(crate) fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
             t.lease().saturating_sub(t.delay_bound().saturating_mul(2))
@@ -133,18 +140,20 @@ impl QuorumConfig {
     }
 
     /// For how long an agent that stepped down at its user's command lets others go first.
-    pub const fn cooldown(&self) -> Duration {
+    pub(crate) const fn cooldown(&self) -> Duration {
         self.cooldown
     }
 
-    /// W: how long an agent that gave way to another one waits for its announcement.
-    pub fn wait(&self) -> Duration {
-        self.wait.unwrap_or_else(|| least_wait(&self.timings))
+    for_tests! {
+        /// W: how long an agent that gave way to another one waits for its announcement.
+        fn wait(&self) -> Duration {
+            self.wait.unwrap_or_else(|| least_wait(&self.timings))
+        }
     }
 
     /// Which choice of voters this is: no member listens to another [epoch](super::epoch), whose page
     /// says how to change the voters.
-    pub const fn epoch(&self) -> u64 {
+    pub(crate) const fn epoch(&self) -> u64 {
         self.epoch
     }
 

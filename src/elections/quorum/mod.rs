@@ -133,11 +133,16 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use crate::elections::timer::Timer;
-pub use crate::elections::vote::Vote;
 pub use config::{QuorumConfig, QuorumConfigBuilder, QuorumError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
+
+for_tests! {
+    use crate::elections::{timer::Timer, vote::Vote};
+}
 
 use self::core::Core;
 use crate::elections::message::{

@@ -35,7 +35,7 @@ pub struct ReorganizationConfig {
     /// told to campaign, or no other agent is there. Default: 60 s.
     ///
     /// An agent that cools down has a slot all the same, the last of all: it waits for
-    /// [`takeover`](Self::takeover) and for its slot, eight slots after the others, and then holds an
+    /// `takeover` and for its slot, eight slots after the others, and then holds an
     /// election, since all that are left may cool down. So a cool-down delays the next leader by at most
     /// the takeover, sixteen steps and a jitter, whoever is left.
     pub cooldown: Duration,
@@ -83,23 +83,25 @@ impl ReorganizationConfig {
         detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
-    /// How often a coordinator checks that all work under it, and how long it may be silent.
-    pub fn detector(&self) -> Detector {
-        detector_of(&self.timings)
-    }
+    for_tests! {
+        /// How often a coordinator checks that all work under it, and how long it may be silent.
+        fn detector(&self) -> Detector {
+            detector_of(&self.timings)
+        }
 
-    /// How long an agent waits for one above: 2.5 T (T is the deadline), which exceeds the T and two
-    /// delay bounds that pass between an acknowledged halt and the coordinator's announcement.
-    pub fn takeover(&self) -> Duration {
-        self.timings.victory_wait()
-    }
+        /// How long an agent waits for one above: 2.5 T (T is the deadline), which exceeds the T and two
+        /// delay bounds that pass between an acknowledged halt and the coordinator's announcement.
+        fn takeover(&self) -> Duration {
+            self.timings.victory_wait()
+        }
 
-    /// How long the next incarnation of a member that is known to be down is waited for: three delay
-    /// bounds, and never more than the deadline. It cannot be none, since a new incarnation may be
-    /// there that no agent has heard of.
-    pub fn grace(&self) -> Duration {
-        let three = self.timings.delay_bound().saturating_mul(3);
-        three.min(self.timings.deadline())
+        /// How long the next incarnation of a member that is known to be down is waited for: three delay
+        /// bounds, and never more than the deadline. It cannot be none, since a new incarnation may be
+        /// there that no agent has heard of.
+        fn grace(&self) -> Duration {
+            let three = self.timings.delay_bound().saturating_mul(3);
+            three.min(self.timings.deadline())
+        }
     }
 
     /// The longest from the beginning of an election by the highest agent that is up until all work
@@ -110,17 +112,19 @@ impl ReorganizationConfig {
         t.deadline().saturating_add(calls)
     }
 
-    /// The same if some below are dead and no agent knows that: two deadlines and four delay bounds.
-    pub fn worst_case_election_with_losses(&self) -> Duration {
-        let t = &self.timings;
-        let calls = t.delay_bound().saturating_mul(4);
-        t.deadline().saturating_mul(2).saturating_add(calls)
+    for_tests! {
+        /// The same if some below are dead and no agent knows that: two deadlines and four delay bounds.
+        fn worst_case_election_with_losses(&self) -> Duration {
+            let t = &self.timings;
+            let calls = t.delay_bound().saturating_mul(4);
+            t.deadline().saturating_mul(2).saturating_add(calls)
+        }
     }
 
     /// The longest from the silent death of a coordinator until all that are up work under the next, if
     /// all that are dead have been so before: a delay bound, the detection time and a jitter until it is
     /// missed, a deadline until it has not answered, and an
-    /// [election with losses](Self::worst_case_election_with_losses). Where an agent
+    /// election with losses. Where an agent
     /// [cools down](Self::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;

@@ -141,6 +141,7 @@ mod machine;
 mod member;
 mod message;
 mod state;
+mod timer;
 mod transition;
 mod waiting;
 
@@ -150,18 +151,32 @@ mod tests;
 use std::sync::Arc;
 
 pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::Reorganization;
-pub use message::{
+
+for_tests! {
+    use {
+        message::{
     Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
     ReorganizationMessage, Resign, There,
-};
+},
+        timer::Timer,
+    };
+}
 
 use state::{Next, State};
 
 use crate::elections::numbered::LAST_COUNT;
-pub use crate::elections::numbered::{Count, ElectionId, Status, Task};
+pub use crate::elections::numbered::Task;
+for_tests! {
+    use crate::elections::numbered::{Count, ElectionId};
+}
+#[cfg(feature = "testkit")]
+pub use crate::elections::numbered::Status;
 
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders,
@@ -171,24 +186,6 @@ use crate::protocol::{
 type Out = EffectsOf<Reorganization>;
 
 const RULES: Rules = Rules::new("reorganization");
-
-/// A timer of a reorganization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Timer {
-    /// A candidate: the members that did not answer are dead.
-    Answer,
-    /// Nothing came of what the agent waits for.
-    Takeover,
-    /// A coordinator: time to ask whether all are normal.
-    Check,
-    /// A member: the coordinator is silent, or did not answer.
-    Watch,
-    /// A leader that steps down: the work took too long.
-    Drain,
-    /// An agent that stepped down need not let others go first any more.
-    Cooldown,
-}
 
 impl Election for Reorganization {
     type Message = ReorganizationMessage;
@@ -239,6 +236,8 @@ impl Election for Reorganization {
     }
 }
 
+/// What the paper says of a participant beside its task.
+#[cfg(feature = "testkit")]
 impl Reorganization {
     /// The paper's S(i).s.
     pub fn status(&self) -> Status {
@@ -253,7 +252,9 @@ impl Reorganization {
             (_, _) => Some(&self.core.me.id),
         }
     }
+}
 
+impl Reorganization {
     /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
     pub fn task(&self) -> Option<Task> {
         match &self.state {

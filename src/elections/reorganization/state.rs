@@ -11,11 +11,9 @@
 //!  └──────────────────── Joining ───────────────────────▶ Following
 //! ```
 //!
-//! The paper's status is a reading of this: see [`Status`].
+//! The paper's status is a reading of this: see `Status`.
 
-use super::{
-    ElectionId, Status, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait,
-};
+use super::{ElectionId, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait};
 use crate::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +46,9 @@ impl State {
         }
     }
 
-    pub(super) const fn status(&self) -> Status {
+    #[cfg(feature = "testkit")]
+    pub(super) const fn status(&self) -> super::Status {
+        use super::Status;
         match self {
             Self::Candidate(candidacy) if candidacy.is_made_known() => Status::Reorganization,
             Self::Idle | Self::Waiting(_) | Self::Candidate(_) => Status::Election,

@@ -44,7 +44,7 @@ pub struct RingConfig {
     ///
     /// An agent that cools down has a slot all the same, eight slots after the others, and is chosen
     /// if all that are left cool down. So a cool-down delays the next leader by at most eight
-    /// [steps](Timings::step), whoever is left.
+    /// steps, whoever is left.
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
@@ -97,15 +97,17 @@ impl RingConfig {
         Ok(())
     }
 
-    /// How often a leader is heard, and which silence means that it is gone.
-    pub fn detector(&self) -> Detector {
-        detector_of(&self.timings)
-    }
+    for_tests! {
+        /// How often a leader is heard, and which silence means that it is gone.
+        fn detector(&self) -> Detector {
+            detector_of(&self.timings)
+        }
 
-    /// How long a member may take to acknowledge, with all copies of a message.
-    pub fn hop(&self) -> Duration {
-        let longer = || self.least_hop().saturating_add(self.timings.delay_bound());
-        self.hop.unwrap_or_else(longer)
+        /// How long a member may take to acknowledge, with all copies of a message.
+        fn hop(&self) -> Duration {
+            let longer = || self.least_hop().saturating_add(self.timings.delay_bound());
+            self.hop.unwrap_or_else(longer)
+        }
     }
 
     /// An answer to each copy needs more than this.
@@ -114,10 +116,12 @@ impl RingConfig {
         self.timings.delay_bound().saturating_mul(answers)
     }
 
-    /// How often the members that are skipped are probed.
-    pub fn probe(&self) -> Duration {
-        let second_heartbeat = || self.detector().heartbeat.saturating_mul(2);
-        self.probe.unwrap_or_else(second_heartbeat)
+    for_tests! {
+        /// How often the members that are skipped are probed.
+        fn probe(&self) -> Duration {
+            let second_heartbeat = || self.detector().heartbeat.saturating_mul(2);
+            self.probe.unwrap_or_else(second_heartbeat)
+        }
     }
 
     /// How long after one copy of a message the next follows, while nobody acknowledges.
@@ -125,22 +129,24 @@ impl RingConfig {
         self.hop() / self.sends.max(1)
     }
 
-    /// How long a ring of `n` waits for the outcome of an election (`restart-lost-election`): for
-    /// each member three delay bounds, one for each lap, and a hop in which it is found dead; or two
-    /// hops if that is longer.
-    pub fn token(&self, n: usize) -> Duration {
-        let laps = self.timings.delay_bound().saturating_mul(3);
-        let hop = self.hop();
-        let each = hop.saturating_mul(2).max(hop.saturating_add(laps));
-        each.saturating_mul(count(n))
-    }
+    for_tests! {
+        /// How long a ring of `n` waits for the outcome of an election (`restart-lost-election`): for
+        /// each member three delay bounds, one for each lap, and a hop in which it is found dead; or two
+        /// hops if that is longer.
+        fn token(&self, n: usize) -> Duration {
+            let laps = self.timings.delay_bound().saturating_mul(3);
+            let hop = self.hop();
+            let each = hop.saturating_mul(2).max(hop.saturating_add(laps));
+            each.saturating_mul(count(n))
+        }
 
-    /// Silence of this length means that the leader of a ring of `n` is gone
-    /// (`miss-a-silent-leader`): the detection time and a [hop](Self::hop) for each member, each of
-    /// which may hold a heartbeat up.
-    pub fn silence(&self, n: usize) -> Duration {
-        let laps = self.hop().saturating_mul(count(n));
-        self.detector().detection.saturating_add(laps)
+        /// Silence of this length means that the leader of a ring of `n` is gone
+        /// (`miss-a-silent-leader`): the detection time and a [hop](Self::hop) for each member, each of
+        /// which may hold a heartbeat up.
+        fn silence(&self, n: usize) -> Duration {
+            let laps = self.hop().saturating_mul(count(n));
+            self.detector().detection.saturating_add(laps)
+        }
     }
 
     /// The longest that an election among `n` takes, `dead` of which are dead without any other
@@ -156,7 +162,7 @@ impl RingConfig {
     /// next, when `dead` members are dead, the leader among them, and each of these may outrank
     /// the winner.
     ///
-    /// That is one lap for the last heartbeat, the [silence](Self::silence) and a jitter, at most
+    /// That is one lap for the last heartbeat, the silence and a jitter, at most
     /// eight slots of a step and a jitter, and the [election](Self::worst_case_election). Where an
     /// agent [cools down](Self::cooldown), later by at most what is stated there.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {

@@ -35,7 +35,7 @@
 //!
 //! # What it costs
 //! If one of n members begins: n `Collect`, up to n `Nominate`, n `Coordinator`, and as many
-//! acknowledgements; up to three laps, and one [hop](RingConfig::hop) for each dead member met. If all
+//! acknowledgements; up to three laps, and one hop for each dead member met. If all
 //! begin at once: at most n (n + 1) / 2 `Collect`. Each heartbeat: n, and n acknowledgements. See
 //! [`worst_case_messages`](RingConfig::worst_case_messages) and
 //! [`worst_case_failover`](RingConfig::worst_case_failover). A bully is faster, and costs more
@@ -112,7 +112,7 @@
 //! that follows or leads goes on doing so meanwhile. Before `Start` nothing happens; the driver drops
 //! a message of an agent that is no member, or of an incarnation that is over.
 //!
-//! Not here: votes, leases and fencing tokens. A list names at most [`MOST`] members: in a larger
+//! Not here: votes, leases and fencing tokens. A list names at most `MOST` members: in a larger
 //! ring the others pass it on, follow, and challenge a leader that they outrank.
 
 mod announce;
@@ -136,16 +136,24 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use bounded::{Bounded, MOST};
 pub use config::{RingConfig, RingError};
+#[cfg(not(feature = "planted"))]
+pub(crate) use defect::Defect;
+#[cfg(feature = "planted")]
 #[doc(hidden)]
 pub use defect::Defect;
 pub use machine::Ring;
-pub use message::{
+
+for_tests! {
+    use {
+        bounded::{Bounded, MOST},
+message::{
     Answer, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, Nominate, Probe,
     RingMessage,
-};
-pub use state::Timer;
+},
+        state::Timer,
+    };
+}
 
 use hop::Hop;
 use state::{Campaign, Next, Passed, State};
@@ -206,6 +214,7 @@ impl Election for Ring {
     }
 }
 
+#[cfg(feature = "testkit")]
 impl Ring {
     /// The election that this agent takes part in, if one is under way.
     pub fn election(&self) -> Option<&ElectionId> {

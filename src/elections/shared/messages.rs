@@ -21,7 +21,7 @@ macro_rules! messages {
         #[non_exhaustive]
         pub enum $all {
             $(
-                #[doc = concat!("See [`", stringify!($name), "`].")]
+                #[doc = concat!("The message `", stringify!($name), "`.")]
                 $name($name),
             )*
         }

@@ -168,6 +168,7 @@ impl BridgeBuilder {
     }
 
     /// The network. Default: [`Tcp`].
+    #[cfg(feature = "testkit")]
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Arc::new(transport);
         self
@@ -175,6 +176,7 @@ impl BridgeBuilder {
 
     /// What encrypts connections, and says who is at their other end. Default: nothing, which is
     /// accepted on loopback only.
+    #[cfg(feature = "testkit")]
     pub fn security(mut self, security: impl Security + 'static) -> Self {
         self.security = Some(Arc::new(security));
         self
@@ -183,12 +185,14 @@ impl BridgeBuilder {
     /// Mutual TLS on every connection. Keep a clone to reload the certificates.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
-    pub fn tls(self, config: crate::remote::tls::TlsConfig) -> Self {
-        self.security(config)
+    pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {
+        self.security = Some(Arc::new(config));
+        self
     }
 
     /// What both ends of every connection prove to each other once they have said who they are.
     /// Default: nothing.
+    #[cfg(feature = "testkit")]
     pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
         self.credential = Some(Arc::new(credential));
         self
@@ -198,8 +202,9 @@ impl BridgeBuilder {
     /// connects, where there is no TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
     #[cfg(feature = "secret")]
     #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
-    pub fn secret(self, secret: crate::remote::secret::Secret) -> Self {
-        self.credential(secret)
+    pub fn secret(mut self, secret: crate::remote::secret::Secret) -> Self {
+        self.credential = Some(Arc::new(secret));
+        self
     }
 
     /// Lets plain text leave this host. Whoever is on that network can read it, and be any node.
@@ -210,7 +215,7 @@ impl BridgeBuilder {
 
     /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock.
     ///
-    /// Peers refuse an earlier one than the last they met, until they [forget](Limits::forget) it.
+    /// Peers refuse an earlier one than the last they met, until they [forget](crate::remote::LimitsBuilder::forget) it.
     /// So a start with a clock that is ahead, or was set back, costs later starts:
     /// [`remember`](Self::remember) costs them nothing.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
@@ -228,6 +233,7 @@ impl BridgeBuilder {
 
     /// Begins the bridge's random numbers: jitter, and its halves of the links' names. Default:
     /// another one at each start; set it in tests only.
+    #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

@@ -44,7 +44,7 @@ fn count(counter: Option<&AtomicU64>) {
     }
 }
 
-/// What was counted so far, by the names of [`Closed`] and [`Dropped`].
+/// What was counted so far, by the names of [`Closed`] and `Dropped`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
@@ -60,6 +60,7 @@ impl BridgeCounts {
 
     /// How many messages were dropped for that reason.
     #[must_use]
+    #[cfg(feature = "testkit")]
     pub fn dropped(&self, why: Dropped) -> u64 {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }

@@ -22,7 +22,7 @@ pub enum MayBe {
 impl MayBe {
     /// Whether it includes what somebody must be to say something.
     #[must_use]
-    pub const fn covers(self, needed: MinimumRole) -> bool {
+    pub(crate) const fn covers(self, needed: MinimumRole) -> bool {
         match needed {
             MinimumRole::Observer => true,
             MinimumRole::Voter => matches!(self, Self::Voter | Self::Leader),
@@ -32,7 +32,7 @@ impl MayBe {
 
     /// What an agent that is announced like this has to be allowed to be.
     #[must_use]
-    pub fn needed_by(kind: MemberKind, has_score: bool) -> Self {
+    pub(crate) fn needed_by(kind: MemberKind, has_score: bool) -> Self {
         match (kind, has_score) {
             (MemberKind::Observer, _) => Self::Observer,
             (MemberKind::Voter, false) => Self::Voter,
@@ -68,7 +68,7 @@ impl Names {
 
     /// Whether `name` is covered.
     #[must_use]
-    pub fn cover(&self, name: &str) -> bool {
+    pub(crate) fn cover(&self, name: &str) -> bool {
         match self {
             Self::All => true,
             Self::Exactly(exactly) => exactly == name,
@@ -111,7 +111,7 @@ impl Rights {
         Self::none().grant("*", "*", MayBe::Leader)
     }
 
-    /// Adds agents of groups, both as [`Names::pattern`]s.
+    /// Adds agents of groups: `*` is all of them, `api-*` a prefix, anything else one name.
     #[must_use]
     pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
         self.0.push(Grant {
@@ -124,7 +124,7 @@ impl Rights {
 
     /// The most that an agent of a group may be; `None` if the peer may not speak for it at all.
     #[must_use]
-    pub fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
+    pub(crate) fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
         let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
         self.0.iter().filter(covers).map(|grant| grant.may_be).max()
     }

@@ -207,6 +207,7 @@ impl Handshake {
     }
 
     /// When to give up.
+    #[cfg(feature = "testkit")]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.deadline

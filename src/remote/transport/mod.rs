@@ -5,6 +5,7 @@
 //! may stand around each stream and say who is at its other end. Not here: what crosses, and every
 //! deadline; the bridge gives up on what takes too long by dropping the future.
 
+#[cfg(feature = "testkit")]
 mod pipes;
 mod race;
 mod resolve;
@@ -23,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Closed, Farewell, NodeId};
 
+#[cfg(feature = "testkit")]
 pub use pipes::{PipeHost, Pipes};
 pub use tcp::Tcp;
 

@@ -124,6 +124,7 @@ impl<'a> Frame<'a> {
 }
 
 /// Appends READY of a side that was asked for no proof.
+#[cfg(feature = "testkit")]
 pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
     encode_proof(link, &[], out);
 }

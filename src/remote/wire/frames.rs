@@ -65,6 +65,7 @@ impl Frames {
     }
 
     /// Appends bytes, at most [`Limits::READ_AHEAD`] of them; says how many.
+    #[cfg(feature = "testkit")]
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
         let (now, _) = bytes
             .split_at_checked(Limits::READ_AHEAD)
@@ -124,6 +125,7 @@ impl Frames {
     }
 
     /// How many bytes the buffer holds room for.
+    #[cfg(feature = "testkit")]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.buffer.capacity()

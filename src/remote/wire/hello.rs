@@ -2,7 +2,9 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, WireError, frame::Kind, read::Cursor, write};
+#[cfg(feature = "testkit")]
+use super::Bounds;
+use super::{WireError, frame::Kind, read::Cursor, write};
 use crate::remote::{ClusterId, NodeId, NodeIncarnation, Nonce};
 
 /// The versions of the protocol that a side speaks.
@@ -120,6 +122,7 @@ impl Hello {
     ///
     /// # Errors
     /// [`WireError`] when it is anything else.
+    #[cfg(feature = "testkit")]
     pub fn decode(body: &[u8], bounds: Bounds) -> Result<Self, WireError> {
         let super::Frame::Hello(hello) = super::Frame::decode(body, bounds)? else {
             return Err(WireError::Kind);

@@ -82,13 +82,22 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use conditions::{Allowance, Conditions};
-pub use error::{Bounds, WireError};
-pub use frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, encode_ready};
-pub use frames::Frames;
-pub use hello::{Features, Hello, Versions};
-pub use messages::{
-    Messages, MessagesWriter, Numbers, Position, RawMessage, RawReceivers, Several, Targets,
-};
-pub use payload::{Unencodable, decode_payload, encode_payload};
-pub use roster::{LeaderHint, Opening, Roster, RosterContent};
+pub use error::WireError;
+
+for_tests! {
+    use {
+        conditions::{Allowance, Conditions},
+        error::Bounds,
+        frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof},
+        frames::Frames,
+        hello::{Features, Hello, Versions},
+        messages::{
+            Messages, MessagesWriter, Numbers, Position, RawMessage, RawReceivers, Several, Targets,
+        },
+        payload::{Unencodable, decode_payload, encode_payload},
+        roster::{LeaderHint, Opening, Roster, RosterContent},
+    };
+}
+
+#[cfg(feature = "testkit")]
+pub use frame::encode_ready;

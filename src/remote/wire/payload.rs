@@ -12,9 +12,7 @@ use super::{Bounds, WireError, strict};
 
 /// Appends a message.
 ///
-/// A type crosses if it is flat: numbers, texts, bytes, options, tuples, structs, arrays and
-/// enums. Maps, and types that describe themselves (untagged or internally tagged enums), have no
-/// single spelling and are refused by the receiver. Leave no field out: no `skip_serializing_if`.
+/// Which types cross: see [`RemoteMessage`](crate::remote::RemoteMessage).
 ///
 /// # Errors
 /// [`Unencodable`] when the type's `Serialize` fails. Nothing was written.

@@ -1,7 +1,7 @@
 //! A receiver as complete as bytes can see it, and one frame of each kind to spoil.
 
 use actix_bully::{
-    elections::message::{BullyMessage, Elect, Heartbeat, Resign},
+    elections::bully::{BullyMessage, Elect, Heartbeat, Resign},
     protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
     remote::{
         Challenge, Closed, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof,

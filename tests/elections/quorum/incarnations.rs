@@ -1,7 +1,7 @@
 //! Scenarios of incarnations and clocks: restarts, quarantine, hand-over, witnesses, suspended hosts.
 
 use actix_bully::{
-    elections::policy::Preemption,
+    elections::bully::Preemption,
     protocol::{Event, LostReason, Term},
     testkit::{
         faults::Conditions,

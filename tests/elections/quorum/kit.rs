@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::{policy::Preemption, quorum::QuorumConfig},
+    elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
     testkit::{
         faults::Conditions,

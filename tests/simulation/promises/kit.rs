@@ -3,11 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{
-        any::{AnyBully, AnyConfig},
-        bully::BullyConfig,
-        quorum::QuorumConfig,
-    },
+    elections::{AnyBully, AnyConfig, bully::BullyConfig, quorum::QuorumConfig},
     protocol::{AgentId, Score, Timings},
     testkit::{
         faults::{Conditions, SplitMix64},

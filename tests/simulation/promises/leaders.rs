@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use actix_bully::{
-    elections::any::AnyBully,
+    elections::AnyBully,
     protocol::{AgentId, Term},
     testkit::sim::{
         AstraScenario, BullyScenario, QuorumScenario, Violation, World,

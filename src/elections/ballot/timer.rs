@@ -1,0 +1,15 @@
+//! What the machine waits for.
+
+/// A timer of a ballot election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BallotTimer {
+    /// The round is over.
+    Round,
+    /// Voters that have not answered are asked again.
+    Again,
+    /// A leader that steps down: the work took too long.
+    Drain,
+    /// An observer: the leader is silent.
+    Silence,
+}

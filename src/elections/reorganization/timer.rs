@@ -1,0 +1,19 @@
+//! What the machine waits for.
+
+/// A timer of a reorganization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Timer {
+    /// A candidate: the members that did not answer are dead.
+    Answer,
+    /// Nothing came of what the agent waits for.
+    Takeover,
+    /// A coordinator: time to ask whether all are normal.
+    Check,
+    /// A member: the coordinator is silent, or did not answer.
+    Watch,
+    /// A leader that steps down: the work took too long.
+    Drain,
+    /// An agent that stepped down need not let others go first any more.
+    Cooldown,
+}
