@@ -36,6 +36,7 @@ pub struct InvitationConfig {
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
+    #[cfg(any(test, feature = "planted"))]
     pub defect: Option<Defect>,
 }
 
@@ -53,6 +54,7 @@ impl InvitationConfig {
             task: Task(0),
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
+            #[cfg(any(test, feature = "planted"))]
             defect: None,
         }
     }
@@ -93,6 +95,7 @@ impl InvitationConfig {
 
     /// The longest from the beginning of a check until all that were found work in one group, if all
     /// that are invited are up and accept: the gathering and four delay bounds.
+    #[cfg(feature = "testkit")]
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)
@@ -129,8 +132,16 @@ impl InvitationConfig {
     }
 
     /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    #[cfg(any(test, feature = "planted"))]
     pub(super) fn has(&self, defect: Defect) -> bool {
-        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+        self.defect == Some(defect)
+    }
+
+    /// Nothing is planted here.
+    #[cfg(not(any(test, feature = "planted")))]
+    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
+    pub(super) const fn has(&self, _: Defect) -> bool {
+        false
     }
 }
 

@@ -140,8 +140,10 @@ pub(crate) use defect::Defect;
 #[doc(hidden)]
 pub use defect::Defect;
 
+pub use crate::elections::vote::Vote;
+
 for_tests! {
-    use crate::elections::{timer::Timer, vote::Vote};
+    use crate::elections::timer::Timer;
 }
 
 use self::core::Core;

@@ -41,6 +41,7 @@ pub struct ReorganizationConfig {
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
+    #[cfg(any(test, feature = "planted"))]
     pub defect: Option<Defect>,
 }
 
@@ -69,6 +70,7 @@ impl ReorganizationConfig {
             task: Task(0),
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
+            #[cfg(any(test, feature = "planted"))]
             defect: None,
         }
     }
@@ -106,6 +108,7 @@ impl ReorganizationConfig {
 
     /// The longest from the beginning of an election by the highest agent that is up until all work
     /// under it, if all below are up: the deadline and six delay bounds.
+    #[cfg(feature = "testkit")]
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);
@@ -136,8 +139,16 @@ impl ReorganizationConfig {
     }
 
     /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    #[cfg(any(test, feature = "planted"))]
     pub(super) fn has(&self, defect: Defect) -> bool {
-        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+        self.defect == Some(defect)
+    }
+
+    /// Nothing is planted here.
+    #[cfg(not(any(test, feature = "planted")))]
+    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
+    pub(super) const fn has(&self, _: Defect) -> bool {
+        false
     }
 }
 

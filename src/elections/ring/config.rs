@@ -48,6 +48,7 @@ pub struct RingConfig {
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
+    #[cfg(any(test, feature = "planted"))]
     pub defect: Option<Defect>,
 }
 
@@ -68,6 +69,7 @@ impl RingConfig {
             challenge_after: Duration::ZERO,
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
+            #[cfg(any(test, feature = "planted"))]
             defect: None,
         }
     }
@@ -187,6 +189,7 @@ impl RingConfig {
     /// The k-th strongest token goes k - 1 hops less than round (Chang and Roberts: n (n + 1) / 2
     /// if all begin), then n for the nomination and n for the announcement; as much again
     /// in acknowledgements.
+    #[cfg(feature = "testkit")]
     pub fn worst_case_messages(&self, n: usize, initiators: usize) -> u64 {
         if n < 2 {
             return 0;
@@ -201,8 +204,16 @@ impl RingConfig {
     }
 
     /// Whether that rule is broken on purpose: never, but in tests of the tests.
+    #[cfg(any(test, feature = "planted"))]
     pub(super) fn has(&self, defect: Defect) -> bool {
-        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+        self.defect == Some(defect)
+    }
+
+    /// Nothing is planted here.
+    #[cfg(not(any(test, feature = "planted")))]
+    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
+    pub(super) const fn has(&self, _: Defect) -> bool {
+        false
     }
 }
 

@@ -37,7 +37,7 @@
 //! If one of n members begins: n `Collect`, up to n `Nominate`, n `Coordinator`, and as many
 //! acknowledgements; up to three laps, and one hop for each dead member met. If all
 //! begin at once: at most n (n + 1) / 2 `Collect`. Each heartbeat: n, and n acknowledgements. See
-//! [`worst_case_messages`](RingConfig::worst_case_messages) and
+//! `worst_case_messages` and
 //! [`worst_case_failover`](RingConfig::worst_case_failover). A bully is faster, and costs more
 //! messages where many begin at once; in a ring no member speaks to more than a neighbour.
 //!
