@@ -17,39 +17,39 @@ pub(super) fn cases() -> Vec<Case> {
         b.order = Order::Fifo;
     };
     vec![
-        Case::breaks("D=1 T=2, n=2", 191, (TWO, 8), shortest(2, 1, 2, |_| {}))
+        Case::breaks("D=1 T=2, n=2", 146, (TWO, 8), shortest(2, 1, 2, |_| {}))
             .kept_as("deadline-2-delays.txt"),
-        Case::breaks("D=1 T=2, n=3", 35_786, (TWO, 10), shortest(3, 1, 2, |_| {})),
+        Case::breaks("D=1 T=2, n=3", 18_932, (TWO, 10), shortest(3, 1, 2, |_| {})),
         Case::breaks(
             "D=2 T=4, n=3",
-            182_162,
+            85_416,
             (TWO, 12),
             shortest(3, 2, 4, |_| {}),
         ),
-        Case::holds("D=1 T=3, n=2", 200, 12, all(2, 1, 3, |_| {})),
+        Case::holds("D=1 T=3, n=2", 148, 12, all(2, 1, 3, |_| {})),
         Case::holds(
             "D=1 T=3, n=2, one crash",
-            9_144,
-            25,
+            6_175,
+            24,
             all(2, 1, 3, after_crash),
         ),
-        Case::holds("D=1 T=3, n=3", 217_319, 24, all(3, 1, 3, |_| {})),
+        Case::holds("D=1 T=3, n=3", 129_126, 24, all(3, 1, 3, |_| {})),
         Case::holds(
             "D=1 T=3, n=3, one command, one crash",
-            890_687,
+            480_507,
             45,
             all(3, 1, 3, one_wish_and_crash),
         ),
-        Case::holds("D=2 T=5, n=3", 1_215_033, 28, all(3, 2, 5, |_| {})),
+        Case::holds("D=2 T=5, n=3", 655_772, 28, all(3, 2, 5, |_| {})),
         Case::holds(
             "D=1 T=3, n=3, a new score, ordered links",
-            806_830,
+            468_377,
             38,
             all(3, 1, 3, new_score_fifo),
         ),
         Case::breaks(
             "D=1 T=3, n=3, a new score, no order",
-            738_668,
+            420_320,
             (TWO, 15),
             shortest(3, 1, 3, new_score),
         )
