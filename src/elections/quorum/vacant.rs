@@ -1,7 +1,7 @@
 //! No leader is known: the agent waits for its own slot, or defers to another agent.
 //!
 //! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`), and an
-//! agent that gave way to another one waits until that one has had its chance (`defer-once`).
+//! agent that gave way to another one waits until that one has had its chance.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into frames.
 //!
 //! Decided here: that a length is checked before anything is reserved for it, and that the buffer
-//! grows with the bytes that came, never with those that were announced (M4).
+//! grows with the bytes that came, never with those that were announced.
 
 use std::time::Duration;
 

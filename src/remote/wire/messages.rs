@@ -1,7 +1,7 @@
 //! MESSAGES: everything that a node's agents said to those of another in one turn.
 //!
 //! Agents are named by the numbers that rosters gave them. A message is read without an allocation;
-//! its payload stays bytes until the message is known to be allowed (M3).
+//! its payload stays bytes until the message is known to be allowed.
 
 use bytes::{BufMut, BytesMut};
 

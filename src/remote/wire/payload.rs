@@ -1,7 +1,7 @@
 //! The message inside a message: any type with serde's derives, in one spelling.
 //!
 //! Decided here: which types may cross, and that what is decoded would be encoded to the very same
-//! bytes. Not here: whether the message is allowed; ask before decoding (M3).
+//! bytes. Not here: whether the message is allowed; ask before decoding.
 
 use std::io;
 

@@ -74,8 +74,8 @@ fn bullies() -> Vec<Case> {
         dies(b);
     });
     vec![
-        Case::holds("bully, D=3 T=7", 4_471_342, 32, far),
-        Case::holds("bully, D=2 T=5, one command, one end", 59_857, 36, slow),
+        Case::holds("bully, D=3 T=7", 2_340_820, 32, far),
+        Case::holds("bully, D=2 T=5, one command, one end", 37_187, 36, slow),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! `Campaign`: the user wants an election (B1, C2).
+//! `Campaign`: the user wants an election.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `Elect`: always answered by a voter (B3, C3).
+//! `Elect`: always answered by a voter.
 
 use super::*;
 

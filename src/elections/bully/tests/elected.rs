@@ -1,4 +1,4 @@
-//! `Elected` and `Heartbeat`, which are handled alike (B6, C7, C8).
+//! `Elected` and `Heartbeat`, which are handled alike.
 
 use super::*;
 

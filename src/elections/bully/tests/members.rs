@@ -1,4 +1,4 @@
-//! `Members`: a new snapshot (B7).
+//! `Members`: a new snapshot.
 
 use super::*;
 

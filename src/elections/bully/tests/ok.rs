@@ -1,4 +1,4 @@
-//! `Ok`: counts for the round it echoes, and never demotes a leader (B4, C4).
+//! `Ok`: counts for the round it echoes, and never demotes a leader.
 
 use super::*;
 

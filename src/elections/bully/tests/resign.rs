@@ -1,4 +1,4 @@
-//! `Resign`: the leader says that it leads no longer (C9).
+//! `Resign`: the leader says that it leads no longer.
 
 use super::*;
 

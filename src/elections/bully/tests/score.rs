@@ -1,4 +1,4 @@
-//! `SetScore` (B8).
+//! `SetScore`.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `StepDown` and `Drained`: leaving is polite (C9).
+//! `StepDown` and `Drained`: leaving is polite.
 
 use super::*;
 

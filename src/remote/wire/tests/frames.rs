@@ -1,4 +1,4 @@
-//! Cutting a stream into frames (M4).
+//! Cutting a stream into frames.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn frames_come_whole_however_their_bytes_arrive() {
     }
 }
 
-/// Limits: frame length before and after READY; M4
+/// Limits: frame length before and after READY
 #[test]
 fn a_long_frame_is_refused_before_anything_is_reserved_for_it() {
     let limits = Limits::default();
@@ -56,7 +56,7 @@ fn a_long_frame_is_refused_before_anything_is_reserved_for_it() {
     }
 }
 
-/// Limits: read buffer; M4
+/// Limits: read buffer
 #[test]
 fn the_buffer_grows_with_what_came_not_with_what_was_announced() {
     let limits = Limits::default();

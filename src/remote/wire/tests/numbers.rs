@@ -1,4 +1,4 @@
-//! One spelling for each number, text and length (M2).
+//! One spelling for each number, text and length.
 
 use super::{bounds, hex, written};
 use crate::remote::wire::{

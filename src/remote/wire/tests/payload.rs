@@ -1,4 +1,4 @@
-//! Messages: every type in one spelling (M1, M2).
+//! Messages: every type in one spelling.
 
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -180,7 +180,7 @@ fn every_flat_type_crosses() {
     round_trip(&(0..16).collect::<Vec<u16>>());
 }
 
-/// M2: what `rmp-serde` would take, and we do not.
+/// What `rmp-serde` would take, and we do not.
 #[test]
 fn only_one_spelling_is_taken() {
     let nack = BullyMessage::from(Nack { term: Term(5) });
@@ -229,7 +229,6 @@ fn what_is_no_message_is_refused() {
     }
 }
 
-/// M1
 #[test]
 fn maps_and_types_that_ask_what_comes_next_are_refused() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -246,7 +245,7 @@ fn maps_and_types_that_ask_what_comes_next_are_refused() {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Endless(Option<Box<Self>>);
 
-/// M2, P4: depth counts what the type has, even where no byte is read.
+/// Depth counts what the type has, even where no byte is read.
 #[test]
 fn nothing_nests_without_an_end() {
     assert_eq!(decode::<Endless>(&[0xc3]), Err(WireError::Depth));
