@@ -123,6 +123,7 @@ impl Membership {
             return Next::Ignore("not the group that it is in");
         }
         let is_successor = m.successor.as_ref() == Some(&core.me.id);
+        // The leader cannot know that its successor cools down: that one waits for its slot.
         if is_successor && core.candidate_score(now).is_some() {
             return Next::Form(LostReason::Reorganized);
         }

@@ -103,6 +103,7 @@ impl Core {
         let Some(hop) = self.hops.get_mut(&lap) else {
             return false;
         };
+        // An acknowledgement of an older message has moved the time, but not the timer.
         if now < hop.due {
             out.set_timer(Timer::Hop(lap), hop.due.since(now));
             return false;

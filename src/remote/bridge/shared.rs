@@ -229,6 +229,7 @@ impl BridgeState {
             Some(mine) if !GroupRules::from(&mine).are(&opening.into()) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
+                // The first term of the peers' next epoch would else seem absurd, and end the link.
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }

@@ -18,6 +18,7 @@ impl TaskGuard {
 
 impl Drop for TaskGuard {
     fn drop(&mut self) {
+        // A bridge that crashed must not leave its old connections at work beside the new ones.
         if let Some(task) = &self.0 {
             task.abort();
         }

@@ -165,7 +165,7 @@ impl PeerAgents {
     /// A link is ready: every group begins anew, and only this link counts from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest > incarnation) {
-            // A node whose former number was forgotten: what it numbers begins anew as well.
+            // Its former number was forgotten: news of its agents, numbered anew, would seem stale.
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }

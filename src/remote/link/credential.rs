@@ -84,6 +84,7 @@ impl Transcript {
 
     /// What `prover` proves, as seen by the side `me`.
     pub(crate) fn statement(&self, me: ConnectionEnd, prover: ConnectionEnd) -> Vec<u8> {
+        // A proof is compared with one made here: both sides put the dialler's frames first.
         let (dialler, acceptor) = match me {
             ConnectionEnd::Dialler => (&self.here, &self.there),
             ConnectionEnd::Acceptor => (&self.there, &self.here),

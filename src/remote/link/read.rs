@@ -161,6 +161,7 @@ impl WorkTurn {
     }
 
     pub(super) async fn end(&mut self) {
+        // Messages wait for their receivers; other work need not yield until it fills a turn.
         if self.is_due {
             yield_now().await;
         }

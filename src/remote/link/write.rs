@@ -212,6 +212,7 @@ impl LinkWriter {
                     .as_ref()
                     .is_some_and(|theirs| !theirs.are(&mine.into()))
                 {
+                    // A group is judged when it is opened: the next link opens and judges it anew.
                     return Err(Closed::Lost);
                 }
                 common.shared.follow(group, mine);

@@ -132,6 +132,7 @@ impl<'a> Cursor<'a> {
             0xdb => at_least(0x1_0000, self.length::<4>()?),
             _ => return Err(WireError::Type),
         };
+        // A text may become a name that is kept: a peer must not make it as long as a frame.
         if len > self.bounds.text {
             return Err(WireError::TextTooLong);
         }
