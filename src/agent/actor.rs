@@ -80,6 +80,7 @@ impl<D> StoredState<D> {
                 record: None,
             });
         };
+        // Taken over before the record is read: what an earlier incarnation saves later is refused.
         let generation = store.begin()?;
         Ok(Self {
             generation,
@@ -132,6 +133,7 @@ impl<E: Election> Agent<E> {
             error!(node = %self.spec.id, %reason, "record not readable");
         });
         let stored = match stored {
+            // One more crash for the restart policy, which tries again later: room may be made.
             Err(reason) if reason.is_full() => {
                 resume_unwind(Box::new("the disk of the record is full"))
             }
@@ -211,6 +213,7 @@ impl<E: Election> Agent<E> {
 
     /// Adds a subscriber, and tells it the present state first.
     fn subscribe(&self, id: SubscriberId, to: &Recipient<Notice>, kind: SubscriberKind) {
+        // Held to the end: a `Lost` of another thread could else arrive before this `Acquired`.
         let mut subscribers = self.shared.subscribers();
         subscribers.add(id, to, kind);
         let tell = |event| {
@@ -284,6 +287,7 @@ impl<E: Election> Handler<Command> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, command: Command, ctx: &mut Context<Self>) {
+        // The name may have a new holder by now, whose score this one must not set.
         if !self.is_present(ctx) {
             return;
         }
@@ -311,6 +315,7 @@ impl<E: Election> Handler<Command> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             Command::Drained => {
+                // Asked again: another subscriber may have come since the handle asked.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

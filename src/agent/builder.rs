@@ -230,6 +230,7 @@ impl<E: Election> AgentBuilder<E> {
         if keeps && stored.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
+        // Judged again: the agent before may have saved another record since the first look.
         E::admits(&self.config, id, stored.record.as_ref())?;
         Ok(stored)
     }
@@ -248,6 +249,7 @@ impl<E: Election> AgentBuilder<E> {
             check_owner(store.identity(), &group, &id)?;
             E::admits(&self.config, &id, store.load()?.as_ref())?;
         }
+        // The name first: a second start of it must not supersede the agent that runs.
         let incarnation = group.reserve(&id, requirements.clone())?;
         let stored = self.take_store(&group, &id, &requirements);
         let stored = stored.inspect_err(|_| {

@@ -200,6 +200,7 @@ impl AgentBuilder<AnyBully> {
         quorum: impl FnOnce(QuorumConfigBuilder) -> QuorumConfigBuilder,
     ) -> Self {
         match &mut self.config {
+            // Copied where agents share it: the others keep their settings.
             AnyConfig::Available(config) => available(Arc::make_mut(config)),
             AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
             AnyConfig::Quorum(config) => match quorum(config.to_builder()).build() {

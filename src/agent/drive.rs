@@ -75,6 +75,7 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
+            // Timers need no question, and an event of an ended incarnation is told to nobody.
             let is_seen_outside = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
             // Asked before each: another thread may end this incarnation in the middle of a step.
             if is_seen_outside && !self.is_present(ctx) {
@@ -146,9 +147,11 @@ impl<E: Election> Agent<E> {
         if let Err(reason) = saved {
             return self.save_failed(&reason, ctx);
         }
+        // Said once for each incarnation: every save would else take the group's lock.
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
         }
+        // By the clock as it is now: the lease may have run out while the disk was busy.
         let view = self.machine.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         self.follow_up(&view, ctx);
@@ -161,6 +164,7 @@ impl<E: Election> Agent<E> {
     fn save_failed(&mut self, reason: &StoreError, ctx: &mut Context<Self>) {
         if reason.is_full() {
             error!(%reason, "record not durable, the disk is full: the agent starts anew");
+            // Not `panic!`: its hook and a backtrace would hold up every agent of this thread.
             resume_unwind(Box::new("the disk of the record is full"));
         }
         error!(%reason, "record not durable: the agent stops");
@@ -198,6 +202,7 @@ impl<E: Election> Agent<E> {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
+            // Before the step, which ends in `follow_up` again: the machine is told once.
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
@@ -244,6 +249,7 @@ impl<E: Election> Agent<E> {
 
     fn rearm(&self, ctx: &Context<Self>) {
         match self.timers.next() {
+            // To set it anew could wake the task once more for nothing.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),
             None => self.deadline.clear(),

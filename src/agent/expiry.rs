@@ -46,6 +46,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
             Err(_) => return shared.subscribers().expiry_task_ended(),
         }
         let mut subscribers = shared.subscribers();
+        // Twice, the grace in between: the agent may have told it itself, or lead again.
         let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
         if is_over && subscribers.acquired().is_some() {
             warn!(node = %shared.id(), "leadership ran out: the agent has not run");

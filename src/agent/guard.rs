@@ -21,6 +21,7 @@ impl LeaderGuard {
     /// The newest epoch of this leadership; it grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
         let same = |held: &Tenure| held.serial == self.tenure.serial;
+        // A guard of a tenure that is over must not get the token of a later one: it would pass.
         let tenure = self.shared.tenure().filter(same).unwrap_or(self.tenure);
         Epoch {
             term: tenure.term,

@@ -83,6 +83,7 @@ impl<E: Election> ElectionHandle<E> {
         let mut updates = self.shared.updates();
         let known = async {
             loop {
+                // Before the look: an update that comes in between is not missed.
                 updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
@@ -129,6 +130,7 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
+        // Before the command: an agent that crashes on the way to it begins with this score.
         self.shared.set_score(score);
         self.command(Command::SetScore(score))
     }
@@ -198,6 +200,7 @@ impl<E: Election> ElectionHandle<E> {
     /// ```
     pub fn subscribe_draining(&self, to: Recipient<Notice>) -> Result<DrainingToken, CommandError> {
         self.must_go_on()?;
+        // Drawn here, so that the token is given back without a wait for the agent.
         let id = self.shared.subscribers().next_id();
         self.command(Command::SubscribeDraining { id, to })?;
         Ok(DrainingToken::new(self.addr.clone().recipient(), id))
@@ -240,6 +243,7 @@ impl<E: Election> ElectionHandle<E> {
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let mut updates = self.shared.updates();
         let left = async {
+            // Before the command: an agent that crashes on the way to it does not come back.
             self.shared.leave();
             self.addr.do_send(Command::Leave);
             while !self.shared.is_over() && updates.changed().await.is_ok() {}

@@ -77,6 +77,7 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
+        // Without timers nothing would drop the work when its lease runs out.
         if timer(Duration::ZERO).is_err() {
             return Err(LeadError::NoRuntime);
         }
@@ -99,6 +100,7 @@ impl<E: Election> ElectionHandle<E> {
                 incarnation: tenure.incarnation,
             };
             let end = running.attend(tenure, &mut work).await;
+            // Noted first: a hand-over must not wait out the backoff of work that has ended.
             drop(running);
             let next = match end {
                 WorkEnd::Dropped => continue,
@@ -107,6 +109,7 @@ impl<E: Election> ElectionHandle<E> {
             };
             match next {
                 Next::StepDown => {
+                    // It still leads until it has stepped down: the work must not begin again.
                     done = Some(tenure.serial);
                     // Work that ended because the agent drains asks for nothing more.
                     if !self.shared.is_draining() {
@@ -119,6 +122,7 @@ impl<E: Election> ElectionHandle<E> {
                     within(after, over).await.map_err(LeadError::from)?;
                 }
                 Next::GiveUp => {
+                    // Before the command: an agent that crashes meanwhile does not come back.
                     self.shared.leave();
                     self.addr.do_send(Command::Leave);
                     while !self.shared.is_over() && updates.changed().await.is_ok() {}
@@ -264,6 +268,7 @@ impl<E: Election> Running<'_, E> {
 impl<E: Election> Drop for Running<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
+        // A hand-over may wait for just this work, and no other message makes the agent look.
         self.handle.addr.do_send(Command::Recheck);
     }
 }

@@ -37,6 +37,7 @@ impl LeadFutures {
     pub(super) fn incarnation_ended(&mut self, incarnation: Incarnation) -> bool {
         let is_confirmed = !self.is_working(incarnation);
         if !is_confirmed {
+            // An earlier one is covered: it too is confirmed when the work of both has ended.
             self.unconfirmed = Some(incarnation);
         }
         is_confirmed

@@ -212,6 +212,7 @@ impl Leadership {
         let Phase::Leading(tenure) = state.phase else {
             return None;
         };
+        // The phase outlasts a lease that ran out: no step has said so yet.
         if !self.is_leading(now) || Some(tenure.serial) == done {
             return None;
         }
@@ -338,6 +339,7 @@ impl State {
             incarnation: self.incarnation,
             term,
         };
+        // Guards of the tenure that lapsed must not hold again when the agent leads again.
         if has_lapsed {
             self.tenures += 1;
             tenure.serial = self.tenures;

@@ -225,6 +225,7 @@ struct HeldBytes {
 impl HeldBytes {
     /// One message has room in any case: a limit below its size would shut the mailbox for ever.
     fn hold(waiting: &Arc<AtomicUsize>, Size { bytes, most }: Size) -> Option<Self> {
+        // Added before it is judged: two senders cannot both take the last room.
         let before = waiting.fetch_add(bytes, Relaxed);
         let held = Self {
             waiting: Arc::clone(waiting),

@@ -392,6 +392,7 @@ impl<M: PeerMessage> Group<M> {
 
 /// On an arbiter: after the tasks that are awake now.
 fn notify_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
+    // Weak, because the group's registry holds this: the group would else keep itself for ever.
     Box::new(move || {
         let group = Weak::clone(&group);
         Arbiter::try_current().is_some_and(|arbiter| {

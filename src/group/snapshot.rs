@@ -157,6 +157,7 @@ impl<M: PeerMessage> Snapshot<M> {
                     }
                 }
             }
+            // The only receiver gets the message itself: one clone less.
             Some([one]) => {
                 if let Some((member, route)) = self.route(one.borrow()) {
                     handed.note(self.hand_in(member, route, envelope, size));

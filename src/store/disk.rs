@@ -49,6 +49,7 @@ impl Disk {
         let folder = fs::canonicalize(folder_of(named)).map_err(failed)?;
         let path = folder.join(name);
         let file = write_beside(&files, named, &path, text)?;
+        // The rename itself refuses: a file that came after a look would be lost with its votes.
         let held = files.rename(file, &path, Clobber::Never).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 return StoreError::Exists { path: named.into() };
@@ -134,6 +135,7 @@ impl Disk {
     /// [`Unsaved`], which says whether the file before it is known to be there.
     pub(super) fn replace(&mut self, text: &[u8]) -> Result<(), Unsaved> {
         let failed = |source| Unsaved::InDoubt(io_error(&self.named, source));
+        // Another file of that name may hold votes that this store knows nothing of.
         if !lock::has_name(self.held.file(), &self.path).map_err(failed)? {
             return Err(Unsaved::InDoubt(StoreError::Replaced {
                 path: self.named.clone(),
@@ -145,6 +147,7 @@ impl Disk {
         let file = write_beside(&self.files, &self.named, &self.path, text);
         let file = file.map_err(Unsaved::AsBefore)?;
         let held = self.files.rename(file, &self.path, Clobber::Always);
+        // Also if the sync below fails: the new file has the name, so its lock is what counts.
         self.held = Locked::new(held.map_err(failed)?);
         if has(Defect::FolderNotSynced) {
             return Ok(());

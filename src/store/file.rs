@@ -185,6 +185,7 @@ where
         let kept = change(self.kept()?)?;
         let text = format::encode(&self.identity, &kept.as_ref())?;
         let written = disk.replace(&text);
+        // Locked only after the write: a load must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
             Ok(()) => *known = Known::Durable(kept),
@@ -219,6 +220,7 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn begin(&self) -> Result<Generation, StoreError> {
+        // Nobody may begin with a disk in doubt: it may hold a vote that is not known here.
         self.shared.kept()?;
         Ok(self.shared.generations.begin())
     }
@@ -269,6 +271,7 @@ where
         }
         self.shared.write(|kept| {
             Ok(Kept {
+                // A later one may have been remembered since the look above.
                 incarnation: kept.incarnation.max(incarnation),
                 ..kept
             })

@@ -131,6 +131,7 @@ where
         });
     }
     let json = json_line(text).ok_or_else(|| damaged(Damage::Form))?;
+    // The owner before the record: a wrong path is named as such, whatever the record is.
     let found = match version {
         1 => serde_json::from_slice(json).map(Contents1::<IgnoredAny>::owner),
         _ => serde_json::from_slice(json).map(Contents::<IgnoredAny>::owner),

@@ -161,6 +161,7 @@ impl<M: PeerMessage> Registry<M> {
                 .all(|name| name.state == NameState::Free)
         };
         match &self.requirements {
+            // Where no name is in use the members of an epoch are gone, and the next one may begin.
             Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
             }
@@ -239,6 +240,7 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.names.remove(id);
         self.volatile.remove(id);
+        // The name is forgotten; the floor makes its next holder's incarnation a later one.
         self.floor = self.floor.max(last);
         if self.remove(id, None) {
             self.changed();
@@ -260,6 +262,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// For agents that join later: no member is notified, and nothing is copied until one joins.
     fn hint(&mut self, hint: Hint) {
+        // A group that no agent joins would else gather hints for ever.
         if self.hints.len() >= A_FEW {
             self.apply_hints();
         }
@@ -337,6 +340,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.is_due = !self.due.is_empty();
+        // Outside of an arbiter there is no later turn.
         if self.is_due && !(self.later)() {
             self.notify_remaining();
         }

@@ -114,6 +114,7 @@ impl<K: Ord + Clone> Network<K> {
         if copies > 1 {
             tally.duplicated = tally.duplicated.saturating_add(1);
         }
+        // What arrives at once cannot be overtaken: such a link needs no memory.
         if !known && scratch.latest > now {
             *self.link(from, to) = scratch;
         }

@@ -150,6 +150,7 @@ impl<E: Election> World<E> {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
+            // Not counted as arrived: what waits for an agent that hangs is still under way.
             waiting.push(Due::Letter(letter));
             return;
         }
@@ -319,6 +320,7 @@ impl<E: Election> World<E> {
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
+                    // Reserved even where nothing is queued now: a moved timer keeps its turn.
                     let setting = wire.queue.reserve();
                     let mut running = Running::new(timer, due, fires, setting);
                     let before = node.timers.iter().position(|t| t.timer == timer);

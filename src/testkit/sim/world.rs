@@ -181,6 +181,7 @@ impl<E: Election> World<E> {
         let quiet = self.run_until(
             |world| {
                 let moved = Some(world.moves());
+                // Agreement is a walk over all agents: it is asked for only after a machine moved.
                 let maybe = world.is_calm() && seen != moved;
                 if maybe {
                     seen = moved;
@@ -376,6 +377,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
+        // As a handle does: a leadership that ran out does not show, whatever its machine says.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }
@@ -389,6 +391,7 @@ impl<E: Election> World<E> {
         if self.violation.is_some() {
             return;
         }
+        // Taken out while it runs, because it is given the whole world to look at.
         if let Some(mut invariant) = self.invariant.take() {
             let checked = invariant(self);
             self.invariant = Some(invariant);
