@@ -109,7 +109,7 @@ impl<E: Election> ElectionHandle<E> {
             };
             match next {
                 Next::StepDown => {
-                    // It still leads until it has stepped down: the work must not begin again.
+                    // The agent leads until it has stepped down: the work must not begin again.
                     done = Some(tenure.serial);
                     // Work that ended because the agent drains asks for nothing more.
                     if !self.shared.is_draining() {

@@ -29,6 +29,7 @@ impl<E: Election> Cluster<E> {
             all.extend(side.iter().cloned());
             resolved.push(side);
         }
+        // All sides at once, because an agent may be named on two of them.
         self.resolve(all)?;
         self.change(&Command::Partition(resolved.clone()), |network| {
             network.partition(resolved);

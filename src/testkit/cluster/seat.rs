@@ -112,6 +112,7 @@ impl<E: Election> Seat<E> {
         let (enter, entered) = oneshot::channel::<()>();
         self.hang = Some(release);
         self.handle.addr().do_send(Inject::hang(async move {
+            // Told by the drop, at the first poll: from then on the agent stands still.
             drop(enter);
             if released.await == Ok(Release::Crashed) {
                 std::panic::resume_unwind(Box::new("injected"));

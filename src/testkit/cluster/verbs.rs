@@ -94,6 +94,7 @@ impl<E: Election> Cluster<E> {
             ending.push(seat.handle.clone());
         }
         let returns = self.policy != RestartPolicy::temporary();
+        // Waited for only now: all of them are to end at the same moment.
         for handle in ending {
             end_of(&handle, returns).await;
         }
@@ -268,6 +269,7 @@ impl<E: Election> Cluster<E> {
     /// Starts an agent in a new place, or again in its own.
     pub(super) fn seat(&mut self, plan: Plan, arrival: Arrival) -> Result<(), ClusterError> {
         let Plan { name, kind, score } = plan;
+        // Kept by the cluster, so that an agent that comes back finds its votes.
         let kept = self.stores.entry(name.clone()).or_default().clone();
         let mut agent = Agent::<E>::with_config(&name, self.config.clone())
             .join(&self.group)

@@ -78,6 +78,7 @@ impl BallotScenario {
     /// # Errors
     /// [`BallotError::NoVoters`] when `n` is zero.
     pub fn drawn(seed: u64, n: usize) -> Result<Self, BallotError> {
+        // The history draws from the seed itself: its first draws would else be these.
         let mut random = SplitMix64::new(seed ^ 0x0BA1_107E);
         let timings = match random.below(8) {
             0 => Timings::default(),

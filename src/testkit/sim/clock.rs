@@ -62,6 +62,7 @@ impl Clock {
         }
         let short = nanos(missing).and_then(|nanos| nanos.checked_mul(MILLION));
         self.set_at.after(match short {
+            // Rounded up: a timer must not be early by its own clock.
             Some(product) => Duration::from_nanos(product.div_ceil(speed)),
             None => span((missing.as_nanos() * u128::from(MILLION)).div_ceil(speed.into())),
         })

@@ -146,6 +146,7 @@ impl<E: Election> World<E> {
                 .queue
                 .push(at, Due::News(News { about, to, what }));
         };
+        // All hear it at one moment: those who knew the same then share one list.
         if takes.min >= takes.max {
             push(self, Audience::All);
             return;
@@ -257,6 +258,7 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, news: News) {
+        // The registry is no agent: it is never cut off, and forgets nobody.
         let nowhere = Place(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, news) {
             self.registry = known;
@@ -281,6 +283,7 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(news.to, Audience::All);
+                // Where agents are cut off or forgotten, each of them may see something else.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

@@ -84,6 +84,7 @@ impl ReorganizationScenario {
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
     pub fn drawn(seed: u64) -> Result<Self, ReorganizationError> {
+        // The history draws from the seed itself: its first draws would else be these.
         let mut random = SplitMix64::new(seed ^ 0x51AE_1982);
         let timings = match random.below(4) {
             0 => Timings::default(),

@@ -96,6 +96,7 @@ impl<E: Election> World<E> {
         self.driver.shifted();
         self.happened(at, Happening::Resumed);
         for due in waiting {
+            // By the queue, so that the invariants are checked after each of them.
             self.wire.queue.push(self.now, due);
         }
         true
@@ -204,6 +205,7 @@ impl<E: Election> World<E> {
         };
         node.clock.set_rate(self.now, ppm);
         for running in &mut node.timers {
+            // Queued anew, because a clock that runs faster reaches the end sooner.
             let fires = node.clock.when(running.due).max(self.now);
             let (timer, setting) = (running.timer, self.wire.queue.reserve());
             *running = Running::new(timer, running.due, fires, setting);
@@ -261,6 +263,7 @@ impl<E: Election> World<E> {
     /// Lets the others know of a new life, where they are told at all.
     pub(super) fn report_return(&mut self, at: Place, how: Happening) {
         let told = !matches!(self.detection, Detection::Silent(_));
+        // An agent that joins has been reported as a member already.
         if told && how != Happening::Joined {
             self.report(at, Report::Sight);
         }
@@ -284,6 +287,7 @@ impl<E: Election> World<E> {
         self.driver.shifted();
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
+        // Nobody will read these letters: the world would else wait for them for ever.
         for due in node.hanging.take().into_iter().flatten() {
             if let Due::Letter(letter) = due {
                 self.wire.has_arrived(&letter);

@@ -44,11 +44,13 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
     let mut calm = Calm::default();
     let stretch = run.scenario.stretch();
     let forged = [Fault::Replay, Fault::OldLife, Fault::Forgery];
+    // Every letter of a history is much to keep: only where some are sent again.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
         run.world.remember_letters();
     }
     if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
+        // What left during the faults still arrives: the bound counts from the last of it.
         let healed = run.world.all_told_at();
         if run.advance(healed) {
             run.scenario.healed(&mut run.world);
