@@ -32,6 +32,7 @@ impl BootClock {
 
 impl Clock for BootClock {
     fn now(&self) -> Time {
+        // There is a reading: a clock is made only after one was had.
         system::now().unwrap_or(Time::ZERO)
     }
 

@@ -125,6 +125,7 @@ where
             OnStop::Restart => child.ctx().connected(),
         };
         if exit == Exit::Stopped && !is_wanted {
+            // Closed first: a parent that hears of the end must find no mailbox of this child.
             self.close();
             return self.report.finished();
         }

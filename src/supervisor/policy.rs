@@ -165,6 +165,7 @@ impl RestartPolicyBuilder {
             return Err(PolicyError::BackoffReversed { base, max });
         }
         let (window, needed) = (policy.window, policy.shortest_way_out());
+        // A window of no length would forget each failure at once, and restart for ever.
         if needed > window || (window.is_zero() && policy.max_restarts > 0) {
             return Err(PolicyError::WindowTooShort { window, needed });
         }
