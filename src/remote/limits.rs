@@ -184,6 +184,7 @@ impl LimitsBuilder {
         let table = self.0;
         let relations = [
             ("early_frame", "frame", table.early_frame <= table.frame),
+            // A peer sends half of it at once, and a frame cannot be sent in parts.
             (
                 "burst",
                 "frame",
@@ -196,6 +197,7 @@ impl LimitsBuilder {
                 "unready",
                 table.unready_per_address <= table.unready,
             ),
+            // A peer that has nothing to say must have the time to answer.
             (
                 "silence",
                 "ping_after",

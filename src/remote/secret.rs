@@ -118,6 +118,7 @@ impl Secret {
             reason,
         };
         let file = File::open(path.as_ref()).map_err(unreadable)?;
+        // Asked of the file that is open: its path could lead to another one by now.
         if is_open_to_others(&file).map_err(unreadable)? {
             return Err(SecretError::OpenToOthers {
                 path: path.as_ref().to_owned(),
@@ -178,6 +179,8 @@ impl Key {
 impl Credential for Secret {
     fn challenge(&self) -> io::Result<Challenge> {
         let mut challenge = Challenge([0; 32]);
+        // Not from the bridge's own generator, which can be foreseen: a challenge that is known
+        // before can be answered by a proof that was recorded.
         getrandom::fill(&mut challenge.0).map_err(io::Error::other)?;
         Ok(challenge)
     }

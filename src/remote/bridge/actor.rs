@@ -155,6 +155,7 @@ impl RemoteBridge {
         let watched = self.peers.get_mut(node)?;
         let effects = watched.machine.handle(input);
         let peer = Arc::clone(&watched.peer);
+        // Before the effects: whoever hears an event and then asks has to find what it tells of.
         *lock(&peer.stage) = match watched.machine.stage() {
             PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
             PeerStage::Dialing => LinkStatus::Dialing,
@@ -187,6 +188,7 @@ impl RemoteBridge {
 
     fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
+        // Beside the dial: name servers that do not answer must not hold it up.
         TaskGuard::spawn(expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
         self.connect(Setup::Dial(Arc::clone(peer)), ctx);
     }
@@ -230,6 +232,7 @@ impl RemoteBridge {
         match report {
             PeerChange::Gone | PeerChange::Restarted => {
                 let agents = peer.agents();
+                // What waits is for a process that has ended: its successor must not hear it.
                 agents.outbox.clear();
                 agents.suspect();
             }
@@ -309,6 +312,7 @@ impl Handler<LinkReady> for RemoteBridge {
             return MessageResult(Err(Closed::Leaving));
         }
         let node = link.peer;
+        // It was greeted as a peer, and may have been removed meanwhile.
         let Some(watched) = self.peers.get_mut(&node) else {
             return MessageResult(Err(Closed::Auth));
         };
@@ -354,6 +358,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
+            // Anybody may have made that connection: it says nothing about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);
@@ -394,8 +399,10 @@ impl Handler<DrainLinks> for RemoteBridge {
         self.acceptor = None;
         self.drained.get_or_insert_default().push(done);
         let links = &self.links;
+        // Whoever is not ready is owed no goodbye, and could hold the drain up for a handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
+        // The machines would else redial what the drain closes.
         for node in nodes {
             self.step(&node, PeerInput::Removed, ctx);
         }

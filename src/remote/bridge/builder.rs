@@ -259,6 +259,7 @@ impl BridgeBuilder {
     /// # Panics
     /// Outside of the event loop, as every start of an actor does.
     pub fn start(mut self) -> Result<BridgeHandle, BridgeError> {
+        // Before anything is bound: a socket that begins to listen without a runtime panics.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(BridgeError::NoRuntime);
         }

@@ -69,6 +69,7 @@ impl BridgeHandle {
     /// more. Says whether there was one.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         let is_known = self.shared.peer(node).is_some();
+        // Here, before the actor comes to it: its agents are no members any more when this returns.
         self.shared.remove(node);
         self.addr.do_send(RemovePeer(node.clone()));
         is_known

@@ -36,6 +36,8 @@ impl Noise {
         let known = self.addresses.get(from).copied().unwrap_or_default();
         let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
         let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
+        // Nothing is spent unless all three agree: an address beyond its own limit must not use up
+        // what the others have.
         let (Some(one), Some(all), true) = (one, all, has_place) else {
             self.left_out = self.left_out.saturating_add(1);
             return None;

@@ -143,6 +143,7 @@ impl BridgeState {
 
     /// A point in a range of nanoseconds.
     pub(crate) fn draw(&self, min: u64, max: u64) -> u64 {
+        // The generator panics at an empty range.
         lock(&self.rng).u64(min..=max.max(min))
     }
 
@@ -180,6 +181,7 @@ impl BridgeState {
         let peer = lock(&self.peers).remove(node);
         if let Some(peer) = peer {
             self.gate.forget(node);
+            // First: its link may still be read, and would announce again the agents removed here.
             peer.agents().close();
             (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
             self.retry_all();
@@ -189,6 +191,7 @@ impl BridgeState {
     /// A name became free in a group: whoever was refused it may have it.
     pub(crate) fn retry(&self, group: usize) {
         for peer in self.peers() {
+            // Few peers are refused a name: the others need not be locked for it.
             if peer.refusals.load(Relaxed) {
                 peer.agents().retry(group);
             }
@@ -314,6 +317,7 @@ impl BridgeState {
 
     /// The bridge has ended for good: nobody elsewhere is a member here.
     pub(crate) fn finish(&self) {
+        // A drain comes here, and so does the guardian that ends after it: the end is told once.
         if self.is_over.swap(true, Relaxed) {
             return;
         }
@@ -380,6 +384,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
+        // The end came while this was in use, and could not take it: the port must become free.
         if self.shared.is_over.load(Relaxed) {
             drop(self.listener.take());
         }
@@ -401,6 +406,7 @@ impl std::fmt::Debug for BridgeState {
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The state outlasts a crash of the actor, which may have held this.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -98,6 +98,7 @@ impl TlsConfig {
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
         let new = by.sources()?;
         let mut sources = self.sources();
+        // In this order: a later reload must not read what was refused.
         self.adopt(&new)?;
         *sources = new;
         Ok(())
@@ -125,6 +126,7 @@ impl TlsConfig {
 
     pub(super) fn identity(&self) -> Arc<LoadedIdentity> {
         let identity = self.shared.identity.read();
+        // A handshake keeps what it began with, and holds no lock: a reload waits for nobody.
         Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -135,6 +137,7 @@ impl TlsConfig {
 
     fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
         let new = LoadedIdentity::load(sources)?;
+        // The bridge was compared with this name when it started, and peers know it by that name.
         if new.node != self.shared.node {
             return Err(TlsError::OtherNode {
                 found: new.node,

@@ -90,6 +90,7 @@ fn admit<S>(
     otherwise: TlsReason,
 ) -> Result<TlsStream<S>, TlsRefusal<S>> {
     let session = stream.get_ref().1;
+    // The library lets an end pass that names no protocol at all.
     if session.alpn_protocol() != Some(ALPN) {
         return Err(TlsRefusal::new(TlsReason::Protocol, Left::Nothing));
     }
@@ -106,5 +107,6 @@ fn admit<S>(
 
 /// The certificate of this very connection.
 fn shown(session: &CommonState) -> Option<&CertificateDer<'static>> {
+    // The first is the one whose key has signed; the others only lead to an authority.
     session.peer_certificates()?.first()
 }

@@ -183,10 +183,14 @@ fn server(
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
+    // Nothing is resumed: a ticket would outlive the certificate that it was given for.
     config.send_tls13_tickets = 0;
     config.session_storage = Arc::new(NoServerSessionStorage {});
+    // What comes early can be recorded and played again.
     config.max_early_data_size = 0;
+    // It would be sent before the other end has shown who it is.
     config.send_half_rtt_data = false;
+    // A decompressor would be fed by whoever connects, before anything is known of it.
     config.cert_compressors = Vec::new();
     config.cert_decompressors = Vec::new();
     Ok(Arc::new(config))

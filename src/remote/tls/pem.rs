@@ -42,6 +42,7 @@ impl Source {
         let text = self.read(part)?;
         let mut keys = Vec::new();
         for key in PrivateKeyDer::pem_slice_iter(&text) {
+            // Wrapped at once: an error in the next one drops, and so wipes, those before it.
             keys.push(SecretKey(key.map_err(|_| TlsError::Pem { part })?));
         }
         let count = keys.len();

@@ -148,6 +148,7 @@ impl Pipes {
             reader: None,
             writer: None,
         }));
+        // Under the lock that `held` was read with: a partition between the two would pass it by.
         net.halves.push(Arc::downgrade(&half));
         half
     }
@@ -213,6 +214,7 @@ impl Transport for PipeHost {
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
         Box::pin(async move {
             loop {
+                // Asked for before the look: a heal between the two would be missed.
                 let healed = self.pipes.0.healed.notified();
                 if let Some(stream) = self.connect(address)? {
                     return Ok(stream);

@@ -43,6 +43,7 @@ fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<
     let (answer, receiver) = oneshot::channel();
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(others) = waiting.get_mut(address) {
+        // Dials of a silent name give up and ask anew: the list would grow for as long as it hangs.
         others.retain(|waiter| !waiter.is_closed());
         others.push(answer);
         return Ok(receiver);
@@ -55,6 +56,7 @@ fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<
     thread::Builder::new()
         .name("bully-resolve".to_owned())
         .spawn(asking)?;
+    // Still locked: an answer that comes at once must find somebody who waits for it.
     waiting.insert(address.to_owned(), vec![answer]);
     Ok(receiver)
 }

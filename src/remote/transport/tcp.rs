@@ -64,6 +64,7 @@ impl Transport for Tcp {
     fn is_loopback(&self, address: &str) -> bool {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
+        // No other name is resolved: a dial may find another address than this check.
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 }
@@ -87,6 +88,8 @@ impl Tcp {
 
 /// The name of a host in logs and limits.
 fn host(ip: IpAddr) -> String {
+    // A host that came as ::ffff:10.0.0.1 is the one at 10.0.0.1: it must not have places twice,
+    // nor be a stranger where that address is a peer's.
     ip.to_canonical().to_string()
 }
 

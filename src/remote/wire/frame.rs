@@ -144,6 +144,7 @@ pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
 
 fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
     let len = cursor.array()?;
+    // Each costs a MAC for each secret, and whoever sends them has proved nothing so far.
     if len > Proof::MOST {
         return Err(WireError::Items);
     }

@@ -55,10 +55,12 @@ impl Frames {
     /// Where to read into: append only. There is room for [`Limits::READ_AHEAD`] bytes at least,
     /// and all of it together is never larger than a frame and that.
     pub fn room(&mut self) -> &mut Vec<u8> {
+        // Once for each read: after each small frame, all that follows would be moved again.
         self.buffer.drain(..self.start);
         self.start = 0;
         let spare = self.buffer.capacity().saturating_sub(self.buffer.len());
         if spare < Limits::READ_AHEAD {
+            // Exactly: an ordinary reserve may double a buffer that is as long as a frame already.
             self.buffer.reserve_exact(Limits::READ_AHEAD);
         }
         &mut self.buffer

@@ -101,6 +101,7 @@ impl<'a> Messages<'a> {
     pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
         let seq = cursor.unsigned()?;
         let left = cursor.array()?;
+        // No writer makes such a frame: a peer would have this side work for nothing said.
         if left == 0 {
             return Err(WireError::Value);
         }
@@ -158,11 +159,13 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
     let mut last = None;
     for _ in 0..left {
         let number = Some(cursor.small::<u32>()?);
+        // There is one order only; and an agent that is named twice would hear the message twice.
         if number <= last {
             return Err(WireError::Value);
         }
         last = number;
     }
+    // One alone is written without an array, and a message to nobody is not written at all.
     if left < 2 {
         return Err(WireError::Value);
     }

@@ -71,6 +71,7 @@ impl<'de> Strict<'de> {
     /// An array, all of whose items have to be read.
     #[inline]
     fn array<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
+        // Of all arrays together: arrays within arrays would else multiply the bound.
         self.items = self.items.checked_sub(len).ok_or(WireError::Items)?;
         self.deeper(|strict| {
             let mut items = Items { strict, left: len };
@@ -250,6 +251,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
+        // As the writer says of itself: some types spell themselves otherwise for people.
         false
     }
 }

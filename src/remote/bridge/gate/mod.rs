@@ -99,6 +99,7 @@ impl Gate {
         match self.room(&places, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
+                // Its place is free now: its task may take its time to end.
                 if let Some(unready) = places.remove(&address, number) {
                     unready.leave.notify_one();
                 }
@@ -118,6 +119,7 @@ impl Gate {
 
     /// A peer is expected from these addresses: they replace those that were named before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
+        // Each has places of its own, and whoever answers for the name says how many there are.
         let named = named.into_iter().take(MOST_NAMED).collect();
         lock(&self.places).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
@@ -142,6 +144,8 @@ impl Gate {
             let (address, number) = victim?;
             Some(Room::InsteadOf(address.to_owned(), number))
         };
+        // First of all: an address that is full pays for its newest itself. It could else push out
+        // all others by connecting again and again.
         if here.is_some_and(|address| address.unready.len() >= most_here) {
             let number = here.and_then(Address::oldest);
             return instead_of(number.map(|number| (from, number))).unwrap_or(Room::None);
@@ -186,6 +190,7 @@ impl Places {
         let unready = address.unready.remove(&number)?;
         if address.is_strange() {
             self.strangers = self.strangers.saturating_sub(1);
+            // Whoever finds the port must not leave an entry behind for each address that it has.
             if address.unready.is_empty() {
                 self.addresses.remove(from);
             }
@@ -216,6 +221,7 @@ impl Places {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
+            // An address counts once for each peer there: it has places for as many.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();
@@ -267,6 +273,7 @@ impl Pass {
         let told = pin!(self.leave.notified());
         let late = pin!(sleep(self.gate.first_byte));
         match select(told, late).await {
+            // One that spoke in time is held to the deadline of the whole handshake, elsewhere.
             Either::Right(((), told)) if !self.is_silent() => told.await,
             Either::Right(_) => return Closed::HandshakeTimeout,
             Either::Left(_) => {}

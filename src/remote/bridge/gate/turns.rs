@@ -46,6 +46,7 @@ impl Turns {
     /// So much work was done for a stranger.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
+        // The later of both: a quick piece of work must not shorten the pace.
         self.next = self.next.max(Some(after(now, rest)));
     }
 }
@@ -66,6 +67,7 @@ impl Pass {
         if !is_strange {
             return check.await;
         }
+        // Only what a poll takes counts: waiting for the other end costs this thread nothing.
         poll_fn(|task| {
             let began = Instant::now();
             let polled = check.as_mut().poll(task);

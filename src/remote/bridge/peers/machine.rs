@@ -238,6 +238,8 @@ impl PeerMachine {
     }
 
     fn on_ready(&mut self, link: ReadyLink, out: &mut Vec<PeerEffect>) {
+        // Before any verdict: a link that may not stay is closed, not failed, so that nothing else
+        // ends the attempt.
         if link.origin == Origin::Dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
@@ -261,6 +263,7 @@ impl PeerMachine {
         if self.attempt == DialAttempt::Resting {
             self.attempt = DialAttempt::None;
         }
+        // The agents of a peer that is gone are suspected already.
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
         }
@@ -284,6 +287,7 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // one that was replaced before
         }
+        // The loss of such a link costs no more redials than a peer that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -291,6 +295,7 @@ impl PeerMachine {
         self.reach = Reach::Doubtful;
         self.drops = 0;
         match how {
+            // The peer has said it: a redial would meet its last moments, and find out nothing.
             LinkLoss::Left => {
                 self.report(PeerChange::Gone, out);
                 self.rest(Duration::ZERO, out);
@@ -301,6 +306,7 @@ impl PeerMachine {
             LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
                 self.rest(Duration::ZERO, out);
             }
+            // At once: if the redial is refused, nobody has to wait for the deadlines of elections.
             LinkLoss::Broken => self.dial(out),
         }
     }
@@ -311,9 +317,11 @@ impl PeerMachine {
         }
         self.attempt = DialAttempt::None;
         self.failures = self.failures.saturating_add(1);
+        // The address would lead back here at each attempt, for ever.
         if why == DialError::Itself {
             self.attempt = DialAttempt::Never;
         }
+        // The peer has dialled meanwhile: it lives, and when that link ends, it is dialled again.
         if self.link.is_some() {
             return;
         }
@@ -324,6 +332,7 @@ impl PeerMachine {
             return out.push(PeerEffect::Rest { min, max });
         }
         match why {
+            // Its host answers and nobody listens there; whatever else fails may be the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
                 self.report(PeerChange::OutOfReach, out);
@@ -331,6 +340,7 @@ impl PeerMachine {
         }
         match why {
             DialError::Itself => {}
+            // A refusal hardly changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.rest(self.backoff.penalty_min, out),
             DialError::Refused | DialError::Dropped | DialError::NoAnswer => {
                 self.rest(Duration::ZERO, out);
@@ -346,11 +356,13 @@ impl PeerMachine {
         if self.has_address {
             self.dial(out);
         } else {
+            // A peer that nobody can dial had so long to come back.
             self.report(PeerChange::OutOfReach, out);
         }
     }
 
     fn on_removed(&mut self, out: &mut Vec<PeerEffect>) {
+        // A dial that is under way may still fail, and must not begin a wait.
         self.attempt = DialAttempt::Never;
         if let Some(link) = self.link.take() {
             out.push(PeerEffect::Dismiss(link.conn));
@@ -365,9 +377,12 @@ impl PeerMachine {
     }
 
     fn rest(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
+        // An attempt that is under way decides what follows it; after the last one nothing follows.
         if !self.is_free() {
             return;
         }
+        // A link that is made ends the failures: without the flaps, one that breaks each time
+        // would be redialled without a wait for ever.
         let waits = self.failures.max(self.flaps).saturating_sub(1);
         let max = if self.has_address {
             self.backoff.longest(waits)
