@@ -184,7 +184,7 @@ impl LimitsBuilder {
         let table = self.0;
         let relations = [
             ("early_frame", "frame", table.early_frame <= table.frame),
-            // A peer sends half of it at once, and a frame cannot be sent in parts.
+            // A peer sends half of the burst at once, and a frame cannot be sent in parts.
             (
                 "burst",
                 "frame",

@@ -99,7 +99,7 @@ impl Gate {
         match self.room(&places, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // Its place is free now: its task may take its time to end.
+                // The place is free at once: the task that held it may take its time to end.
                 if let Some(unready) = places.remove(&address, number) {
                     unready.leave.notify_one();
                 }

@@ -287,7 +287,7 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // one that was replaced before
         }
-        // The loss of such a link costs no more redials than a peer that is away.
+        // A link that lasted is no flap: its loss costs no more redials than a peer that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -295,7 +295,7 @@ impl PeerMachine {
         self.reach = Reach::Doubtful;
         self.drops = 0;
         match how {
-            // The peer has said it: a redial would meet its last moments, and find out nothing.
+            // The peer has said that it leaves: a redial at once would find out nothing.
             LinkLoss::Left => {
                 self.report(PeerChange::Gone, out);
                 self.rest(Duration::ZERO, out);
