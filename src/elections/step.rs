@@ -55,6 +55,7 @@ impl<C> Core<C> {
     }
 
     pub(super) fn note_members(&mut self, members: &Arc<Members>) {
+        // One that starts knows no term: a leadership below the last would seem stale to others.
         self.see(members.term());
         self.me.members = Arc::clone(members);
     }
@@ -116,6 +117,7 @@ impl<C> Step<'_, C> {
     }
 
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
+        // Where all are asked no list of names is made.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
         let to = if is_everybody {
             To::All

@@ -166,6 +166,7 @@ impl Member {
             return false;
         }
         self.ended = Some(incarnation);
+        // The report may be late: a later incarnation that is known goes on.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             (self.presence, self.incarnation) = (Presence::Down, Some(incarnation));
         }

@@ -103,6 +103,7 @@ impl Members {
     /// Notes that this leadership is over.
     pub fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
+            // The end of an earlier incarnation says nothing of one that leads since.
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 
@@ -195,6 +196,7 @@ impl Members {
         fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
             self.ranked(self.absent)
                 .take_while(|m| m.outranks(rank))
+                // Its own entry may be out of date, and rank above what it has now.
                 .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
                 .take(limit)
                 .count()

@@ -49,6 +49,7 @@ impl Roster {
 
     /// Changes the member at a place; says what `change` says: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
+        // On a copy: a report that changes nothing takes no place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
             return false;
         };
@@ -93,6 +94,7 @@ impl Eq for Roster {}
 
 impl Hash for Roster {
     fn hash<H: Hasher>(&self, state: &mut H) {
+        // As equality has it: equal rosters may be split differently into list and changes.
         self.list.len().hash(state);
         self.iter().for_each(|member| member.hash(state));
     }

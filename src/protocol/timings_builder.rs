@@ -88,12 +88,14 @@ impl TimingsBuilder {
         if t.delay_bound.is_zero() {
             return Err(TimingsError::ZeroDelayBound);
         }
+        // Else an answer could come after the deadline, and its sender count as dead.
         if t.deadline <= twice {
             return Err(TimingsError::Deadline {
                 deadline: t.deadline,
                 delay_bound: t.delay_bound,
             });
         }
+        // Else the next in rank would start before it can hear the one that goes first.
         if t.step < t.delay_bound {
             return Err(TimingsError::Step {
                 step: t.step,
@@ -115,6 +117,7 @@ impl TimingsBuilder {
             if heartbeat.is_zero() {
                 return Err(TimingsError::ZeroHeartbeat);
             }
+            // A heartbeat may be late by d: until then its absence says nothing.
             if detection <= heartbeat.saturating_add(delay_bound) {
                 return Err(TimingsError::Detection {
                     detection,
@@ -122,6 +125,7 @@ impl TimingsBuilder {
                     delay_bound,
                 });
             }
+            // One lost heartbeat must not cost the lease.
             if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
                 return Err(TimingsError::Lease {
                     lease,

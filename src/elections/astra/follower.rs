@@ -113,6 +113,7 @@ impl Following {
     fn switch(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) {
         let leader = said.leader();
         self.score = said.score;
+        // A leader that announces itself again is no news to the application.
         if self.leader != leader {
             *self = Self::enter(leader, said.score, step);
         }

@@ -91,6 +91,7 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
+        // Whatever ranked below this leader still does.
         if score >= before {
             return Next::Stay;
         }
@@ -132,6 +133,7 @@ impl Tenure {
 
     /// Ends the leadership and says so; then the agent cools down.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
+        // Chosen once more: the agent that was named may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);

@@ -38,6 +38,7 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
         (None, _) => Next::ignore(step, "it has not started"),
     };
     if let Next::Become(change) = next {
+        // First, or it would cancel a timer that the next role has set under the same name.
         if let Some(former) = state {
             former.leave(step);
         }
@@ -225,6 +226,7 @@ impl State {
             Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
+        // A second copy of the message calls nobody: the first one has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
         if let Self::Following(following) = self {
@@ -240,6 +242,7 @@ impl State {
         match self {
             Self::Following(following) => following.on_members(step),
             Self::Deferring(deferring) => deferring.on_members(step),
+            // An end decides no election: that is won at its deadline only.
             Self::Idle(_) | Self::HoldingElection(_) | Self::Leading(_) => Next::Stay,
         }
     }
@@ -288,6 +291,7 @@ impl State {
             return Next::Stay;
         }
         match self {
+            // By these rules an agent has to be told to start; a score tells it nothing.
             Self::Idle(_) => Next::Stay,
             Self::Following(following) => following.challenge(step),
             // An election is held with one score: those that rank below another one are not known.

@@ -58,6 +58,7 @@ impl Candidate {
         following: Option<Followed>,
         step: &mut Step<'_>,
     ) -> Self {
+        // There and back: a leader that is there has answered by then.
         let wait = step.core.config.timings.delay_bound().saturating_mul(2);
         let round = step.next_round();
         if let Some(score) = step.core.me.score {
@@ -88,6 +89,7 @@ impl Candidate {
             return Err(Change::TakeSlot { attempt, gone });
         };
         let me = &step.core.me;
+        // A suspicion may be wrong, and a voter never seen may be there: both are asked.
         let is_asked = |voter: &&Member| {
             voter.id != me.id && voter.presence != Presence::Down && !outranked.contains(&voter.id)
         };
@@ -176,6 +178,7 @@ impl Candidate {
     }
 
     pub(super) fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &Step<'_>) -> Next {
+        // First: who was asked does not matter once a leader has stopped for this agent.
         if step.is_release(yielded, self.round) {
             return Next::Become(Change::Lead);
         }
@@ -184,6 +187,7 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
+            // A leader announces itself, or releases: one that only yields leads no longer.
             Asked::Leader { id, .. } if id == from => self.widen(),
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {
@@ -223,6 +227,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
+        // Taken out: the application is told of the end below, and must not be told twice.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,
@@ -256,6 +261,7 @@ impl Candidate {
             Asked::Leader {
                 id,
                 following: None,
+                // It never followed that leader, so it must not announce itself unasked.
             } if !me.is_up(id) => (Attempt::Ask, id),
             Asked::Leader { .. } => return Next::Stay,
         };

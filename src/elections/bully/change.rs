@@ -93,6 +93,7 @@ impl Change {
         Self::WaitFor(Deference {
             to: to.clone(),
             wait: step.core.config.timings.victory_wait(),
+            // After so long another agent may lead: it must not announce itself unasked.
             attempt: Attempt::Ask,
             round: None,
             outranked: BTreeSet::new(),

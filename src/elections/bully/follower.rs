@@ -39,6 +39,7 @@ impl Vacant {
             let after = After::jittered(wait, timings.jitter());
             step.out.set_timer(Timer::Campaign, after);
             Slot {
+                // The driver draws the jitter, so the clock is compared with the time without it.
                 due: step.now.after(wait),
                 position: plan.slot,
                 attempt: plan.attempt,
@@ -99,6 +100,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
+        // In a cool-down the slot is eight places back: it would seem to move up each time.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -192,6 +194,7 @@ impl Following {
             // It asks, so it leads no longer. (Asked before it led, it had not seen its term.)
             return Next::Again(Change::Vacant(None));
         }
+        // Whatever the rank: there is a live leader, and it alone decides whether it gives way.
         step.answer_ok(from, elect);
         Next::Stay
     }
@@ -204,6 +207,7 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
+            // By way of a vacant leadership: the application hears of the end before it leads.
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -255,6 +259,7 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
+        // It slept itself: heartbeats may be in its mailbox.
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);

@@ -69,6 +69,7 @@ impl Tenure {
     /// The leadership ends here, before anything else is said.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
+        // What an earlier leader still says stays stale, though nobody is followed for a while.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
@@ -84,6 +85,7 @@ impl Tenure {
         step: &mut Step<'_>,
     ) -> Next {
         let config = &step.core.config;
+        // The announced score counts, not its own: it may lead on for a while after it lost that.
         let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
             && config.is_enough(elect.score, self.score);
         match config.preemption {
@@ -95,6 +97,7 @@ impl Tenure {
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }
+        // First, so that the answer has a term that the asker does not take for stale.
         self.renew_above(elect.seen, step);
         let elected = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, elected);
@@ -129,11 +132,13 @@ impl Tenure {
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
+            // A stale word must not vacate the leadership; its sender, told of this one, ends.
             let elected = Elected::plain(self.term, self.score, None);
             step.out.send(said.from, elected);
             return Next::Stay;
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
+        // A lower-ranked leader may have the higher term after a partition: rank decides who stays.
         if said.term > self.term && bullies && step.outranks(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;
@@ -142,6 +147,7 @@ impl Tenure {
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);
+        // Without a leadership it judges the same announcement again: it follows, or asks.
         Next::Again(Change::Vacant(None))
     }
 
@@ -203,6 +209,7 @@ impl Tenure {
     /// Ends the leadership, then says so; final for this term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
+        // Chosen once more: the agent that was named may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(term);
@@ -239,6 +246,7 @@ impl Tenure {
         let Some(detector) = step.core.config.timings.detector() else {
             return Next::Stay;
         };
+        // Timers are hints: only the clock says that a heartbeat is due.
         if step.now < self.next_heartbeat {
             let left = self.next_heartbeat.since(step.now);
             step.out.set_timer(Timer::Heartbeat, left);
@@ -294,6 +302,7 @@ impl Tenure {
 
     /// A challenger has been there for long enough: it gets the leadership by a clean hand-over.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
+        // An agent that may be gone by now must not be handed the leadership.
         self.drop_unsteady(step);
         let due = self.challengers.take_due(step.now);
         self.challengers.set_timer(step);

@@ -76,6 +76,7 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
     match members.get(&leader.id).and_then(|member| member.score) {
         Some(score) => Change::Follow(leader.clone(), score),
+        // Without its score no other announcement compares with it; its own next one names it.
         None => Change::Vacant(None),
     }
 }
@@ -148,6 +149,7 @@ impl State {
 
     fn change(&mut self, change: Change, step: &mut Step<'_>) {
         let known = self.followed().map(|followed| followed.leader.clone());
+        // First, or it would cancel a timer that the next role has set under the same name.
         match self {
             Self::Vacant(vacant) => vacant.leave(step),
             Self::Following(_) => Following::leave(step),
@@ -231,6 +233,7 @@ impl State {
         if !step.core.me.is_voter_named(said.from) {
             return Next::ignore(step, "an observer leads nobody");
         }
+        // A winner takes a term above all that it has seen, those it refuses to follow included.
         step.core.see(said.term);
         match self {
             Self::Vacant(_) => Vacant::on_announcement(said, step),
@@ -265,6 +268,7 @@ impl State {
         step.core.see(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
+            // A peer that has followed a higher term would take this leader for stale.
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
@@ -286,12 +290,14 @@ impl State {
 
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
         step.core.see(resign.term);
+        // A delayed `Resign` of an earlier leadership must not end the present one.
         let is_other =
             |followed: &Followed| followed.leader.id != *from || followed.leader.term > resign.term;
         if self.role() == Role::Leader || self.followed().is_some_and(is_other) {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
+        // A second copy of the message calls nobody: the first one has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),
@@ -388,6 +394,7 @@ impl State {
             Self::Following(following) => following.challenge(step),
             Self::Candidate(candidate) if score.is_some() => candidate.on_score(),
             Self::Candidate(candidate) => candidate.withdraw(),
+            // It may outrank the awaited agent now, and would else sit out the whole wait.
             Self::Waiting(_) if score.is_some() => Next::Become(Change::ask_voters()),
             Self::Waiting(_) => Next::Become(Change::Vacant(None)),
             Self::Leading(tenure) => {

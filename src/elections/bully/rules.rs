@@ -70,6 +70,7 @@ impl Step<'_> {
             None if said.term < self.core.floor => {
                 // It may lead, but above the terms that this agent has followed, or that have ended.
                 let seen = self.core.highest_term.max(self.core.floor);
+                // Rounds count from 1, so no election of the peer counts this as an answer.
                 let (round, released) = (Round::default(), None);
                 let to_no_round = Yield {
                     round,
@@ -87,6 +88,7 @@ impl Step<'_> {
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {
+                // The announcement is newer: another leader that is followed is superseded by it.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
                 Change::AskLeader {
                     id: said.from.clone(),
@@ -131,6 +133,7 @@ impl Followed {
     fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
         let leader = &self.leader;
         if leader.id == *said.from {
+            // Without the score: a leader says in the same term that its own has fallen.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
             (leader.term, self.score, &leader.id) >= (said.term, said.score, said.from)

@@ -84,6 +84,7 @@ impl Waiting {
     }
 
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
+        // Timers are hints: only the clock says that the wait is over.
         if step.now < self.due {
             step.out.set_timer(Timer::Victory, self.due.since(step.now));
             return Next::Stay;

@@ -97,9 +97,11 @@ impl Asking {
             return Next::Stay;
         }
         match &ok.refusal {
+            // The voter outranks this agent, and asks itself now: it gets its chance.
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
+            // Its answer has named the higher term, so the next round can ask with that one.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
             Some(Refusal::LeaderAlive { retry }) => {
                 self.retry = self.retry.max((*retry).into());
@@ -181,6 +183,7 @@ impl Claiming {
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
+        // It may have voted in that term, or in a later one, since it asked.
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }

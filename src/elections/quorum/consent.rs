@@ -71,6 +71,7 @@ pub(super) fn on_elect(
     core.objected.insert(from.clone());
     match state {
         State::Vacant(vacant) => vacant.campaign(),
+        // Its promise is over, or it would have refused: the leader has been silent too long.
         State::Following(following) => {
             following.leave(out);
             Next::Become(Start::Ask { before: None })
@@ -93,6 +94,7 @@ impl Core {
         if !blocked.is_zero() {
             return Verdict::not_for(blocked);
         }
+        // The asker would claim a term in which this voter has already taken part.
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
         }

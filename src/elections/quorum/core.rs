@@ -126,7 +126,9 @@ impl Core {
             Ack {
                 term,
                 echo,
+                // Without a score the leader does not choose it as a successor in its cool-down.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
+                // Rounded down: a leader must not count on more than this voter keeps.
                 promise: Micros::at_most(self.config.timings().promise()),
                 incarnation: None,
             },

@@ -75,6 +75,7 @@ impl Flapping {
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
+        // Sixteen times at most; what was counted beyond only takes longer to be halved away.
         grace.saturating_mul(1 << losses.min(4))
     }
 }

@@ -83,6 +83,7 @@ impl Following {
         });
         let since = steady.map_or(now, |known| known.since);
         adopt_term(core, now, &leader, out);
+        // There is a leader: after it this voter may object to each agent once more.
         core.objected.clear();
         if core.me.is_voter() {
             core.voter.promise = Some(Promise {
@@ -121,6 +122,7 @@ impl Following {
             return false;
         };
         let is_same = self.leader.term == said.term
+            // An older term than the record's needs a `Nack`, so that the leader raises its own.
             && said.term >= core.voter.record.term
             && self.score == said.score
             && self.leader.incarnation == incarnation
@@ -257,6 +259,7 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
+        // If the leader agrees its work has to end first: it is left alone for so long.
         self.takeover = Attempt::After(now.after(pause(&core.config)));
         out.cancel_timer(Timer::Round);
         let term = self.leader.term;

@@ -118,6 +118,7 @@ impl Leading {
             return;
         };
         match &mut self.lease {
+            // A promise given stands: a shorter one, or a late answer, takes nothing off the lease.
             Lease::Held { until: held } => *held = until.max(*held),
             Lease::Pending { .. } if now < until => {
                 self.lease = Lease::Held { until };
@@ -313,6 +314,7 @@ impl Leading {
                 Claim {
                     term: raise.term,
                     score: self.score,
+                    // Nothing to release: the voters are bound to this very leader.
                     released: None,
                     released_incarnation: None,
                     prepared: None,
@@ -335,6 +337,7 @@ impl Leading {
                 raise.votes.insert(from.clone());
                 self.finish_raise(core, now, out);
             }
+            // That voter has taken part in a higher term, and can never grant this one.
             Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
                 self.raise(core, now, reply.seen, out);
             }

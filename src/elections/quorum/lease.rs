@@ -61,6 +61,7 @@ impl Supporters {
 
     /// Until when `quorum` voters support this leader; its own support lasts until `own`.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
+        // The leader itself is one of the quorum, and places count from 0.
         let Some(place) = quorum.checked_sub(2) else {
             return Some(own);
         };

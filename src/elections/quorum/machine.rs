@@ -208,6 +208,7 @@ impl QuorumBully {
         if !self.core.config.is_voter(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }
+        // To adopt such a term would use up the numbers of this epoch.
         if message.term() > self.core.config.last_term() {
             return self.ignore("a term out of all measure");
         }
@@ -260,6 +261,7 @@ impl QuorumBully {
             BullyMessage::Ack(ack) => core.learn_score(from, ack.score),
             BullyMessage::Nack(nack) => {
                 core.voter.hear(nack.term);
+                // Late: this agent has taken part in a term as high since.
                 if nack.term <= core.voter.record.term {
                     return self.state.ignore(core, "no higher term");
                 }
@@ -360,6 +362,7 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
+        // It was sent before the `Resign`; followed, it would bind this voter to a leadership that is over.
         if self.core.voter.has_resigned(from, said.term) {
             return self.ignore("that leadership was resigned");
         }

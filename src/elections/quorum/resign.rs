@@ -65,6 +65,7 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
+            // No cool-down: the successor outranks it, so the hand-over does not bounce back.
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
@@ -142,6 +143,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
+        // Chosen once more: the agent that was named may be silent since the work began to end.
         let successor = self.successor(core, now, to);
         if core.config.has(Defect::BeliefAfterResign) {
             out.send_all(Resign { term, successor });

@@ -152,6 +152,7 @@ impl Voter {
         let abstains = if config.has(Defect::NoQuarantine) {
             Duration::ZERO
         } else {
+            // Before its start a voter does not know what it has promised: it supports nobody.
             self.quarantine.unwrap_or(Time::MAX).since(now)
         };
         if !abstains.is_zero() {
@@ -176,6 +177,7 @@ impl Voter {
         if claim.term < self.record.term {
             return Some(Duration::ZERO);
         }
+        // To vote ends a leader's role, and the lease rests on its own support, too.
         if let Some(until) = lease {
             return Some(until.since(now));
         }
@@ -183,6 +185,7 @@ impl Voter {
         if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
             return Some(blocked);
         }
+        // The same agent gets its vote again: the first reply may have been lost.
         let voted_for_another = claim.term == self.record.term
             && self.record.voted_for.as_ref().is_some_and(|id| id != from)
             && !config.has(Defect::VoteTwice);
@@ -220,6 +223,7 @@ impl Voter {
         self.promise
             .take_if(|promise| promise.is_released_by(&resigned) || any);
         let known = self.resigned.as_ref();
+        // Messages overtake each other: an earlier resignation must not hide a later one.
         if known.is_none_or(|known| known.term <= resigned.term) {
             self.resigned = Some(resigned);
         }

@@ -37,6 +37,7 @@ impl Handover {
         timer: T,
         out: &mut Effects<M, T, D>,
     ) -> Self {
+        // Told first: the time for the work must not run before the application knows of it.
         out.notify(Event::Draining {
             term,
             to: to.clone(),

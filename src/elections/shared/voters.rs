@@ -14,6 +14,7 @@ pub(in crate::elections) struct Voters(pub(in crate::elections) Arc<[AgentId]>);
 impl Voters {
     pub(in crate::elections) fn new(ids: impl IntoIterator<Item = AgentId>) -> Self {
         let mut ids: Vec<_> = ids.into_iter().collect();
+        // For the search; and the same names in another order are the same voters.
         ids.sort();
         Self(ids.into())
     }
