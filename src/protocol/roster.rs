@@ -63,6 +63,7 @@ impl Roster {
             self.places.push(at);
             self.changed.push(member);
         }
+        // Each look-up walks what is kept beside the list, so that stays short.
         if self.places.len() > MOST {
             *self = Self::new(self.to_vec());
         }

@@ -102,6 +102,7 @@ impl TimingsBuilder {
                 delay_bound: t.delay_bound,
             });
         }
+        // Else the answers of a round come when it is over.
         if t.round <= twice {
             return Err(TimingsError::Round {
                 round: t.round,
@@ -135,6 +136,7 @@ impl TimingsBuilder {
             }
         }
         let least = Timings::least_promise(t.lease);
+        // Else a voter is free again while a lease that rests on it still lasts.
         if t.promise < least {
             return Err(TimingsError::Promise {
                 promise: t.promise,

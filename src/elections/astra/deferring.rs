@@ -71,6 +71,7 @@ impl Deferring {
             step.out.set_timer(Timer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
+        // Its score is the same since, or it would have asked anew: those rank below still.
         let failed_election = std::mem::take(&mut self.failed_election);
         Next::Become(Change::HoldElection { failed_election })
     }

@@ -283,6 +283,7 @@ impl State {
 
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
+        // To set the score, even the same again, is how an application ends the cool-down.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
             return self.on_cooldown_over(step);

@@ -300,6 +300,7 @@ impl Candidate {
         }
         let is_late = step.now.since(self.due) > step.core.config.timings.delay_bound();
         match self.asked {
+            // Late or not: to ask all agents announces nothing yet.
             Asked::Leader { .. } => self.widen(),
             // It slept through its own deadline: an agent that gave way may lead by now.
             Asked::Voters if is_late && self.grace == Grace::Unused => {

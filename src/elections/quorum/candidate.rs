@@ -41,6 +41,7 @@ impl Asking {
             core.ignore(Role::Follower, "it is not eligible");
             return Err(Next::Stay);
         };
+        // Bound itself, or its successor has not spoken yet: it asks when it is free.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
         }

@@ -158,6 +158,7 @@ impl Leading {
         if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
+        // A lost heartbeat or two do not end steady contact.
         let gap = core.config.heartbeat().saturating_mul(3);
         let echo = if core.config.has(Defect::LeaseFromArrival) {
             now

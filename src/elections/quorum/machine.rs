@@ -362,7 +362,7 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        // It was sent before the `Resign`; followed, it would bind this voter to a leadership that is over.
+        // It was sent before the `Resign`; it must bind this voter no more.
         if self.core.voter.has_resigned(from, said.term) {
             return self.ignore("that leadership was resigned");
         }

@@ -151,6 +151,7 @@ impl Leading {
         }
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.leadership(term));
+        // The successor has not announced itself yet: that long it has its chance.
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
             core.cooldown.yields = now.after(cooldown);
