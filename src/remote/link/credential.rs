@@ -77,6 +77,7 @@ pub(crate) struct Transcript {
 impl Transcript {
     /// Notes the body of a frame of the other side.
     pub(crate) fn hear(&mut self, body: &[u8]) {
+        // The other side notes its own frames as it sent them, length first: both have to match.
         let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
         self.there.extend_from_slice(&len.to_be_bytes());
         self.there.extend_from_slice(body);

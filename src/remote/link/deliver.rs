@@ -43,6 +43,7 @@ impl Common {
                     else {
                         continue;
                     };
+                    // Let go before the turn ends: the writer changes it while this task waits.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;

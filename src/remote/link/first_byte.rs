@@ -53,6 +53,7 @@ impl AsyncRead for FirstByte {
         }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
+        // The end of the stream is no byte: a dialler that closes without a word stays silent.
         if buf.filled().len() > before
             && let Some(ear) = self.ear.take()
         {
@@ -79,6 +80,7 @@ impl AsyncWrite for FirstByte {
         Pin::new(&mut self.stream).poll_write_vectored(task, bytes)
     }
 
+    // Left out, the layer above would be told no, and write its pieces one by one.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }

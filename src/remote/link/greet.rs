@@ -89,6 +89,7 @@ impl From<Closed> for Failed {
 
 impl Failed {
     fn dial(reason: &io::Error) -> Self {
+        // As by a process that is being killed: another dial, a moment later, shows its end.
         let dropped = [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -108,6 +109,7 @@ impl Failed {
             None if self.is_refused => DialError::Refused,
             Some(Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf)) => DialError::Itself,
             Some(Closed::Lost) => DialError::Dropped,
+            // A peer that leaves has nothing against this node: no penalty for the next dial.
             None
             | Some(
                 Closed::HandshakeTimeout | Closed::Leaving | Closed::Goodbye(Farewell::Leaving),
@@ -150,6 +152,7 @@ impl Connection {
             let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
             match &pass {
                 None => meeting.await,
+                // Until it is ready, its place may go to a newer connection.
                 Some(pass) => match select(meeting, pin!(pass.lost())).await {
                     Either::Left((met, _)) => met,
                     Either::Right((why, _)) => Ok(Err(why.into())),
@@ -163,9 +166,11 @@ impl Connection {
         let peer = peer.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
+            // The place may have been given away just when the handshake was done.
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
+            // Only now: a claim alone must not win places for the address that it came from.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -234,6 +239,7 @@ impl Connection {
         let (me, limits) = (shared.me.clone(), &shared.limits);
         let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
         if let Some(credential) = &shared.credential {
+            // For this connection alone: what was overheard on another one proves nothing here.
             let challenge = credential.challenge().map_err(|reason| {
                 warn!(%reason, "no randomness for a challenge");
                 Closed::Lost
@@ -262,6 +268,7 @@ impl Connection {
                 Ok(HandshakeProgress::Ready(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
+                    // Not before: a stranger cannot make this node hold a long frame.
                     frames.raise(limits);
                     return Ok((stream, frames, *link));
                 }
@@ -278,6 +285,7 @@ impl Connection {
 
     /// Whether a node that says hello may connect. What its certificate says counts, if it has one.
     fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
+        // A valid certificate of one peer must not let it speak as another.
         if vouched.is_some_and(|node| *node != hello.node) {
             return None;
         }

@@ -228,6 +228,7 @@ impl Handshake {
         who: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
     ) -> Result<HandshakeProgress, Closed> {
+        // A step that fails leaves it over: nobody has a second guess at a proof.
         let state = std::mem::replace(&mut self.state, HandshakeState::Over);
         let next = self.step(now, state, body, who, out);
         match next {
@@ -253,6 +254,7 @@ impl Handshake {
         out: &mut BytesMut,
     ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
         if now >= self.deadline {
+            // The timer of the driver may be late: no link is made after the deadline all the same.
             return Err(Closed::HandshakeTimeout);
         }
         match (state, Frame::decode(body, self.bounds)?) {
@@ -280,6 +282,7 @@ impl Handshake {
             }
             (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
+                // Both nonces make the link: a READY that was recorded elsewhere names another one.
                 if link != established.link {
                     return Err(Closed::WrongLink);
                 }
@@ -364,6 +367,7 @@ impl Handshake {
         if hello.cluster != me.cluster {
             return Err(Closed::Cluster);
         }
+        // Before the name that it dialled: only this answer ends the dialling for good.
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }
@@ -378,6 +382,7 @@ impl Handshake {
             return Err(Closed::Auth);
         }
         let Acquaintance { rights, latest } = who(hello).ok_or(Closed::Auth)?;
+        // The same incarnation is welcome: its link broke, and it comes back.
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
         }
@@ -388,6 +393,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
+            // A stand-in until CONDITIONS say what the peer takes.
             allowance: self.allowance,
             end: None,
             rights,

@@ -104,6 +104,7 @@ impl Connection {
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }
+        // The goodbye may linger: the next attempt need not wait for it.
         report.outcome(ConnectionOutcome::Failed(failed.dial_error()));
         if let Some((stream, farewell)) = failed.parting {
             part(stream, &farewell).await;
@@ -116,6 +117,7 @@ impl Connection {
         let peer = greeted.link.peer.clone();
         if let Some(ended) = &mut report.ended {
             ended.node = Some(peer.clone());
+            // If this task panics from now on, a link is lost: no attempt to dial has failed.
             ended.outcome = closed(Closed::Lost, Duration::ZERO);
         }
         let (close, close_request) = oneshot::channel();
@@ -127,6 +129,7 @@ impl Connection {
         };
         let from = greeted.from.clone();
         let admitted = self.bridge.send(opened).await;
+        // No answer: the actor that would look after the link has ended.
         let (why, stream) = match admitted.unwrap_or(Err(Closed::Leaving)) {
             Ok(()) => self.link(greeted, close_request).await,
             Err(why) => (why, greeted.stream),
@@ -134,6 +137,7 @@ impl Connection {
         debug!(peer = %peer, reason = %why, "link closed");
         self.shared.ended(Some(&peer), &from, why);
         let outcome = closed(why, self.lasted(began));
+        // A drain is over with the last report: its goodbyes have to be said before that.
         if why != Closed::Leaving {
             report.outcome(outcome); // a redial does not wait for politeness
         }
@@ -165,6 +169,7 @@ async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
         stream.write_all(word).await?;
         stream.shutdown().await?;
         let mut rest = [0; 4096];
+        // A peer that goes on sending could else keep this node reading for all of that time.
         for _ in 0..MOST_READS {
             if stream.read(&mut rest).await? == 0 {
                 break;

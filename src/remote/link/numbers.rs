@@ -79,6 +79,7 @@ impl<'a, 'b> Numbering<'a, 'b> {
         self.several.clear();
         self.several
             .extend(several.iter().filter_map(|id| theirs.get(id)));
+        // The wire has one spelling: a peer takes numbers in any other order for malformed.
         self.several.sort_unstable();
         Targets::Some(self.several)
     }

@@ -37,6 +37,7 @@ impl WritePace {
 
     /// Notes that so many bytes are to be written; says how long to wait before they are.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
+        // Idle time is not saved up: a peer lets no more than its burst come at once after it.
         self.due = self.due.max(now).after(span(bytes, self.rate));
         self.due.since(now).saturating_sub(self.ahead)
     }

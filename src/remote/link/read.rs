@@ -82,6 +82,7 @@ impl LinkReader {
                 standing
             })?;
             if let Some((standing, name, theirs)) = opened {
+                // Before its members are noted: the numbers of the group begin anew.
                 common.opened(standing, &name, theirs);
             }
             match verdict {
@@ -114,6 +115,7 @@ impl LinkReader {
         let shared = &common.shared;
         let silent = common.heard.get().after(shared.limits.silence());
         let (until, late) = match self.frames.deadline() {
+            // Bytes that trickle in are signs of life: silence alone would not end such a frame.
             Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
             Some(_) | None => (silent, Closed::Silent),
         };
@@ -204,6 +206,7 @@ impl Common {
         let shared = &self.shared;
         let group = change.group;
         if let Some(leader) = &change.leader {
+            // First: a roster with an absurd term ends the link, and must have changed nothing.
             shared.admit(group, leader.term)?;
         }
         if let Some(side) = self.groups.get(group) {
@@ -215,6 +218,7 @@ impl Common {
             theirs.extend(named.map(|(number, member)| (member.id.clone(), *number)));
         }
         let has_ended = |(_, member): &(u32, Member)| member.presence == Presence::Down;
+        // A name is also free for another node when the end of its agent is confirmed.
         let is_name_free = !change.left.is_empty() || change.members.iter().any(has_ended);
         let refused = self.peer.agents().apply(self.link.link, change);
         for agent in refused {
@@ -233,6 +237,7 @@ impl Common {
             self.shared.retry_all();
         }
         if !self.is_told.replace(true) {
+            // The writer has held messages back: they name agents by numbers that came only now.
             self.outbox.wake();
         }
     }
@@ -248,6 +253,7 @@ impl Common {
 
     fn answered(&self, token: u64) {
         let asked = self.asked.get();
+        // An answer to an older question is a sign of life, but measures nothing.
         if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
             self.asked.set(None);
             let took = self.shared.now().since(since).as_nanos();

@@ -88,6 +88,7 @@ impl Connection {
             link,
             groups,
             is_told: Cell::new(false),
+            // Even if the peer opens no group, agents that only a former link has named are gone.
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
@@ -102,7 +103,9 @@ impl Connection {
                 Either::Left((why, _)) | Either::Right((why, _)) => why,
             }
         };
+        // By its name: a newer link may have taken the queue over already.
         common.outbox.unlink(common.link.link);
+        // A goodbye may linger: meanwhile its place is free for another connection.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
         (why, stream)
@@ -113,6 +116,7 @@ impl Connection {
             let is_dirty = Arc::new(AtomicBool::new(true));
             let (dirty, outbox) = (Arc::clone(&is_dirty), Arc::clone(outbox));
             let look = carried.watch(Box::new(move || {
+                // Before the wake: a writer that wakes and finds no mark tells nothing.
                 dirty.store(true, Relaxed);
                 outbox.wake();
             }));

@@ -83,6 +83,7 @@ impl LinkWriter {
 
     async fn try_run(&mut self) -> Result<Closed, Closed> {
         let (common, link) = (&self.common, &self.common.link);
+        // The bound first: what is queued for this link has to fit what this peer takes in time.
         common.outbox.keep_to(&common.shared.limits, link.allowance);
         common.outbox.link(link.link);
         self.turn().await?;
@@ -102,6 +103,7 @@ impl LinkWriter {
                     self.flush().await?;
                 }
                 Wake::Asked(why) => {
+                    // The last words of the agents, and their ends, go out before the goodbye.
                     self.turn().await?;
                     return Ok(why);
                 }
@@ -141,6 +143,7 @@ impl LinkWriter {
         let common = &self.common;
         let heard = common.heard.get();
         let asked = common.asked.get().map(|(_, since)| since);
+        // A question that waits for its answer is not asked again at every wake.
         let last = heard.max(asked.unwrap_or(heard));
         last.after(common.shared.limits.ping_after())
     }
@@ -158,6 +161,7 @@ impl LinkWriter {
         let messages = if common.is_told.get() {
             outbox.take(common.link.link, spare)
         } else {
+            // A peer that never tells who lives there is slow as well: messages grow old.
             outbox.check().map(|()| spare)
         };
         let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
@@ -166,6 +170,7 @@ impl LinkWriter {
             let mut rest = messages.iter().peekable();
             while rest.peek().is_some() {
                 self.messages(&mut rest);
+                // A backlog goes out in pieces, lest all of it stand in memory twice.
                 if self.out.len() >= CHUNK {
                     self.flush().await?;
                 }
@@ -176,6 +181,7 @@ impl LinkWriter {
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
+                // Only now: a Resign among the messages above names its sender by such a number.
                 side.told.borrow_mut().forget_left();
             }
         }
@@ -197,6 +203,7 @@ impl LinkWriter {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
         for (group, side) in common.groups.iter().enumerate() {
+            // Before the look: a change between the two is told in the next turn, and not lost.
             if !side.is_dirty.swap(false, Relaxed) {
                 continue;
             }
@@ -219,6 +226,7 @@ impl LinkWriter {
             }
             self.roster(group, opens, &before);
             if !went.left.is_empty() {
+                // An agent of another node may have been refused because one here had its name.
                 common.shared.retry(group);
             }
             after.push((group, went));
@@ -247,6 +255,7 @@ impl LinkWriter {
             most.min(Roster::MAX_MEMBERS)
                 .min(common.shared.limits.items()),
         );
+        // Even if nobody is left here: the peer has to learn the rules, and who is gone.
         if pieces.is_empty() && opening.is_some() {
             pieces.push(RosterContent::default());
         }
@@ -269,6 +278,7 @@ impl LinkWriter {
         let mut numbers = Numbering::new(&self.common, &mut self.numbers);
         while let Some((message, payload)) = messages.peek() {
             let before = writer.position();
+            // Written before it is measured: its length depends on the numbers in it.
             if !numbers.put(&mut writer, message, payload) {
                 outbox.count_lost(1);
             } else if writer.len() > frame || writer.count() > most {
@@ -322,6 +332,7 @@ impl LinkWriter {
             self.stream.flush().await
         };
         let mut writing = pin!(timeout(limit, writing));
+        // Most writes are taken at once: those are no stall, and take no lock of the queue.
         let written = if let Some(written) = writing.as_mut().now_or_never() {
             written
         } else {
@@ -331,6 +342,7 @@ impl LinkWriter {
                     common.outbox.go_on();
                     written
                 }
+                // The queue has given the peer up, and dropped what waited.
                 Either::Right(_) => return Err(Closed::SlowPeer),
             }
         };

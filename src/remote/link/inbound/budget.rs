@@ -33,6 +33,7 @@ impl Bucket {
     /// Takes bytes out; says whether there were as many.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> bool {
         let nanos = now.since(self.at).as_nanos();
+        // A clock that goes back must not have the same time fill the bucket twice.
         self.at = self.at.max(now);
         let filled = u128::from(self.rate).saturating_mul(nanos);
         self.level = self.level.saturating_add(filled).min(self.size);
@@ -71,6 +72,7 @@ impl Forgiveness {
             recent.pop_front();
         }
         if recent.len() >= self.most {
+            // Not noted: however many mistakes a peer makes, the list stays as short as the limit.
             return false;
         }
         recent.push_back(now);

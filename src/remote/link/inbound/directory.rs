@@ -47,9 +47,11 @@ impl LinkDirectory {
     /// Begins a group anew.
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
+        // Its numbers are void: else each opening would bring an honest peer closer to the limit.
         self.places = self.places.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
+            // A number beyond the limit was refused before: a peer cannot make the list long.
             self.groups.resize_with(at.saturating_add(1), || None);
         }
         if let Some(group) = self.groups.get_mut(at) {
@@ -117,6 +119,7 @@ impl AnnouncedGroup {
     }
 
     fn remove(&mut self, number: u32) -> Option<AnnouncedAgent> {
+        // The place stays and counts: numbers leave none out, and this one may be given again.
         let agent = self.agents.get_mut(index(number))?.take()?;
         self.numbers.remove(&agent.id);
         Some(agent)

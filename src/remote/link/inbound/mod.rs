@@ -148,6 +148,7 @@ impl Inbound {
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'a>, Closed> {
         let frame = Frame::decode(body, self.bounds)?;
+        // Before anything else: a frame that comes twice, or after a gap, must change nothing.
         if let Some(seq) = frame.seq() {
             self.follow(seq)?;
         }
@@ -180,12 +181,15 @@ impl Inbound {
         };
         let group = self.directory.group_mut(message.group);
         let from = group.and_then(|group| group.agent_mut(message.from));
+        // Rights are asked when an agent is announced: an unannounced one was never judged.
         let agent = from.ok_or(Closed::FromNotAllowed)?;
         let incarnation = Some(message.incarnation);
+        // An end that was announced is certain: nothing of that incarnation may count after it.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former && !has(Defect::FormerIsPassed) {
             return Ok(Err(Dropped::FormerIncarnation));
         }
+        // A message may run ahead of its roster: the former incarnation has had its last word.
         agent.incarnation = incarnation;
         Ok(Ok(MessageSender {
             group: slot,
@@ -226,6 +230,7 @@ impl Inbound {
         roster: &Roster<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
+        // Read to its end first: a roster that is malformed opens no group.
         let content = roster.content()?;
         if let Some(opening) = &roster.opening {
             self.open(now, roster.group, opening, standing(opening))?;
@@ -259,6 +264,7 @@ impl Inbound {
             return Err(Closed::TooManyAgents);
         }
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
+        // Opening one number again would put agents in doubt that live on under the other.
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
@@ -278,6 +284,7 @@ impl Inbound {
         is_opening: bool,
         content: RosterContent,
     ) -> Result<RosterChange, Closed> {
+        // First: the same roster may give a number that is free now to another agent.
         let mut left = Vec::with_capacity(content.left.len());
         for number_left in content.left {
             let agent = self.directory.remove(number, number_left);
@@ -286,11 +293,13 @@ impl Inbound {
         for (agent, member) in &content.members {
             self.announce(number, *agent, member)?;
         }
+        // Last: the leader may be an agent that this roster announces.
         let leader = match content.leader {
             None => None,
             Some(hint) => {
                 let group = self.directory.group(number);
                 let agent = group.and_then(|group| group.agent(hint.agent));
+                // A peer that may only vote must not have its agents followed by way of a hint.
                 let agent = agent.filter(|agent| agent.may_be == MayBe::Leader);
                 Some(hint.named(agent.ok_or(Closed::FromNotAllowed)?.id.clone()))
             }
@@ -318,6 +327,7 @@ impl Inbound {
         };
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;
+        // One too many is noted by now: the directory ends with the link.
         if self.directory.places > self.limits.agents() {
             return Err(Closed::TooManyAgents);
         }
