@@ -130,6 +130,7 @@ impl Announcer {
             // Other rules: whoever was here before is gone, and the numbers begin anew.
             *self = Self {
                 requirements: Some(now.clone()),
+                // A late message by a former number is still no mistake of the other side.
                 given: self.given,
                 ..Self::default()
             };
@@ -146,6 +147,7 @@ impl Announcer {
                 Some((number, _)) => *number,
                 None => self.free_number(gone.len()),
             };
+            // A sender that was not announced ends the link: one that came and went is told before.
             let ends = member.presence == Presence::Down
                 && was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
             let part = if ends {
@@ -162,9 +164,11 @@ impl Announcer {
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
             announcement.after.left.push(number);
+            // Messages that still name it count as gone: the other side hears of the end later.
             self.names.remove(&number);
             self.free.insert(number);
         }
+        // After the members: a leader that has just come has its number by now.
         announcement.before.leader = self.hint(local.leader);
         announcement
     }
@@ -214,6 +218,7 @@ impl RosterUpdate {
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
+        // By the last piece everybody is announced, the leader that the hint names among them.
         if let Some(last) = pieces.last_mut() {
             last.leader = content.leader;
         }

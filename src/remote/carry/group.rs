@@ -207,12 +207,14 @@ impl<M: RemoteMessage> Drop for TypedMailboxes<'_, M> {
 }
 
 fn look<M: RemoteMessage>(watch: &Watch<M>) -> LocalMembers {
+    // First: whatever changes after the look is signalled again, so nothing read below is missed.
     let members: Vec<Member> = watch.look().here().cloned().collect();
     let group = watch.group();
     let leads = |leader: &&Leader| {
         let at = members.binary_search_by(|member| member.id.cmp(&leader.id));
         at.is_ok_and(|at| members.get(at).is_some_and(is_there))
     };
+    // A hint names one of these by its number: each node tells of its own agents.
     let leader = group.members().leader().filter(leads).cloned();
     LocalMembers {
         requirements: group.requirements(),

@@ -113,6 +113,7 @@ impl PeerAgents {
         }
         let left = change.left.into_iter().map(|(_, id)| id);
         let ended = left.filter_map(|id| {
+            // An agent that was refused is no member: the name is another node's, and stays.
             let known = table.ended(&id)?;
             Some(Update::Left(id, known.incarnation))
         });
@@ -120,6 +121,7 @@ impl PeerAgents {
         let members = change.members.into_iter().map(|(_, member)| member);
         updates.extend(members.map(|member| table.known(member)));
         let refused = table.tell(updates);
+        // After the members: the leader may be one that has just come.
         if let Some(leader) = change.leader {
             table.route.note_leader(leader);
         }
@@ -134,6 +136,7 @@ impl PeerAgents {
             return;
         }
         let is_same = self.incarnation == self.latest;
+        // Not when the link began: until now the members were those of the former incarnation.
         self.incarnation = self.latest;
         for table in &mut self.groups {
             let round = table.round;
@@ -222,6 +225,7 @@ impl PeerAgents {
         table.refused.clear();
         let members = std::mem::take(&mut table.members).into_keys();
         table.there = 0;
+        // No end is confirmed: the agents may live on, out of sight.
         table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
     }
@@ -260,6 +264,7 @@ impl GroupAgents {
     /// The group begins anew: all are in doubt until they are named again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
+        // The rosters to come name them again, or they are gone.
         self.refused.clear();
     }
 

@@ -69,6 +69,7 @@ impl Batch {
     /// Appends the message whose payload was written last; says its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
+        // Only here: if the queue had no room for the message, the next one is written over it.
         self.end = message.payload.end;
         self.places.push_back(Some(message));
         self.first.saturating_add(ahead)
@@ -101,6 +102,7 @@ impl Batch {
     /// Throws all away, and keeps a little memory for those that come.
     pub(crate) fn clear(&mut self) {
         let gone = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
+        // Numbers go on: a former one must never mean a message that comes later.
         self.first = self.first.saturating_add(gone);
         self.places.clear();
         self.places.shrink_to(KEPT_PLACES);
@@ -125,6 +127,7 @@ impl Batch {
 
     fn removed(&mut self, message: &Queued) {
         self.holes = self.holes.saturating_add(message.payload.len());
+        // The first place is asked for the oldest message: a gap there would say that none waits.
         while let Some(None) = self.places.front() {
             self.places.pop_front();
             self.first = self.first.saturating_add(1);
@@ -145,6 +148,7 @@ impl Batch {
         for message in self.places.iter_mut().flatten() {
             let payload = message.payload.clone();
             let next = end.saturating_add(payload.len());
+            // A range out of bounds would panic here, under the lock of the queue.
             if payload.end <= self.payloads.len() {
                 self.payloads.copy_within(payload, end);
             }

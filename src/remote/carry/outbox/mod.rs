@@ -171,6 +171,7 @@ impl Outbox {
     /// From now on this link takes the messages out.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
+        // What a former link left behind would else have the new peer taken for slow.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;
@@ -339,6 +340,7 @@ impl OutboxQueue {
         let Some(key) = message.key().filter(|_| bytes > most) else {
             return bytes <= most;
         };
+        // Heartbeats are repeated: a flood of other messages must not make a leader seem silent.
         let quarter = most.checked_div(4).unwrap_or_default();
         bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
     }
