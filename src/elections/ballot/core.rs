@@ -82,6 +82,7 @@ impl Core {
             let ids = up.map(|member| &member.id);
             ids.filter(|id| !config.is_voter(id))
         };
+        // The messages of all rounds share the list, so it is made anew only if it changes.
         if !observers().eq(self.observers.iter()) {
             self.observers = observers().cloned().collect();
         }
@@ -116,6 +117,7 @@ impl Core {
         said: Standing,
         answers: Option<u64>,
     ) {
+        // A voter speaks for itself only, or it could have an agent elected that is not there.
         let ballot = said.ballot.filter(|b| b.id == *from && self.is_sound(b));
         let hears = said.hears.filter(|b| self.is_sound(b));
         let standing = Standing {
@@ -181,6 +183,7 @@ impl Core {
     /// What this agent says of itself.
     pub(super) fn standing(&self, now: Time, state: &State) -> Standing {
         let heard = state.ballot();
+        // Only what it heard itself: by hearsay two voters would keep a dead leader for ever.
         let heard = heard.filter(|_| self.last_round == LastRound::Majority);
         Standing {
             ballot: self.voter.own.clone(),

@@ -110,6 +110,7 @@ impl Ballot {
             None => false,
         };
         if has_ended {
+            // Others may not know of its end, and say that they hear it: that must not count.
             self.core.voter.void = Some(following.ballot.clone());
         }
         if !self.core.me.is_voter() {
@@ -136,6 +137,7 @@ impl Ballot {
         self.core.cooldown = None;
         match self.role() {
             Role::Leader | Role::Candidate => self.ignore("it leads, or is a candidate already"),
+            // No voter elects its ballot now, but later it would push a healthy leader off.
             Role::Follower | Role::Waiting if !self.core.is_connected() => {
                 self.ignore("it hears no majority");
             }
@@ -244,6 +246,7 @@ impl Ballot {
             return self.ignore("an answer to another incarnation");
         }
         if round < core.round {
+            // A round that was broken off by the next one left no time to answer: nobody was late.
             if round <= core.statements.answered(from) || round > core.ended {
                 return self.ignore("an answer to a round that does not matter");
             }
@@ -267,6 +270,7 @@ impl Ballot {
         if !core.me.is_voter() {
             return self.observe_vacancy(out);
         }
+        // A voter that has not heard of that ballot would else take one below it.
         core.raise(ballot, out);
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
@@ -281,6 +285,7 @@ impl Ballot {
         match observer::on_leads(&mut self.core, from, incarnation, leads, out) {
             Some(following) => {
                 self.trust(State::Following(following), LostReason::Superseded, out);
+                // A leader says this each round, which takes the cap at most; a few may be lost.
                 let silence = self.core.config.cap().saturating_mul(3);
                 out.set_timer(BallotTimer::Silence, silence);
             }
@@ -376,6 +381,7 @@ impl Ballot {
     /// Trusts another agent from now on, or none; publishes that if it is a change. `reason` is why an
     /// own leadership ends by it.
     fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
+        // A leader that is elected once more must not forget that it steps down.
         if self.state.ballot() == next.ballot() {
             return;
         }

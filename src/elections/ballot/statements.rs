@@ -37,6 +37,7 @@ impl Statements {
             return;
         }
         let same = known.as_ref().filter(|k| k.incarnation == incarnation);
+        // A question is no answer, but it does not undo the answer that this incarnation gave.
         let answered = answers.or_else(|| same.map(|k| k.answered));
         let statement = Statement {
             incarnation,

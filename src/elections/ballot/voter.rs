@@ -69,6 +69,7 @@ impl Voter {
 
     /// A ballot is elected, and trusted from now on.
     pub(super) fn elect(&mut self, config: &BallotConfig, ballot: &BallotNumber, out: &mut Out) {
+        // A leader is elected anew in each round: the disk must not be written for that.
         if Some(ballot) != self.record.max.as_ref() && !config.has(Defect::MaxNeverRaised) {
             self.record.max = Some(ballot.clone());
             out.persist(self.record.clone());
@@ -83,6 +84,7 @@ impl Voter {
 
     /// Whether its holder is known not to lead by it any more.
     pub(super) fn is_void(&self, ballot: &BallotNumber) -> bool {
+        // The ballots of one holder rise, so all that it took before this one are over as well.
         let void = self.void.as_ref();
         void.is_some_and(|void| void.id == ballot.id && void.n >= ballot.n)
     }

@@ -69,6 +69,7 @@ impl Merge {
         out: &mut Out,
     ) -> Next {
         let is_new = self.up.insert(from.clone());
+        // It was not invited from here, so it is one of those whom another coordinator brings.
         if self.pending.remove(from).is_none() && is_new {
             self.brought = self.brought.saturating_sub(1);
         }

@@ -68,6 +68,7 @@ impl Core {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, gone);
+        // The snapshot may still show the silent one as up, and then a new group would be refused.
         if !defers {
             self.end_cooldown(out);
         }

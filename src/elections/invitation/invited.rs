@@ -32,6 +32,7 @@ pub(super) fn on_invitation(
         State::Free { .. } | State::Leader(_) => true,
         State::Candidate(_) => false,
         State::Member(m) => {
+            // Its coordinator joins that group and brings it along, or forms a larger one itself.
             let is_passed_on = m.coordinator.id == *from || m.coordinator.id == group.id;
             is_passed_on || (*score, &group.id) > (m.coordinator.score, &m.coordinator.id)
         }

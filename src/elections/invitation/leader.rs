@@ -154,6 +154,7 @@ impl Leading {
         let is_outdone = self
             .outdone_by
             .is_some_and(|count| count >= self.group.count);
+        // One that steps down invites no agent: the new group would lose its coordinator at once.
         if (is_outdone || !found.is_empty()) && self.handover.is_none() {
             return Next::Merge(found);
         }
@@ -199,10 +200,13 @@ impl Leading {
         let members = match &place.standing {
             Standing::Coordinator { members } => *members,
             Standing::Free => 0,
+            // It declines all invitations while it forms a group: the next check finds it.
             Standing::Merging => return Next::Stay,
+            // Its coordinator brings it along, once that one is invited.
             Standing::Member { group } | Standing::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
+            // Its acceptance was lost, so it would wait for the task in vain.
             Standing::Member { .. } | Standing::Joining { .. } if !self.up.contains(from) => 0,
             inside @ (Standing::Member { .. } | Standing::Joining { .. }) => {
                 let answered = self.answered.get_or_insert_default();
@@ -214,6 +218,7 @@ impl Leading {
             }
         };
         let score = place.score;
+        // A member that stands outside has left: it must not be told that it belongs here.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay

@@ -96,6 +96,7 @@ impl InvitationElection {
         if !is_voter && !matches!(message, Message::Decline(_)) {
             return Next::Ignore("an observer says no more than which count to exceed");
         }
+        // Adopting it would use up the numbers, and then no agent could form a group.
         if message.term() > LAST_COUNT {
             return Next::Ignore("a count that no agent can have reached");
         }
@@ -169,6 +170,7 @@ impl InvitationElection {
             State::Candidate(merge) if merge.group == decline.group => {
                 merge.on_decline(core, now, from, out)
             }
+            // A voter says by the check where it stands; an observer has no other word than this.
             State::Leader(leading) if leading.group == decline.group && !is_voter => {
                 leading.on_decline(decline);
                 Next::Stay
@@ -248,6 +250,8 @@ impl InvitationElection {
         core.me.members = members;
         match &mut self.state {
             State::Free { slot } => {
+                // The others may be gone for which an agent that cools down waits. Any other slot
+                // stays: each snapshot would put it off.
                 let may_begin_earlier = slot.is_none() || core.cooldown.has_begun();
                 if may_begin_earlier && core.candidate_score(now).is_some() {
                     return BY_RANK;

@@ -155,6 +155,7 @@ impl Membership {
             out.set_timer(Timer::Watch, self.due.since(now));
             return Next::Stay;
         }
+        // Voters do not answer an observer, so it would ask in vain.
         if self.watch == Watch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;
@@ -163,6 +164,7 @@ impl Membership {
     }
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
+        // A second question would put off the deadline of the first.
         if self.watch == Watch::Asks {
             return;
         }

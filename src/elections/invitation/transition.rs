@@ -55,6 +55,7 @@ impl InvitationElection {
                 Next::Join(invitation) => return self.join(now, invitation, out),
                 Next::Observe(leader, group, score) => {
                     self.leave(LostReason::Reorganized, out);
+                    // An observer has no storage: it keeps its word for this incarnation only.
                     self.core.numbers.promised = Some(group.clone());
                     let told = (leader, group, score);
                     self.state = State::Member(Membership::observe(&self.core, now, told, out));
@@ -70,11 +71,13 @@ impl InvitationElection {
         let group = &invitation.group;
         let led: Arc<[AgentId]> = match &self.state {
             State::Leader(leading) => {
+                // The inviter may have been a member here until it formed its own group.
                 let led = leading.led(&self.core).filter(|id| **id != group.id);
                 led.cloned().collect()
             }
             State::Free { .. } | State::Candidate(_) | State::Member(_) => Arc::default(),
         };
+        // The work stops and the number is durable before it accepts: none works in two groups.
         self.leave(LostReason::Outranked, out);
         self.core.remember(group.count, out);
         self.core.numbers.promised = Some(group.clone());
@@ -125,6 +128,7 @@ impl InvitationElection {
             return Next::Stay;
         };
         let group = leading.group.clone();
+        // The one that was chosen when the work began to end may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;

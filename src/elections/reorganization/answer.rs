@@ -26,6 +26,7 @@ pub(super) fn are_you_there(
     let there = There {
         coordinates: state.coordinates(election),
         election: election.clone(),
+        // None while it cools down: it is there, but the asker need not wait for it.
         score: core.candidate_score(now),
         seen: core.numbers.seen,
     };

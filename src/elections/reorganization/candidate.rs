@@ -139,6 +139,7 @@ impl Candidacy {
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
         let (election, score) = (self.election.clone(), self.score);
+        // It is bound to this election like those that it halts: an older one has to be refused.
         core.numbers.promised = Some(election.clone());
         self.call(core, now, Halt { election, score }, out)
     }
@@ -165,6 +166,7 @@ impl Candidacy {
             && (score, from) > (self.score, &core.me.id)
         {
             let id = from.clone();
+            // The highest one counts, since a halter that ranks below it must not be obeyed.
             *superior = superior.take().max(Some(Rank { score, id }));
         }
         if self.pending.is_empty() {
@@ -260,6 +262,7 @@ impl Candidacy {
                 Some(new)
             }
             old => {
+                // An older halt of the same agent needs no refusal: that agent has left it behind.
                 let other = old.filter(|old| old.by.id != new.by.id);
                 *halter = Some(new);
                 other

@@ -154,6 +154,7 @@ impl Core {
 
     pub(super) fn ack(&self, to: &AgentId, call: Call, election: &ElectionId, out: &mut Out) {
         let election = election.clone();
+        // A candidate waits for voters only.
         if self.me.is_voter() {
             out.send(to, Ack { call, election });
         }

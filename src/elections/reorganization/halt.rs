@@ -34,6 +34,7 @@ pub(super) fn on_halt(
     halt: &Halt,
     out: &mut Out,
 ) -> Next {
+    // Also from a halt that is refused: the own next election has to be a later one.
     core.numbers.hear(halt.election.count);
     core.learn(&by.id, Some(halt.score));
     let election = halt.election.clone();
@@ -42,6 +43,7 @@ pub(super) fn on_halt(
         (Verdict::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
         (Verdict::Outranks, state) => {
             core.nack(now, &by.id, Call::Halt, &election, out);
+            // A candidate holds an election already, and will halt the caller by that.
             if !matches!(state, State::Candidate(_)) {
                 return ELECT;
             }
@@ -55,6 +57,7 @@ pub(super) fn on_halt(
 }
 
 fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> Verdict {
+    // Asked first, since the promised election itself counts as older.
     if state.halter(&halt.election).is_some() {
         return Verdict::Obeyed;
     }
@@ -73,6 +76,7 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> Verdi
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
+    // The agent that is obeyed may halt again, and its score may have fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
         return Verdict::Refuses;
     }

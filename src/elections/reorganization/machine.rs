@@ -93,6 +93,7 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer says no more than which count to exceed");
         }
+        // Adopting it would use up the numbers, and then no agent could hold an election.
         if message.term() > LAST_COUNT {
             return Next::Ignore("a count that no agent can have reached");
         }
@@ -198,9 +199,11 @@ impl Reorganization {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
+        // What was heard is older than the snapshot, and would hide a score that has changed.
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
+            // A coordinator leads on without the dead: only a member that says no is a reason.
             State::Idle | State::Leader(_) => Next::Stay,
             State::Candidate(candidacy) => candidacy.on_members(core, now, out),
             State::Waiting(wait) => wait.on_members(core, now),
@@ -235,6 +238,7 @@ impl Reorganization {
         }
         match (&mut self.state, score) {
             (State::Leader(leading), score) => leading.set_score(core, now, score, out),
+            // Those that were called know its former score: the next election tells the new one.
             (State::Candidate(_), _) => ELECT,
             (State::Idle | State::Waiting(_), Some(_)) if before < score || has_cooled_down => {
                 ELECT

@@ -83,6 +83,7 @@ impl Membership {
 
     /// The coordinator hands out the task.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
+        // A copy of the task is acknowledged as well, but the application hears of it once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -100,6 +101,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
+        // The question stays without an answer: a silence is nothing, and the halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }
@@ -111,6 +113,7 @@ impl Membership {
 
     /// The coordinator has left: its successor begins at once, the others in order of rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
+        // Nobody has to ask it, and wait for it, before the others are halted.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());
@@ -137,6 +140,7 @@ impl Membership {
             out.set_timer(Timer::Watch, self.due.since(now));
             return Next::Stay;
         }
+        // Voters do not answer an observer, so it would ask in vain.
         if self.watch == Watch::Hears && core.me.is_voter() {
             self.ask_leader(core, now, out);
             return Next::Stay;
@@ -145,6 +149,7 @@ impl Membership {
     }
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
+        // A second question would put off the deadline of the first.
         if self.watch == Watch::Asks {
             return;
         }
@@ -203,6 +208,7 @@ pub(super) fn on_new_coordinator(
 ) -> Next {
     let election = &message.election;
     if state.member_of(election).is_some() {
+        // Messages may come twice: a refusal of the copy could begin another election.
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }

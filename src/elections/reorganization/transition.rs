@@ -24,6 +24,7 @@ impl Reorganization {
                 Next::Ignore(why) => return self.ignore(why),
                 Next::Elect(reason) => self.elect(now, reason, out),
                 Next::ElectWithout(gone) => {
+                    // The snapshot may show the silent one as up: it is none to defer to.
                     if !self.core.defers(now, Some(&gone)) {
                         self.core.end_cooldown(out);
                     }
@@ -59,6 +60,7 @@ impl Reorganization {
                 }
                 Next::Observe(leader, election, score) => {
                     self.leave(LostReason::Reorganized, out);
+                    // An observer has no storage: it keeps its word for this incarnation only.
                     self.core.numbers.promised = Some(election.clone());
                     let agreed = (leader, election, score);
                     self.state = State::Member(Membership::observe(&self.core, now, agreed, out));
@@ -80,6 +82,7 @@ impl Reorganization {
         let Some(count) = core.numbers.next() else {
             return Next::Ignore("the counts have come to their end");
         };
+        // Durable before any call goes out: a later incarnation must not use this number again.
         core.remember(count, out);
         let id = core.me.id.clone();
         debug!(node = %id, term = %count, "election begins");
@@ -107,6 +110,7 @@ impl Reorganization {
             return Next::Stay;
         };
         let election = leading.election.clone();
+        // The one that was chosen when the work began to end may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -126,6 +130,7 @@ impl Reorganization {
             State::Waiting(_) => out.cancel_timer(Timer::Takeover),
             State::Member(membership) => {
                 out.cancel_timer(Timer::Watch);
+                // The application was never told of a coordinator whose task has not come.
                 if membership.is_normal() {
                     let term = membership.leader.term;
                     out.notify(Event::NoLeader { term });

@@ -42,6 +42,7 @@ impl Wait {
             {
                 ELECT
             }
+            // No other agent is left to go first.
             Cause::Cooldown if core.candidate_score(now).is_some() => ELECT,
             Cause::Superior(_) | Cause::Halted(_) | Cause::Pause | Cause::Cooldown => Next::Stay,
         }

@@ -24,6 +24,7 @@ pub(super) fn judge(
     m: &Coordinator,
     out: &mut Out,
 ) -> Result<(), &'static str> {
+    // Another member has heard the leader, so it must not be skipped here.
     core.trust(&m.leader, m.incarnation);
     let may_lead = |l: &Member| l.is_voter() && !l.is_stale(m.incarnation);
     if !core.me.members.get(&m.leader).is_some_and(may_lead) {
@@ -47,6 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
+    // If its leader dies meanwhile, nobody else would take this message from the ring.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }
@@ -62,6 +64,7 @@ fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) ->
     }
     let is_above = |score, id: &AgentId| (score, id) > (m.score, &m.leader);
     match state {
+        // A leader's score may fall: its heartbeats are not compared with what it had before.
         State::Follower(f) if f.is_under(&m.leader) => m.incarnation < f.leader.incarnation,
         State::Follower(f) => f.leader.term == m.term && is_above(f.score, &f.leader.id),
         State::Leader(leading) if leading.term == m.term => is_above(core.score(), &core.me.id),

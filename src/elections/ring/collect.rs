@@ -40,6 +40,7 @@ impl Contest {
 
     /// What was to be passed on for this election is not.
     pub(super) fn leave(core: &mut Core, out: &mut Out) {
+        // An announcement goes on all the same: the members behind have to hear who leads.
         out.cancel_timer(Timer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
@@ -68,6 +69,7 @@ impl Contest {
         if winner.id == core.me.id {
             return Next::Announce(election);
         }
+        // A copy of the list may come round later, and must not be closed once more.
         self.lap = Lap::Nominate;
         let nominate = Nominate {
             winner: winner.id.clone(),
@@ -101,12 +103,14 @@ pub(super) fn on_collect(
     mut collect: Collect,
 ) -> Next {
     for entrant in collect.entrants.as_slice() {
+        // It has passed the list on, so it is there.
         core.trust(&entrant.id, entrant.incarnation);
     }
     let id = &collect.election;
     if id.term <= core.closed {
         return Next::Ignore("an election that is over");
     }
+    // A list that a former incarnation was on has not come home to this one.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {

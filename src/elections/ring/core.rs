@@ -95,6 +95,7 @@ impl Core {
 
     /// How many members the ring has, as far as is known: all that is waited for grows with it.
     pub(super) fn size(&self) -> usize {
+        // A suspect may be there after all, and then a lap takes the longer for it.
         let may_be_there = |m: &&Member| m.presence != Presence::Down;
         self.me.members.voters().filter(may_be_there).count().max(1)
     }
@@ -144,6 +145,7 @@ impl Core {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score: self.me.score,
+            // Whether another member can lead is for the one to say that closes the list.
             defers: self.cooldown.is_active(now),
         }
     }

@@ -53,6 +53,7 @@ impl Followed {
             return false;
         }
         let timings = &core.config.timings;
+        // The timer was set with a jitter, so that much is no sign of a stall.
         let late = timings.delay_bound().saturating_add(timings.jitter());
         if now.since(self.due) > late && self.grace == Grace::Left {
             // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.

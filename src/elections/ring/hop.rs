@@ -72,6 +72,7 @@ impl Core {
         let mine = |m: &&Member| m.id == self.me.id;
         let start = match self.me.members.index_of(last) {
             Some(at) => at.saturating_add(1),
+            // That member has left meanwhile: its name still tells where the lap goes on.
             None => self.me.members.iter().take_while(before).count(),
         };
         let n = self.me.members.len();
@@ -157,9 +158,11 @@ impl Core {
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
         let sends = self.config.sends;
+        // A member that was given up may answer late: that is no word of the one tried now.
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
+        // A late answer to an older message must not end the wait: the newer one may be lost.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }

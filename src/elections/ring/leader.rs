@@ -42,12 +42,14 @@ impl Leading {
         });
         let mut leading = Self {
             term,
+            // Its application has begun to end its work: a higher term does not take that back.
             handover: renewed.and_then(|before| before.handover),
             beat: now.after(span),
             count: 0,
             home: now.after(silence),
         };
         core.end_cooldown(out);
+        // Not when it won: until the announcement is home members may follow another leader.
         core.tell_observers(&core.announcement(term, 0), out);
         if is_new && core.me.score.is_none() {
             leading.drain(core, now, None, out); // it became ineligible while it announced itself
@@ -96,6 +98,7 @@ impl Leading {
             return self.beat(core, now, announces, out);
         }
         // It was stalled for longer than the others wait: they may follow a successor already.
+        // One that steps down does not ask for the leadership again: it was to lose it anyway.
         match &self.handover {
             Some(handover) => Next::Resign(handover.to.clone()),
             None => Next::Lose(LostReason::Stalled),

@@ -105,6 +105,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
+            // An observer may say this, too: so it tells an old leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -117,6 +118,7 @@ impl Ring {
                 self.catch_up(m.known, out)
             }
             RingMessage::Answer(m) => {
+                // A merging election has to be above the terms of both groups.
                 self.core.seen = self.core.seen.max(m.known);
                 let theirs = m.leader.map(|l| (l.id, l.incarnation));
                 let ours = self.leader().map(|l| (l.id, l.incarnation));
@@ -180,6 +182,7 @@ impl Ring {
                 State::Follower(f) => {
                     if f.is_silent(&self.core, now, out) {
                         let id = f.leader.id.clone();
+                        // Before the election, or the token would go to the dead leader.
                         self.core.suspect(now, &id, out);
                         self.vacate(now, out);
                         self.skip_absent(now, out);
@@ -225,6 +228,7 @@ impl Ring {
         }
         self.unschedule(out);
         let has_reason = match (&self.state, cause) {
+            // Whoever ranks higher: two groups become one only by an election in both.
             (_, Cause::Merge) => true,
             (State::Vacant, Cause::HigherRank) => self.core.may_lead(),
             (State::Follower(f), Cause::HigherRank) => {
@@ -243,6 +247,7 @@ impl Ring {
         core.watch_skipped(now, out);
         let leader = core.me.members.leader();
         if leader.is_some_and(|leader| leader.id != core.me.id) {
+            // Its heartbeat tells whether this agent has a reason for an election at all.
             return core.await_heartbeat(&self.campaign);
         }
         self.look_again(now)

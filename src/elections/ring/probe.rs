@@ -24,6 +24,7 @@ impl Core {
 
     /// A member was heard, or another one has heard it: it is not skipped any more.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
+        // A list may name an incarnation that is over, which says nothing of the next one.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);
@@ -56,6 +57,7 @@ impl Core {
 
     /// Sets the timer of the probes if members are skipped from now on.
     pub(super) fn watch_skipped(&mut self, now: Time, out: &mut Out) {
+        // A probe that is planned stays: each further suspicion would put it off.
         if self.probe.is_none() && self.me.members.iter().any(|m| self.is_skipped(m)) {
             self.set_probe(now, out);
         }

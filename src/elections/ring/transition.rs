@@ -38,6 +38,7 @@ impl Ring {
                     Some(message) => self.came_home(now, message, out),
                     None => return,
                 },
+                // The list may show a score that was taken away while it went round.
                 Next::Announce(id) if self.core.me.rank().is_some() => {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
@@ -114,6 +115,7 @@ impl Ring {
         if self.state != State::Vacant {
             return self.core.merge(&self.campaign);
         }
+        // The members that know the later leader only acknowledge such a token, and drop it.
         let is_in_vain = |c: &Contest| c.id.origin == self.core.me.id && c.id.term <= known;
         if self.campaign.contest().is_some_and(is_in_vain) {
             self.leave(out);
@@ -125,10 +127,12 @@ impl Ring {
 
     pub(super) fn follow(&mut self, now: Time, leader: Leader, score: Score, out: &mut Out) {
         self.core.closed = self.core.closed.max(leader.term);
+        // An election for a later term goes on behind the announcement: its outcome is newer.
         let is_over = |c: &Contest| c.id.term <= leader.term;
         if self.campaign.contest().is_some_and(is_over) {
             self.leave(out);
         }
+        // The application ends its own work before it hears of another leader.
         self.lose(LostReason::Superseded, out);
         let before = match &self.state {
             State::Follower(f) => Some(&f.leader),
@@ -169,6 +173,7 @@ impl Ring {
         let gone = f.leader.id.clone();
         f.end(out);
         self.state = State::Vacant;
+        // An election that is under way has an outcome, or its time-out begins the next one.
         if self.campaign.contest().is_none() {
             self.go(now, self.core.begin_by_rank(now, Some(&gone)), out);
         }
@@ -176,6 +181,7 @@ impl Ring {
 
     /// Ends the leadership, and only then nominates the successor: nobody else leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
+        // The one that was chosen when the work began to end may be gone by now.
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
