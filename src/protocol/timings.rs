@@ -182,7 +182,7 @@ impl Timings {
     /// in the available mode, when `silent` more agents that outrank the winner are dead without
     /// any member knowing.
     ///
-    /// d + L + J + min(silent, 8) (S + J) + d while at most 8 are silent; with more of them, or
+    /// d + L + J + min(silent, 8) (S + J) + d while fewer than 8 are silent; with more of them, or
     /// where no member had followed the dead leader, an election with its deadline comes on top:
     /// T + 2 d. Without a failure detector no member notices: `None`.
     pub fn worst_case_failover(&self, silent: u32) -> Option<Duration> {

@@ -40,6 +40,20 @@ static WAITING: Mutex<BTreeMap<String, Vec<Waiter>>> = Mutex::new(BTreeMap::new(
 type Waiter = oneshot::Sender<io::Result<Vec<SocketAddr>>>;
 
 fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<Vec<SocketAddr>>>> {
+    start_asking(address, ask, |asking| {
+        thread::Builder::new()
+            .name("bully-resolve".to_owned())
+            .spawn(asking)
+            .map(drop)
+    })
+}
+
+/// Waits for the answer to a question that is asked already, or has `start` ask it.
+fn start_asking(
+    address: &str,
+    ask: Ask,
+    start: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+) -> io::Result<oneshot::Receiver<io::Result<Vec<SocketAddr>>>> {
     let (answer, receiver) = oneshot::channel();
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(others) = waiting.get_mut(address) {
@@ -48,16 +62,16 @@ fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<
         others.push(answer);
         return Ok(receiver);
     }
+    // Entered before the thread runs: an answer that comes at once must find somebody who waits for it.
+    waiting.insert(address.to_owned(), vec![answer]);
+    // Unlocked before the thread is started: where the system has no thread left, the question is
+    // dropped right here, and takes the lock to tell all who wait.
+    drop(waiting);
     let question = Question(Some(address.to_owned()));
-    let asking = move || {
+    start(Box::new(move || {
         let found = ask(question.0.as_deref().unwrap_or_default());
         question.answer(&found);
-    };
-    thread::Builder::new()
-        .name("bully-resolve".to_owned())
-        .spawn(asking)?;
-    // Still locked: an answer that comes at once must find somebody who waits for it.
-    waiting.insert(address.to_owned(), vec![answer]);
+    }))?;
     Ok(receiver)
 }
 
@@ -165,6 +179,19 @@ mod tests {
             assert_eq!(sick.await.unwrap_err().kind(), io::ErrorKind::Other);
             let found = resolve("sick.test:1", |_| Ok(Vec::new())).await;
             assert_eq!(found.unwrap(), [], "and it may be asked again");
+        });
+    }
+
+    #[test]
+    fn a_name_may_be_asked_for_again_after_no_thread_could_be_started() {
+        let refused = start_asking("full.test:1", hang, |question| {
+            drop(question);
+            Err(io::ErrorKind::WouldBlock.into())
+        });
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        System::new().block_on(async {
+            let found = resolve("full.test:1", |_| Ok(Vec::new())).await;
+            assert_eq!(found.unwrap(), []);
         });
     }
 }

@@ -20,12 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::breaks("D=1 T=2, n=2", 146, (TWO, 8), shortest(2, 1, 2, |_| {}))
             .kept_as("deadline-2-delays.txt"),
         Case::breaks("D=1 T=2, n=3", 18_932, (TWO, 10), shortest(3, 1, 2, |_| {})),
-        Case::breaks(
-            "D=2 T=4, n=3",
-            85_416,
-            (TWO, 12),
-            shortest(3, 2, 4, |_| {}),
-        ),
+        Case::breaks("D=2 T=4, n=3", 85_416, (TWO, 12), shortest(3, 2, 4, |_| {})),
         Case::holds("D=1 T=3, n=2", 148, 12, all(2, 1, 3, |_| {})),
         Case::holds(
             "D=1 T=3, n=2, one crash",

@@ -390,7 +390,7 @@ impl PeerMachine {
             self.backoff.max // for the peer to come back
         };
         let max = min
-            .saturating_mul(1 << waits.min(6))
+            .saturating_mul(1u32.checked_shl(waits).unwrap_or(u32::MAX))
             .min(self.backoff.penalty_max)
             .max(max);
         let min = if self.has_address { min } else { max };

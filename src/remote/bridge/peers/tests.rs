@@ -264,6 +264,26 @@ fn a_peer_that_wants_no_link_is_dialled_no_sooner_than_after_the_penalty() {
 }
 
 #[test]
+fn the_penalty_doubles_up_to_the_longest_however_short_it_began() {
+    let backoff = Backoff {
+        penalty_min: MS(100),
+        ..Backoff::default()
+    };
+    let mut peer = PeerMachine::new(backoff, true);
+    peer.handle(PeerInput::Start);
+    let mut longest = Vec::new();
+    for _ in 0..12 {
+        let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
+        let [PeerEffect::Rest { max, .. }] = effects.as_slice() else {
+            panic!("{effects:?}");
+        };
+        longest.push(max.as_millis());
+        peer.handle(PeerInput::Rested);
+    }
+    assert_eq!(longest[8..], [25_600, 51_200, 60_000, 60_000]);
+}
+
+#[test]
 fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
     let mut peer = linked();
     let gone = [PeerEffect::Report(PeerChange::Gone), rest(100)];
