@@ -227,6 +227,7 @@ impl Ballot {
         }
         self.core.hear(from, incarnation, request.standing, None);
         self.look_again(now, out);
+        // After the look: the asker is to hear of a ballot that was taken just now.
         let reply = self.core.reply(now, &self.state, request.round);
         out.send(from, reply);
     }

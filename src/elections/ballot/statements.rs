@@ -85,6 +85,7 @@ impl Statements {
         let answers = self.0.values().filter(|s| s.answered == round);
         let connected = answers.filter(|s| s.standing.connected);
         let ballots = connected.filter_map(|s| Some((s.standing.ballot.as_ref()?, s.incarnation)));
+        // An answer may have been under way since before its sender resigned.
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 

@@ -87,6 +87,7 @@ impl Merge {
         if let Some(members) = self.pending.remove(from) {
             self.brought = self.brought.saturating_sub(members);
         } else if !self.up.contains(from) {
+            // It was to come with its coordinator, and has declined for itself.
             self.brought = self.brought.saturating_sub(1);
         }
         self.close_early(core, now, out)

@@ -100,6 +100,7 @@ impl Numbers {
         is_volatile: bool,
         out: &mut Effects<M, T, Count>,
     ) {
+        // A number that is obeyed counts as heard: the next own one has to exceed it.
         self.hear(count);
         if count > self.record.count {
             self.record = Count { count };

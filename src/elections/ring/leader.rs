@@ -125,6 +125,7 @@ impl Leading {
             return Next::Stay;
         }
         self.is_heard_round(core, now, out); // the next time, too
+        // An election that is under way asks all already.
         if takes_part || core.is_alone() {
             return Next::Stay;
         }
