@@ -100,12 +100,14 @@ impl<C> Step<'_, C> {
 
     /// Whether the cool-down is over, now that its timer has fired.
     pub(super) fn is_cooldown_over(&mut self) -> bool {
-        match self.core.cooldown.on_due(self.now) {
-            Some(Due::Now) => return true,
-            Some(Due::In(left)) => self.out.set_timer(Timer::Cooldown, left),
-            None => self.ignore("it does not cool down"),
+        let due = self
+            .core
+            .cooldown
+            .on_due(self.now, Timer::Cooldown, self.out);
+        if due.is_none() {
+            self.ignore("it does not cool down");
         }
-        false
+        due == Some(Due::Now)
     }
 
     pub(super) fn next_round(&mut self) -> Round {

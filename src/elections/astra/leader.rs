@@ -119,16 +119,12 @@ impl Tenure {
     }
 
     pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
-        match self
-            .handover
-            .as_ref()
-            .map(|handover| handover.due(step.now))
-        {
-            Some(Due::In(left)) => step.out.set_timer(Timer::Drain, left),
-            Some(Due::Now) => return self.on_drained(step),
-            None => return Next::ignore(step, "it does not step down"),
+        match &self.handover {
+            Some(handover) if handover.on_due(step.now, Timer::Drain, step.out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.on_drained(step),
         }
-        Next::Stay
     }
 
     /// Ends the leadership and says so; then the agent cools down.

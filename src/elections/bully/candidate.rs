@@ -149,7 +149,6 @@ impl Candidate {
             wait: step.core.config.timings.victory_wait(),
             attempt: Attempt::Ask,
             round: Some(self.round),
-            outranked: std::mem::take(&mut self.outranked),
         }))
     }
 

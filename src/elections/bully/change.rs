@@ -59,7 +59,7 @@ pub(super) struct Plan {
     pub head_start: Duration,
 }
 
-/// For which agent another one waits, for how long, and what it knows meanwhile.
+/// For which agent another one waits, for how long, and what it does then.
 #[derive(Debug)]
 pub(super) struct Deference {
     pub to: AgentId,
@@ -68,7 +68,6 @@ pub(super) struct Deference {
     pub attempt: Attempt,
     /// The round that it gave up for that: a leader's release may still arrive.
     pub round: Option<Round>,
-    pub outranked: BTreeSet<AgentId>,
 }
 
 impl Next {
@@ -96,7 +95,6 @@ impl Change {
             // After so long another agent may lead: it must not announce itself unasked.
             attempt: Attempt::Ask,
             round: None,
-            outranked: BTreeSet::new(),
         })
     }
 

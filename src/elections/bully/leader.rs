@@ -124,7 +124,6 @@ impl Tenure {
             wait: wait.saturating_add(timings.step()),
             attempt: Attempt::Announce,
             round: None,
-            outranked: [].into(),
         }))
     }
 
@@ -274,15 +273,12 @@ impl Tenure {
     }
 
     pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
-        let due = self
-            .handover
-            .as_ref()
-            .map(|handover| handover.due(step.now));
-        if let Some(Due::In(left)) = due {
-            step.out.set_timer(Timer::Drain, left);
-            return Next::Stay;
+        match &self.handover {
+            Some(handover) if handover.on_due(step.now, Timer::Drain, step.out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.hand_over(step),
         }
-        self.hand_over(step)
     }
 
     /// The snapshot may tell of the ends of challengers.

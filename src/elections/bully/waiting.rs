@@ -1,7 +1,5 @@
 //! An agent that lets another one go first, and awaits its `Elected`.
 
-use std::collections::BTreeSet;
-
 use super::{
     Elect, Step, Timer, Yield,
     change::{Change, Deference, Next},
@@ -18,7 +16,6 @@ pub(super) struct Waiting {
     attempt: Attempt,
     /// The round that it gave up for this: a leader's release may still arrive.
     round: Option<Round>,
-    outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,
 }
@@ -30,7 +27,6 @@ impl Waiting {
             to: deference.to,
             attempt: deference.attempt,
             round: deference.round,
-            outranked: deference.outranked,
             due: step.now.after(deference.wait),
             grace: Grace::Unused,
         }
@@ -40,14 +36,13 @@ impl Waiting {
         step.out.cancel_timer(Timer::Victory);
     }
 
-    pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from {
             // It asks, and from below: there is nothing to wait for.
             return Next::Again(Change::Vacant(None));
         } else {
-            self.outranked.insert(from.clone());
             step.answer_ok(from, elect);
         }
         Next::Stay

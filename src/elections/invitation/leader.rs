@@ -296,10 +296,9 @@ impl Leading {
     }
 
     pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
-        if let Some(Due::In(left)) = self.handover.as_ref().map(|h| h.due(now)) {
-            out.set_timer(Timer::Drain, left);
-            return Next::Stay;
+        match &self.handover {
+            Some(handover) if handover.on_due(now, Timer::Drain, out) == Due::Later => Next::Stay,
+            _ => self.on_drained(),
         }
-        self.on_drained()
     }
 }

@@ -228,13 +228,9 @@ impl InvitationElection {
             (Timer::Accepts, State::Candidate(merge)) => merge.on_accepts_due(now, out),
             (Timer::Watch, State::Member(member)) => member.on_watch_due(core, now, out),
             (Timer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
-            (Timer::Cooldown, state) => match core.cooldown.on_due(now) {
-                Some(Due::In(left)) => {
-                    out.set_timer(Timer::Cooldown, left);
-                    Next::Stay
-                }
+            (Timer::Cooldown, state) => match core.cooldown.on_due(now, Timer::Cooldown, out) {
                 Some(Due::Now) if matches!(state, State::Free { .. }) => BY_RANK,
-                Some(Due::Now) => Next::Stay,
+                Some(Due::Now | Due::Later) => Next::Stay,
                 None => Next::Ignore("it does not cool down"),
             },
             (Timer::Slot | Timer::Check | Timer::Accepts | Timer::Watch | Timer::Drain, _) => {

@@ -122,13 +122,12 @@ impl Leading {
     }
 
     pub(super) fn on_drain_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
-        if let Some(leaving) = &self.leaving
-            && let Due::In(rest) = leaving.handover.due(now)
-        {
-            out.set_timer(Timer::Drain, rest);
-            return Next::Stay;
+        match &self.leaving {
+            Some(leaving) if leaving.handover.on_due(now, Timer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
+            _ => self.on_drained(core, now, out),
         }
-        self.on_drained(core, now, out)
     }
 
     /// `lose-before-resign`: the leadership ends here first, then the others hear of it. `Resign` is

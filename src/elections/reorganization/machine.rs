@@ -178,13 +178,9 @@ impl Reorganization {
             (Timer::Check, State::Leader(leading)) => leading.on_check_due(core, now, out),
             (Timer::Watch, State::Member(member)) => member.on_watch_due(core, now, out),
             (Timer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
-            (Timer::Cooldown, state) => match core.cooldown.on_due(now) {
-                Some(Due::In(left)) => {
-                    out.set_timer(Timer::Cooldown, left);
-                    Next::Stay
-                }
+            (Timer::Cooldown, state) => match core.cooldown.on_due(now, Timer::Cooldown, out) {
                 Some(Due::Now) if state.is_cooling_down() => ELECT,
-                Some(Due::Now) => Next::Stay,
+                Some(Due::Now | Due::Later) => Next::Stay,
                 None => Next::Ignore("it does not cool down"),
             },
             (Timer::Answer | Timer::Takeover | Timer::Check | Timer::Watch | Timer::Drain, _) => {

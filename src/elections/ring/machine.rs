@@ -195,11 +195,8 @@ impl Ring {
                 State::Leader(leading) => leading.on_drain_due(now, out),
                 State::Vacant | State::Follower(_) => Next::Ignore("it does not lead"),
             },
-            Timer::Cooldown => match self.core.cooldown.on_due(now) {
-                Some(Due::In(left)) => {
-                    out.set_timer(Timer::Cooldown, left);
-                    Next::Stay
-                }
+            Timer::Cooldown => match self.core.cooldown.on_due(now, Timer::Cooldown, out) {
+                Some(Due::Later) => Next::Stay,
                 Some(Due::Now) => self.look_again(now),
                 None => Next::Ignore("it does not cool down"),
             },

@@ -49,34 +49,44 @@ impl Cooldown {
         self.0.is_some()
     }
 
-    /// What its timer finds: `None` if there is none, and the cool-down ends if its time is up.
-    pub(in crate::elections) fn on_due(&mut self, now: Time) -> Option<Due> {
-        let until = self.0?;
-        if now < until {
-            return Some(Due::In(until.since(now)));
+    /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
+    /// `timer` is set to the rest of it.
+    pub(in crate::elections) fn on_due<M, T, D>(
+        &mut self,
+        now: Time,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) -> Option<Due> {
+        let due = Due::check(now, self.0?, timer, out);
+        if due == Due::Now {
+            self.0 = None;
         }
-        self.0 = None;
-        Some(Due::Now)
+        Some(due)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Effect;
+    use crate::protocol::{After, Effect};
 
     #[test]
     fn it_ends_by_its_timer_and_no_earlier() {
         let mut out = Effects::<(), u8, ()>::default();
         let mut cooldown = Cooldown::default();
         let at = Time::from_millis;
-        assert_eq!(cooldown.on_due(at(0)), None);
+        assert_eq!(cooldown.on_due(at(0), 1, &mut out), None);
         cooldown.begin(at(10), Duration::from_millis(5), 1, &mut out);
         assert!(cooldown.is_active(at(14)) && !cooldown.is_active(at(15)));
-        let early = Duration::from_millis(1);
-        assert_eq!(cooldown.on_due(at(14)), Some(Due::In(early)));
+        let early = Effect::SetTimer {
+            timer: 1,
+            after: After::from(Duration::from_millis(1)),
+        };
+        assert_eq!(cooldown.on_due(at(14), 1, &mut out), Some(Due::Later));
+        assert_eq!(out.drain().last(), Some(early));
         assert!(cooldown.has_begun());
-        assert_eq!(cooldown.on_due(at(15)), Some(Due::Now));
+        assert_eq!(cooldown.on_due(at(15), 1, &mut out), Some(Due::Now));
+        assert_eq!(out.drain().last(), None);
         assert!(!cooldown.has_begun());
     }
 

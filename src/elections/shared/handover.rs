@@ -19,12 +19,29 @@ pub(in crate::elections) struct Handover {
     due: Time,
 }
 
-/// Whether the time of a hand-over is up.
+/// What a timer finds when it fires: timers are hints, and only the clock says that a time is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::elections) enum Due {
     Now,
-    /// A timer came early by that much, or belongs to an earlier hand-over.
-    In(Duration),
+    /// It fired early, or belongs to an earlier time: it is set again.
+    Later,
+}
+
+impl Due {
+    /// Whether that time has come; if not, `timer` is set to it.
+    pub(super) fn check<M, T, D>(
+        now: Time,
+        due: Time,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) -> Self {
+        if now < due {
+            out.set_timer(timer, due.since(now));
+            Self::Later
+        } else {
+            Self::Now
+        }
+    }
 }
 
 impl Handover {
@@ -47,13 +64,14 @@ impl Handover {
         Self { to, due }
     }
 
-    /// Whether the work has had its time.
-    pub(in crate::elections) fn due(&self, now: Time) -> Due {
-        if now < self.due {
-            Due::In(self.due.since(now))
-        } else {
-            Due::Now
-        }
+    /// Whether the work has had its time; if not, `timer` is set to the rest of it.
+    pub(in crate::elections) fn on_due<M, T, D>(
+        &self,
+        now: Time,
+        timer: T,
+        out: &mut Effects<M, T, D>,
+    ) -> Due {
+        Due::check(now, self.due, timer, out)
     }
 }
 
@@ -78,8 +96,14 @@ mod tests {
             },
         ];
         assert_eq!(effects, expected);
-        let early = Duration::from_millis(1);
-        assert_eq!(handover.due(Time::from_millis(59)), Due::In(early));
-        assert_eq!(handover.due(Time::from_millis(60)), Due::Now);
+        let early = Effect::SetTimer {
+            timer: 1,
+            after: After::from(Duration::from_millis(1)),
+        };
+        let at = Time::from_millis;
+        assert_eq!(handover.on_due(at(59), 1, &mut out), Due::Later);
+        assert_eq!(out.drain().collect::<Vec<_>>(), [early]);
+        assert_eq!(handover.on_due(at(60), 1, &mut out), Due::Now);
+        assert_eq!(out.drain().next(), None);
     }
 }
