@@ -229,11 +229,6 @@ impl Scenario for BallotScenario {
         Participant::voter(id, score, config)
     }
 
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
-    }
-
     fn delay_bound(&self) -> Duration {
         self.config.timings().delay_bound()
     }

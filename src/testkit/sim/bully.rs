@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     elections::bully::{Bully, BullyConfig, Preemption},
-    protocol::{AgentId, Election, MemberKind, Score, Time, Timings},
+    protocol::{AgentId, Election, Time, Timings},
     testkit::faults::SplitMix64,
 };
 
@@ -110,20 +110,7 @@ impl Scenario for BullyScenario {
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Bully> {
         let config = Arc::clone(&self.config);
         let score = self.score(random);
-        let kind = if random.chance(80) {
-            MemberKind::Observer
-        } else {
-            MemberKind::Voter
-        };
-        Participant {
-            kind,
-            ..Participant::voter(id, score, config)
-        }
-    }
-
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
+        Participant::drawn(id, score, config, random)
     }
 
     fn delay_bound(&self) -> Duration {

@@ -14,7 +14,7 @@ use crate::{
     elections::invitation::{
         ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
     },
-    protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Timings},
+    protocol::{AgentId, Incarnation, Member, Term, Timings},
     testkit::faults::SplitMix64,
 };
 
@@ -133,20 +133,7 @@ impl Scenario for InvitationScenario {
             ..self.config.clone()
         });
         let score = self.score(random);
-        let kind = if random.chance(80) {
-            MemberKind::Observer
-        } else {
-            MemberKind::Voter
-        };
-        Participant {
-            kind,
-            ..Participant::voter(id, score, config)
-        }
-    }
-
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
+        Participant::drawn(id, score, config, random)
     }
 
     fn delay_bound(&self) -> Duration {

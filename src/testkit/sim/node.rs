@@ -3,9 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{clock::Clock, contract::Contract, world::Due};
-use crate::protocol::{
-    AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole, Requirements,
-    Role, Score, Storage, Term, Time,
+use crate::{
+    protocol::{
+        AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
+        Requirements, Role, Score, Storage, Term, Time,
+    },
+    testkit::faults::SplitMix64,
 };
 
 /// Who takes part, and by which parameters.
@@ -35,6 +38,24 @@ impl<E: Election> Participant<E> {
             config,
             clock_offset: Duration::ZERO,
             clock_ppm: 0,
+        }
+    }
+
+    /// A voter whose clock is right, or now and then an observer.
+    pub(super) fn drawn(
+        id: AgentId,
+        score: Option<Score>,
+        config: E::Config,
+        random: &mut SplitMix64,
+    ) -> Self {
+        let is_observer = random.chance(80);
+        Self {
+            kind: if is_observer {
+                MemberKind::Observer
+            } else {
+                MemberKind::Voter
+            },
+            ..Self::voter(id, score, config)
         }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     elections::reorganization::{
         Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, WhenAsked,
     },
-    protocol::{AgentId, Member, MemberKind, Score, Timings},
+    protocol::{AgentId, Member, Timings},
     testkit::faults::SplitMix64,
 };
 
@@ -132,20 +132,7 @@ impl Scenario for ReorganizationScenario {
             ..self.config.clone()
         });
         let score = self.score(random);
-        let kind = if random.chance(80) {
-            MemberKind::Observer
-        } else {
-            MemberKind::Voter
-        };
-        Participant {
-            kind,
-            ..Participant::voter(id, score, config)
-        }
-    }
-
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
+        Participant::drawn(id, score, config, random)
     }
 
     fn delay_bound(&self) -> Duration {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     elections::ring::{ElectionId, Ring, RingConfig},
-    protocol::{AgentId, Incarnation, MemberKind, Presence, Score},
+    protocol::{AgentId, Incarnation, Presence},
     testkit::faults::SplitMix64,
 };
 
@@ -135,20 +135,7 @@ impl Scenario for RingScenario {
         self.names.insert(id.clone());
         let config = Arc::clone(&self.config);
         let score = self.score(random);
-        let kind = if random.chance(80) {
-            MemberKind::Observer
-        } else {
-            MemberKind::Voter
-        };
-        Participant {
-            kind,
-            ..Participant::voter(id, score, config)
-        }
-    }
-
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
+        Participant::drawn(id, score, config, random)
     }
 
     fn delay_bound(&self) -> Duration {

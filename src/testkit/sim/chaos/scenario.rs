@@ -19,9 +19,10 @@ pub trait Scenario {
     /// An agent of this name, at the beginning or when it joins later.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Self::Election>;
 
-    /// Another importance for an agent.
+    /// A score for an agent: from 0 to 9, and now and then none.
     fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        Some(Score::from(i64::try_from(random.below(10)).unwrap_or(0)))
+        let score = i64::try_from(random.below(10)).unwrap_or(0);
+        (!random.chance(70)).then(|| Score::from(score))
     }
 
     /// The delay bound d: in the calm phase, delay and lateness together stay within it.

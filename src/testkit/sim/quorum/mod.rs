@@ -38,7 +38,7 @@ use crate::{
         policy::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    protocol::{AgentId, Role, Score, Timings},
+    protocol::{AgentId, Role, Timings},
     testkit::faults::SplitMix64,
 };
 
@@ -187,11 +187,6 @@ impl Scenario for QuorumScenario {
             clock_ppm: skew - 50_000,
             ..Participant::voter(id, score, watch)
         }
-    }
-
-    fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
-        let score = i64::try_from(random.below(10)).unwrap_or(0);
-        (!random.chance(70)).then(|| Score::from(score))
     }
 
     fn delay_bound(&self) -> Duration {
