@@ -57,11 +57,13 @@ impl Leading {
     }
 }
 
-/// The agent to hand over to: the one that was asked for if it votes, else the highest-ranked voter that
-/// is up.
+/// The agent to hand over to: the one that was asked for if it votes and can lead by now, else the
+/// highest-ranked voter that is up.
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
-    wanted.filter(is_peer).or_else(|| {
+    // It was chosen when the work began to end, and may have crashed since.
+    let can_succeed = |id: &AgentId| is_peer(id) && core.me.can_succeed(id);
+    wanted.filter(can_succeed).or_else(|| {
         let mut others = core.me.members.eligible().map(|member| &member.id);
         others.find(|id| is_peer(id)).cloned()
     })

@@ -5,8 +5,6 @@
 //! the first in its own snapshot; the others wait for their slots. No agent announces itself unasked at
 //! boot or after a restart, except in a closed group, where the snapshot knows everybody.
 
-use std::time::Duration;
-
 use super::{
     Defect, Elect, Resign, Step, Timer,
     change::{Change, Next, Plan},
@@ -290,11 +288,7 @@ pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
         // The successor was called, and goes first.
-        Some(ahead) if is_led && step.competes() => Change::Vacant(Some(Plan {
-            slot: ahead.saturating_add(1),
-            attempt,
-            head_start: Duration::ZERO,
-        })),
+        Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,
             gone: Some(from.clone()),

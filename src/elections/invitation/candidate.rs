@@ -27,6 +27,8 @@ pub(super) struct Merge {
     brought: u32,
     /// The paper's Up: the agents that have accepted.
     pub up: BTreeSet<AgentId>,
+    /// The agents that have declined: a copy of that counts for nothing.
+    declined: BTreeSet<AgentId>,
     due: Time,
 }
 
@@ -51,6 +53,7 @@ impl Merge {
             pending: invited.agents,
             brought: invited.brought,
             up: BTreeSet::new(),
+            declined: BTreeSet::new(),
             due: now.after(wait),
         };
         if to.is_empty() {
@@ -84,9 +87,10 @@ impl Merge {
         from: &AgentId,
         out: &mut Out,
     ) -> Next {
+        let is_new = self.declined.insert(from.clone());
         if let Some(members) = self.pending.remove(from) {
             self.brought = self.brought.saturating_sub(members);
-        } else if !self.up.contains(from) {
+        } else if is_new && !self.up.contains(from) {
             // It was to come with its coordinator, and has declined for itself.
             self.brought = self.brought.saturating_sub(1);
         }

@@ -10,7 +10,7 @@ use super::{
     follower::Followed,
     leader::Leading,
     nominate,
-    state::{Campaign, Next, State},
+    state::{Campaign, Cause, Next, State},
 };
 use crate::protocol::{Leader, LostReason, Role, Time};
 
@@ -138,10 +138,21 @@ impl Ring {
             State::Follower(f) => Some(&f.leader),
             State::Vacant | State::Leader(_) => None,
         };
-        // A challenge goes on only against the leader that it was planned against.
-        let is_same_agent = before.is_some_and(|before| before.id == leader.id);
         let is_new = before != Some(&leader);
-        if !(is_same_agent && self.core.me.outranks(score, &leader.id)) {
+        let goes_on = match &self.campaign {
+            // The other group is there still, whatever this leader says of itself; only a later
+            // leader may be the outcome of a merge.
+            Campaign::Scheduled {
+                cause: Cause::Merge,
+                ..
+            } => !is_new,
+            // A challenge goes on only against the leader that it was planned against.
+            Campaign::Idle | Campaign::Scheduled { .. } | Campaign::Joined(_) => {
+                before.is_some_and(|before| before.id == leader.id)
+                    && self.core.me.outranks(score, &leader.id)
+            }
+        };
+        if !goes_on {
             self.unschedule(out);
         }
         let followed = Followed::hear(&self.core, now, (leader, score), is_new, out);

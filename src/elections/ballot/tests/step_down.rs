@@ -66,6 +66,24 @@ fn the_successor_is_the_best_voter_that_is_up_unless_one_is_asked_for() {
 }
 
 #[test]
+fn a_successor_that_ends_while_the_work_does_is_not_named() {
+    let mut me = draining(Some(LOW));
+    me.told(|members| members.down(&id(LOW), Incarnation(1)))
+        .whatever();
+    let resign = Resign {
+        ballot: ballot(8, ME),
+        successor: Some(id(HIGH)),
+    };
+    me.step(Input::Drained)
+        .lost(8, LostReason::Resigned)
+        .next(&Effect::Send {
+            to: To::All,
+            message: resign.into(),
+        })
+        .nothing_else_happened();
+}
+
+#[test]
 fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     let mut me = draining(None);
     me.step(Input::Drained).whatever();

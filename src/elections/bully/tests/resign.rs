@@ -59,6 +59,25 @@ fn the_others_wait_for_the_successor_that_is_named() {
 }
 
 #[test]
+fn an_agent_with_the_last_slot_asks_before_it_leads() {
+    let mut me = Kit::following();
+    me.told(|m| {
+        let above = |n: u64| {
+            let name = id(&format!("x{n}"));
+            Member::up(name, MemberKind::Voter, Some(8.into()), Incarnation(1))
+        };
+        m.join((0..8).map(above));
+    })
+    .nothing_else_happened();
+    me.hear(HIGH, resign(OLD, Some(LOW)))
+        .has_no_leader(OLD)
+        .set(Timer::Campaign, 8 * S)
+        .nothing_else_happened();
+    me.later(8 * S).fire(Timer::Campaign).whatever();
+    assert_eq!(me.role(), Role::Candidate);
+}
+
+#[test]
 fn the_first_leads_when_no_successor_is_named_or_there() {
     for successor in [None, Some(STRANGER)] {
         Kit::following()

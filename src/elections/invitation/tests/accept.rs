@@ -93,6 +93,15 @@ fn an_agent_that_declines_brings_no_member() {
 }
 
 #[test]
+fn a_copy_of_a_decline_counts_for_nothing() {
+    let mut me = with_a_group_of_three();
+    me.hear(HIGH, accept(5, ME));
+    for _ in 0..3 {
+        assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one is awaited");
+    }
+}
+
+#[test]
 fn the_next_number_exceeds_what_a_decline_tells() {
     let mut me = Kit::merging();
     me.hear(LOW, decline(5, ME, 30));

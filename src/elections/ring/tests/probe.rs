@@ -108,6 +108,24 @@ fn who_follows_another_leader_starts_a_merging_election() {
 }
 
 #[test]
+fn a_merging_election_that_is_planned_outlasts_the_heartbeats_of_the_leader() {
+    let mut kit = suspecting(Kit::following());
+    let other = answer(OLD, Some((Z, OLD)));
+    kit.hear(Z, other.clone()).whatever();
+    kit.later(D).hear(B, beat(B, OLD, 9, 8)).whatever();
+    kit.later(D)
+        .fire(Timer::Slot)
+        .set(Timer::Token, TOKEN)
+        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
+        .nothing_else_happened();
+    // A leader of a later term may be the outcome of another member's merging election.
+    let mut kit = suspecting(Kit::following());
+    kit.hear(Z, other).whatever();
+    kit.later(D).hear(B, coordinator(B, OLD + 1, 9)).whatever();
+    kit.later(D).fire(Timer::Slot).nothing_else_happened();
+}
+
+#[test]
 fn a_probe_that_knows_a_higher_term_starts_one_too() {
     let mut kit = Kit::following();
     kit.hear(Z, probe(OLD + 1))
