@@ -22,10 +22,11 @@
 //! $ cargo run --example cluster -- --json
 //! ```
 //!
-//! Read on: `story.rs` is the story, `session.rs` runs commands, `screen.rs` shows them, `protocol.rs`
+//! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them, `protocol.rs`
 //! names the elections.
 
 mod args;
+mod command;
 mod json;
 mod protocol;
 mod screen;
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
 /// Tells the story, or runs the commands that were given.
 async fn play<E: Election>(args: &Args, cluster: ClusterBuilder<E>) -> Result<(), Wrong> {
     // A script that cannot be read is refused before anything runs.
-    let script = args.script.as_deref().map(str::parse).transpose()?;
+    let script = args.script.as_deref().map(command::read).transpose()?;
     let mut session = Session::begin(args, cluster).await?;
     let outcome = match script {
         Some(script) => session.run(script).await,

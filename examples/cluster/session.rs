@@ -12,7 +12,7 @@ use std::{
 use actix_bully::{
     protocol,
     testkit::{
-        cluster::{Answer, Cluster, ClusterBuilder, ClusterError, Command, Condition, Script},
+        cluster::{Cluster, ClusterBuilder, ClusterError, Condition},
         faults::Conditions,
     },
 };
@@ -20,6 +20,7 @@ use futures::{StreamExt, channel::mpsc};
 
 use crate::{
     args::Args,
+    command::{self, Answer, Command},
     screen::{self, Election, Screen},
 };
 
@@ -52,20 +53,20 @@ impl<E: protocol::Election> Session<E> {
             screen,
             awaits_campaign: args.protocol.awaits_campaign(),
         };
-        session.tell_to_campaign().await?;
+        session.tell_to_campaign()?;
         session.settle(&what).await?;
         Ok(session)
     }
 
     /// Does something, and shows the election that follows.
-    pub(crate) async fn act(&mut self, what: &str, command: Command) -> Result<(), Wrong> {
-        self.cluster.run(command).await?;
-        self.tell_to_campaign().await?;
+    pub(crate) async fn act(&mut self, what: &str, command: &str) -> Result<(), Wrong> {
+        command.parse::<Command>()?.run(&mut self.cluster).await?;
+        self.tell_to_campaign()?;
         Ok(self.settle(what).await?)
     }
 
     /// Tells every agent that is up, where none begins by itself.
-    async fn tell_to_campaign(&mut self) -> Result<(), ClusterError> {
+    fn tell_to_campaign(&mut self) -> Result<(), ClusterError> {
         if !self.awaits_campaign {
             return Ok(());
         }
@@ -75,8 +76,7 @@ impl<E: protocol::Election> Session<E> {
             .iter()
             .filter(|agent| agent.condition == Condition::Up);
         for agent in up {
-            let command = Command::Campaign(agent.name.clone());
-            self.cluster.run(command).await?;
+            self.cluster.campaign(agent.name.as_str())?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<E: protocol::Election> Session<E> {
     }
 
     /// Runs commands until one fails, or is `quit`.
-    pub(crate) async fn run(&mut self, script: Script) -> Result<(), Wrong> {
+    pub(crate) async fn run(&mut self, script: Vec<Command>) -> Result<(), Wrong> {
         let mut last = String::new();
         for command in script {
             if !self.obey(command, &mut last).await? {
@@ -123,8 +123,8 @@ impl<E: protocol::Election> Session<E> {
             let Some(line) = lines.next().await? else {
                 return Ok(());
             };
-            match line.parse::<Script>() {
-                Err(wrong) => screen::error(&wrong),
+            match command::read(&line) {
+                Err(wrong) => screen::error(&*Wrong::from(wrong)),
                 Ok(script) => {
                     for command in script {
                         match self.obey(command, &mut last).await {
@@ -144,8 +144,7 @@ impl<E: protocol::Election> Session<E> {
     /// Says whether to go on. `last` is what was done since the last settlement.
     async fn obey(&mut self, command: Command, last: &mut String) -> Result<bool, ClusterError> {
         let said = command.to_string();
-        #[expect(clippy::wildcard_enum_match_arm, reason = "all else is text")]
-        match self.cluster.run(command).await? {
+        match command.run(&mut self.cluster).await? {
             Answer::Done => {
                 if !last.is_empty() {
                     last.push_str("; ");
@@ -164,7 +163,7 @@ impl<E: protocol::Election> Session<E> {
             }
             Answer::Status(status) => self.screen.status(&status),
             Answer::Quit => return Ok(false),
-            other => self.screen.text(&other.to_string()),
+            Answer::Text(text) => self.screen.text(&text),
         }
         Ok(true)
     }

@@ -5,6 +5,8 @@
     reason = "in the helpers of tests"
 )]
 
+#[path = "../../examples/cluster/command.rs"]
+mod command;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;

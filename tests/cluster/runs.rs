@@ -7,13 +7,13 @@ use actix_bully::{
     protocol::{Election, Timings},
     supervisor::RestartPolicy,
     testkit::{
-        cluster::{Cluster, ClusterBuilder, Script},
+        cluster::{Cluster, ClusterBuilder},
         faults::Conditions,
         trace::Trace,
     },
 };
 
-use super::{MS, common, five, settled, test, who_leads};
+use super::{MS, command, common, five, settled, test, who_leads};
 
 /// A bit of everything, as bad as it gets.
 async fn a_bad_day(seed: u64) -> String {
@@ -32,14 +32,11 @@ async fn a_bad_day(seed: u64) -> String {
         .seed(seed)
         .start()
         .unwrap();
-    let script: Script =
-        "settle; crash 4 5; wait 300ms; hang 3; partition 1 2 | 3; wait 2s; resume 3; \
-         join 6 3; heal; score 1 9; settle; leave 1; isolate 5; wait 1s; heal; settle; status"
-            .parse()
-            .unwrap();
-    for command in script {
+    let script = "settle; crash 4 5; wait 300ms; hang 3; partition 1 2 | 3; wait 2s; resume 3; \
+         join 6 3; heal; score 1 9; settle; leave 1; isolate 5; wait 1s; heal; settle; status";
+    for command in command::read(script).unwrap() {
         // Whatever comes of it, it has to be the same again.
-        drop(cluster.run(command).await);
+        drop(command.run(&mut cluster).await);
     }
     cluster.trace().to_text()
 }

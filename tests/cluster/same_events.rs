@@ -20,14 +20,17 @@ use actix_bully::{
     },
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},
     testkit::{
-        cluster::{Cluster, Command, Script},
+        cluster::Cluster,
         faults::Conditions,
         sim::{Detection, Participant, World},
         trace::What,
     },
 };
 
-use crate::common;
+use crate::{
+    command::{self, Command, Name, Names, Verb},
+    common,
+};
 
 const DELAY: Duration = Duration::from_millis(3);
 
@@ -72,15 +75,15 @@ impl Mode {
 
 // ---- the actors -------------------------------------------------------------------------------
 
-fn through_actors(mode: Mode, script: &Script) -> Told {
+fn through_actors(mode: Mode, script: &[Command]) -> Told {
     common::virtual_system().block_on(async {
         let mut cluster = Cluster::<AnyBully>::with_config(mode.config())
             .agents(AGENTS)
             .network(Conditions::delayed(DELAY))
             .start()
             .unwrap();
-        for command in script.clone() {
-            cluster.run(command).await.unwrap();
+        for command in script.iter().cloned() {
+            command.run(&mut cluster).await.unwrap();
         }
         let mut told = Told::new();
         for entry in cluster.trace().entries() {
@@ -95,7 +98,7 @@ fn through_actors(mode: Mode, script: &Script) -> Told {
 
 // ---- the simulator ----------------------------------------------------------------------------
 
-fn through_simulator(mode: Mode, script: &Script) -> Told {
+fn through_simulator(mode: Mode, script: &[Command]) -> Told {
     let voters = names().zip(1..).map(|(name, score)| {
         let score = Some(Score::from(score));
         Participant::<AnyBully>::voter(name, score, mode.config())
@@ -106,7 +109,7 @@ fn through_simulator(mode: Mode, script: &Script) -> Told {
         .detection(Detection::Certain(Duration::ZERO.into()))
         .build();
     let mut ended = Told::new();
-    for command in script.clone() {
+    for command in script {
         play(&mut world, &mut ended, command);
         world.run_for(Duration::ZERO); // as with actors, what comes at once comes before the next
     }
@@ -125,27 +128,27 @@ fn through_simulator(mode: Mode, script: &Script) -> Told {
     told
 }
 
-fn play(world: &mut World<AnyBully>, ended: &mut Told, command: Command) {
-    match command {
-        Command::Wait(span) => world.run_for(span),
-        Command::Heal => world.heal(),
-        Command::Partition(sides) => {
-            world.partition(sides.iter().map(|side| side.iter().map(full)));
+fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
+    match &command.verb {
+        Verb::Wait { time } => world.run_for(*time),
+        Verb::Heal => world.heal(),
+        Verb::Partition { sides } => {
+            world.partition(sides.iter().map(|side| side.0.iter().map(full)));
         }
-        Command::Crash(all) => {
-            for name in all.iter().map(full) {
+        Verb::Crash(Names { names }) => {
+            for name in names.iter().map(full) {
                 crash(world, ended, &name);
             }
         }
-        Command::Restart(all) => {
-            for name in all.iter().map(full) {
+        Verb::Restart(Names { names }) => {
+            for name in names.iter().map(full) {
                 assert!(world.restart(&name));
             }
         }
-        Command::StepDown { name, to } => {
-            assert!(world.step_down(full(&name), to.as_ref().map(full)));
+        Verb::StepDown { name, to } => {
+            assert!(world.step_down(full(name), to.as_ref().map(full)));
         }
-        other => panic!("the simulator is not told what `{other}` is"),
+        _ => panic!("the simulator is not told what `{command}` is"),
     }
 }
 
@@ -161,9 +164,9 @@ fn crash(world: &mut World<AnyBully>, ended: &mut Told, name: &AgentId) {
     }
 }
 
-/// `5` stands for `agent-5`.
-fn full(name: &AgentId) -> AgentId {
-    format!("agent-{name}").parse().unwrap()
+/// `5` means `agent-5`.
+fn full(name: &Name) -> AgentId {
+    format!("agent-{}", name.as_ref()).parse().unwrap()
 }
 
 // ---- the comparison ---------------------------------------------------------------------------
@@ -206,10 +209,10 @@ fn same(script: &str, least: usize) {
 }
 
 fn same_but(script: &str, least: usize, available: Same, quorum: Same) {
-    let script: Script = script.parse().unwrap();
+    let commands = command::read(script).unwrap();
     for (mode, same) in [(Mode::Available, available), (Mode::Quorum, quorum)] {
-        let actors = through_actors(mode, &script);
-        let simulator = through_simulator(mode, &script);
+        let actors = through_actors(mode, &commands);
+        let simulator = through_simulator(mode, &commands);
         let (left, right) = (same.of(&actors), same.of(&simulator));
         assert_eq!(left, right, "{mode:?}, `{script}`: actors, simulator");
         let told: usize = actors.values().map(Vec::len).sum();

@@ -14,11 +14,7 @@ use actix_bully::{
     protocol::{AgentId, Election, LostReason, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
-    testkit::{
-        Inject,
-        cluster::{Cluster, Script},
-        faults::Conditions,
-    },
+    testkit::{Inject, cluster::Cluster, faults::Conditions},
 };
 use common::virtual_system;
 
@@ -180,13 +176,12 @@ fn a_cluster_reorganizes_itself_through_a_bad_day() {
             .start()
             .unwrap();
         assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
-        let script: Script = "crash 5; settle; restart 5; settle; partition 1 2 | 3 4 5; settle; \
-                              heal; settle; step-down 5 4"
-            .parse()
-            .unwrap();
-        for command in script {
-            cluster.run(command).await.unwrap();
-        }
+        returns(&mut cluster, "5").await;
+        cluster.partition([["1", "2"]]).unwrap();
+        cluster.settle().await.unwrap();
+        cluster.heal();
+        cluster.settle().await.unwrap();
+        cluster.step_down("5", Some("4")).unwrap();
         assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-4");
         let lost = cluster.trace().to_text();
         let reason = LostReason::Reorganized.to_string();
@@ -238,14 +233,19 @@ fn a_cluster_of_groups_merges_after_a_partition() {
             .start()
             .unwrap();
         assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
-        let script: Script = "crash 5; settle; restart 5; settle; partition 1 2 | 3 4 5; wait 2s"
-            .parse()
-            .unwrap();
-        for command in script {
-            cluster.run(command).await.unwrap();
-        }
+        returns(&mut cluster, "5").await;
+        cluster.partition([["1", "2"]]).unwrap();
+        sleep(Duration::from_secs(2)).await;
         assert_eq!(cluster.believers(), ["agent-2", "agent-5"]);
         cluster.heal();
         assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
     });
+}
+
+/// An agent crashes, and is started again when the others have settled.
+async fn returns<E: Election>(cluster: &mut Cluster<E>, name: &str) {
+    cluster.crash(name).await.unwrap();
+    cluster.settle().await.unwrap();
+    cluster.restart(name).unwrap();
+    cluster.settle().await.unwrap();
 }

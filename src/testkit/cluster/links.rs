@@ -2,7 +2,7 @@
 //!
 //! A letter's fate is decided when it is sent: what is under way when a cut begins still arrives.
 
-use super::{Cluster, ClusterError, Command, book::open};
+use super::{Cluster, ClusterError, book::open};
 use crate::{
     protocol::{AgentId, Election},
     testkit::faults::{Conditions, Network},
@@ -31,9 +31,9 @@ impl<E: Election> Cluster<E> {
         }
         // All sides at once, because an agent may be named on two of them.
         self.resolve(all)?;
-        self.change(&Command::Partition(resolved.clone()), |network| {
-            network.partition(resolved);
-        });
+        let sides = resolved.iter().map(|side| joined(side, " "));
+        let mark = format!("partition {}", joined(sides, " | "));
+        self.change(mark, |network| network.partition(resolved));
         Ok(())
     }
 
@@ -43,8 +43,8 @@ impl<E: Election> Cluster<E> {
     /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when they are the same.
     pub fn cut(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = self.pair(one, other)?;
-        let (a, b) = (one.clone(), other.clone());
-        self.change(&Command::Cut { one, other }, |network| network.cut(&a, &b));
+        let mark = format!("cut {one} {other}");
+        self.change(mark, |network| network.cut(&one, &other));
         Ok(())
     }
 
@@ -54,10 +54,8 @@ impl<E: Election> Cluster<E> {
     /// As [`cut`](Self::cut).
     pub fn cut_one_way(&mut self, from: &str, to: &str) -> Result<(), ClusterError> {
         let (from, to) = self.pair(from, to)?;
-        let (a, b) = (from.clone(), to.clone());
-        self.change(&Command::CutOneWay { from, to }, |network| {
-            network.cut_one_way(&a, &b);
-        });
+        let mark = format!("cut {from} > {to}");
+        self.change(mark, |network| network.cut_one_way(&from, &to));
         Ok(())
     }
 
@@ -67,15 +65,13 @@ impl<E: Election> Cluster<E> {
     /// [`ClusterError::Unknown`].
     pub fn isolate(&mut self, name: &str) -> Result<(), ClusterError> {
         let name = self.find(name)?.id().clone();
-        self.change(&Command::Isolate(vec![name.clone()]), |network| {
-            network.isolate(&name);
-        });
+        self.change(format!("isolate {name}"), |network| network.isolate(&name));
         Ok(())
     }
 
     /// Ends every partition, cut and isolation. Delays and losses stay.
     pub fn heal(&mut self) {
-        self.change(&Command::Heal, Network::heal);
+        self.change(String::from("heal"), Network::heal);
     }
 
     /// Changes what the network does to all letters.
@@ -97,9 +93,10 @@ impl<E: Election> Cluster<E> {
         change(&mut book.network)
     }
 
-    fn change(&self, command: &Command, change: impl FnOnce(&mut Network)) {
+    /// Marked in the trace as the example `cluster` would be told.
+    fn change(&self, mark: String, change: impl FnOnce(&mut Network)) {
         let mut book = open(&self.book);
-        book.mark(|| command.to_string());
+        book.mark(|| mark);
         change(&mut book.network);
     }
 
@@ -111,4 +108,9 @@ impl<E: Election> Cluster<E> {
         }
         Ok((one.clone(), other.clone()))
     }
+}
+
+fn joined<W: ToString>(words: impl IntoIterator<Item = W>, separator: &str) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| word.to_string()).collect();
+    words.join(separator)
 }

@@ -37,16 +37,14 @@
 //!
 //! # Where to go next
 //! `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
-//! means; [`Command`] is all of that as text.
+//! means. The example `cluster` offers all of that as text.
 
 mod book;
 mod builder;
-mod command;
 mod error;
 mod hub;
 mod judge;
 mod links;
-mod run;
 mod seat;
 mod settle;
 mod status;
@@ -57,9 +55,7 @@ use std::{collections::BTreeMap, time::Duration};
 use actix::Addr;
 
 pub use builder::ClusterBuilder;
-pub use command::{Command, CommandError, Help, Nearest, Script};
 pub use error::{ClusterError, Names};
-pub use run::Answer;
 pub use seat::Condition;
 pub use settle::{NotSettled, Obstacle, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};

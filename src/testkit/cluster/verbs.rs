@@ -216,7 +216,7 @@ impl<E: Election> Cluster<E> {
         self.rate(name, None)
     }
 
-    pub(super) fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
+    fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
         let seat = self.find_mut(name)?;
         seat.score = score;
         // One that has ended has it when it comes back.
@@ -225,7 +225,9 @@ impl<E: Election> Cluster<E> {
             None => seat.handle.withdraw_score().ok(),
         };
         let name = seat.id().clone();
-        open(&self.book).mark(|| super::Command::Score { name, score }.to_string());
+        let score = score.map_or_else(|| String::from("none"), |score| score.to_string());
+        let score = score.replace(['(', ')', ' '], "");
+        open(&self.book).mark(|| format!("score {name} {score}"));
         Ok(())
     }
 
@@ -247,7 +249,8 @@ impl<E: Election> Cluster<E> {
             return Err(ClusterError::NotLeading { name, believers });
         }
         seat.handle.step_down(to.clone()).ok();
-        open(&self.book).mark(|| super::Command::StepDown { name, to }.to_string());
+        let to = to.map(|to| format!(" {to}")).unwrap_or_default();
+        open(&self.book).mark(|| format!("step-down {name}{to}"));
         Ok(())
     }
 
@@ -260,7 +263,7 @@ impl<E: Election> Cluster<E> {
         seat.must_run()?;
         seat.handle.campaign().ok();
         let name = seat.id().clone();
-        open(&self.book).mark(|| super::Command::Campaign(name).to_string());
+        open(&self.book).mark(|| format!("campaign {name}"));
         Ok(())
     }
 

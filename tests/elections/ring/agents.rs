@@ -2,19 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use actix::clock;
+use actix::clock::sleep;
 use actix_bully::{
     Group,
     agent::{Agent, ElectionHandle, Lifecycle},
     elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
     protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
-    testkit::{
-        Inject,
-        cluster::{Cluster, Script},
-        faults::Conditions,
-        sim::World,
-        trace::What,
-    },
+    testkit::{Inject, cluster::Cluster, faults::Conditions, sim::World, trace::What},
 };
 
 use crate::ring::{
@@ -43,19 +37,19 @@ fn three_agents_elect_lose_their_leader_and_get_it_back() {
     virtual_system().block_on(async {
         let group = Group::new("ring").unwrap();
         let agents = [("a", 1), ("b", 2), ("c", 3)].map(|(name, n)| start(&group, name, n));
-        clock::sleep(MS(100)).await;
+        sleep(MS(100)).await;
         assert_eq!(leaders(&agents), ["c", "c", "c"]);
         assert!(agents[2].is_leader() && !agents[1].is_leader());
         assert_eq!(group.members().leader().unwrap().id, id("c"));
 
         // Its supervisor restarts it after a while; meanwhile the next one leads.
         agents[2].addr().do_send(Inject::Crash);
-        clock::sleep(MS(50)).await;
+        sleep(MS(50)).await;
         assert_eq!(agents[2].current().lifecycle, Lifecycle::Down);
         assert_eq!(leaders(&agents), ["b", "b"]);
         assert!(agents[1].is_leader() && !agents[2].is_leader());
 
-        clock::sleep(Duration::from_secs(5)).await;
+        sleep(Duration::from_secs(5)).await;
         assert_eq!(agents[2].current().incarnation, Incarnation(2));
         assert_eq!(leaders(&agents), ["c", "c", "c"]);
         assert!(agents[2].is_leader() && !agents[1].is_leader());
@@ -67,10 +61,10 @@ fn a_leader_that_leaves_hands_over_first() {
     virtual_system().block_on(async {
         let group = Group::new("ring").unwrap();
         let agents = [("a", 1), ("b", 2), ("c", 3)].map(|(name, n)| start(&group, name, n));
-        clock::sleep(MS(100)).await;
+        sleep(MS(100)).await;
         assert!(agents[2].is_leader());
         agents[2].leave(Duration::from_secs(1)).await.unwrap();
-        clock::sleep(MS(50)).await;
+        sleep(MS(50)).await;
         assert_eq!(leaders(&agents), ["b", "b"]);
         assert!(group.members().get(&id("c")).is_none());
     });
@@ -126,18 +120,23 @@ fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped()
 /// What each agent told its application, and when.
 type Told = BTreeMap<String, Vec<(Time, Event)>>;
 
-const CRASHES: &str = "wait 1s; crash 5; wait 2s; restart 5; wait 2s; score 2 9; wait 2s; \
-                       crash 1 2; wait 2s; step-down 5; wait 2s";
-
 fn through_actors() -> Told {
     virtual_system().block_on(async {
         let builder = Cluster::<Ring>::with_config(Arc::new(kit::config()));
         let network = Conditions::delayed(MS(3));
         let mut cluster = builder.agents(5).network(network).start().unwrap();
-        let script: Script = CRASHES.parse().unwrap();
-        for command in script {
-            cluster.run(command).await.unwrap();
-        }
+        let wait = |seconds| sleep(Duration::from_secs(seconds));
+        wait(1).await;
+        cluster.crash("5").await.unwrap();
+        wait(2).await;
+        cluster.restart("5").unwrap();
+        wait(2).await;
+        cluster.set_score("2", 9).unwrap();
+        wait(2).await;
+        cluster.crash_all(["1", "2"]).await.unwrap();
+        wait(2).await;
+        cluster.step_down("5", None).unwrap();
+        wait(2).await;
         let mut told = Told::new();
         for entry in cluster.trace().entries() {
             // That a crashed leader has lost its place is told by its supervisor, not by a machine.
