@@ -12,7 +12,7 @@ use crate::{
     clock::{BootClock, Clock, RuntimeClock},
     group::Group,
     protocol::{
-        AgentId, Birth, ClockKind, Election, Incarnation, Leaders, MemberKind, PeerMessage,
+        AgentId, Birth, ClockKind, Election, Incarnation, Leaders, Member, MemberKind, PeerMessage,
         Requirements, Score, Storage,
     },
     store::{StoreIdentity, TermStore},
@@ -181,7 +181,7 @@ impl<E: Election> AgentBuilder<E> {
         let guardian = ready.guardian();
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
         // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
-        join_group(&ready.spec, &ready.shared, &addr);
+        join_group(&ready.spec, &ready.shared, ready.incarnation, &addr);
         // The arbiter may have stopped since it was asked, and dropped the agent before it had this
         // place. The shared state hears of the end in any case, before or after this question.
         if ready.shared.is_over() {
@@ -333,7 +333,7 @@ impl<E: Election> Ready<E> {
             record: self.stored.record.take(),
         };
         move |ctx| {
-            join_group(&spec, &shared, &ctx.address());
+            join_group(&spec, &shared, incarnation, &ctx.address());
             Agent::new(spec, shared, incarnation, birth, stored)
         }
     }
@@ -370,9 +370,14 @@ fn check_owner<M: PeerMessage>(
 }
 
 /// Makes the agent a member, unless it is one already.
-fn join_group<E: Election>(spec: &Spec<E>, shared: &SharedState, addr: &Addr<Agent<E>>) {
-    spec.group
-        .join_counted(&spec.id, spec.kind, shared.score(), addr.clone());
+fn join_group<E: Election>(
+    spec: &Spec<E>,
+    shared: &SharedState,
+    incarnation: Incarnation,
+    addr: &Addr<Agent<E>>,
+) {
+    let member = Member::up(spec.id.clone(), spec.kind, shared.score(), incarnation);
+    spec.group.join_counted(member, addr.clone());
 }
 
 /// The supervisor holds this to the end: when it is dropped, no other incarnation follows.

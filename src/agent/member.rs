@@ -11,7 +11,7 @@ use crate::{
         message::{BullyMessage, Elect, Elected, Ok},
     },
     group::{Envelope, Group, MembersChanged},
-    protocol::{AgentId, Election, Incarnation, MemberKind, Score, To},
+    protocol::{AgentId, Election, Incarnation, Member, MemberKind, Score, To},
 };
 
 use super::StartError;
@@ -64,9 +64,7 @@ impl BullyMember {
         }
         .start();
         group.join(
-            &id,
-            kind,
-            score,
+            Member::up(id.clone(), kind, score, incarnation),
             by_type.clone().recipient(),
             by_type.recipient(),
         );

@@ -64,7 +64,7 @@ use std::{
 use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
 
 use crate::protocol::{
-    AgentId, Incarnation, Leader, Member, MemberKind, Members, PeerMessage, Requirements, Score, To,
+    AgentId, Incarnation, Leader, Member, Members, PeerMessage, Requirements, Score, To,
 };
 
 pub use counters::Counts;
@@ -92,7 +92,7 @@ pub use {
     wire::{Link, Wire},
 };
 
-use mailbox::{CountedMailbox, Mailbox, PlainMailbox};
+use mailbox::{CountedMailbox, PlainMailbox};
 use registry::Registry;
 use snapshot::{Delivery, Route};
 
@@ -144,32 +144,15 @@ impl<M: PeerMessage> Group<M> {
 
     /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
     /// message says.
-    pub(crate) fn join_counted<A>(
-        &self,
-        id: &AgentId,
-        kind: MemberKind,
-        score: Option<Score>,
-        addr: Addr<A>,
-    ) -> bool
+    pub(crate) fn join_counted<A>(&self, member: Member, addr: Addr<A>) -> bool
     where
         A: Actor<Context = Context<A>>
             + Handler<Envelope<M>>
             + Handler<RemoteEnvelope<M>>
             + Handler<MembersChanged>,
     {
-        self.join_by(id, kind, score, Box::new(CountedMailbox::new(addr)))
-    }
-
-    fn join_by(
-        &self,
-        id: &AgentId,
-        kind: MemberKind,
-        score: Option<Score>,
-        mailbox: Box<dyn Mailbox<M>>,
-    ) -> bool {
-        let route = Route::Local { mailbox };
-        let member = |incarnation| Member::up(id.clone(), kind, score, incarnation);
-        self.registry().join(id, route, member)
+        let mailbox = Box::new(CountedMailbox::new(addr));
+        self.registry().join(member, Route::Local { mailbox })
     }
 
     /// Notes that a member has made a record durable: the next agent of its name has to know of it.
@@ -243,18 +226,17 @@ macro_rules! drive_members {
                 self.registry().reserve(id, &self.0.name, requirements)
             }
 
-            /// Makes the holder of a reserved name a member that is up; says whether this was the call
-            /// that did. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts are
-            /// dropped where the mailbox is full.
+            /// Adds a member whose name was reserved for this incarnation of it; says whether this was the
+            /// call that did. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts
+            /// are dropped where the mailbox is full.
             $vis fn join(
                 &self,
-                id: &AgentId,
-                kind: MemberKind,
-                score: Option<Score>,
+                member: Member,
                 inbox: Recipient<Envelope<M>>,
                 changes: Recipient<MembersChanged>,
             ) -> bool {
-                self.join_by(id, kind, score, Box::new(PlainMailbox { inbox, changes }))
+                let mailbox = Box::new(PlainMailbox { inbox, changes });
+                self.registry().join(member, Route::Local { mailbox })
             }
 
             /// Begins the incarnation after `last` of a member, with this score; `None` when it left since.

@@ -15,7 +15,7 @@ use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
     agent::{ElectionHandle, Notice},
     group::{Envelope, Group, MembersChanged, Wire},
-    protocol::{AgentId, Incarnation, MemberKind},
+    protocol::{AgentId, Incarnation, Member, MemberKind},
     supervisor::Supervision,
 };
 
@@ -154,7 +154,8 @@ impl Stage {
         let name = id("prompter");
         let prompter = group.reserve(&name, super::toy::requirements()).unwrap();
         let (inbox, changes) = (scribe.clone().recipient(), scribe.clone().recipient());
-        assert!(group.join(&name, MemberKind::Voter, None, inbox, changes));
+        let member = Member::up(name, MemberKind::Voter, None, prompter);
+        assert!(group.join(member, inbox, changes));
         Self {
             group,
             tap,

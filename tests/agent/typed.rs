@@ -12,7 +12,7 @@ use actix_bully::{
         Bully, BullyMessage, Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield,
     },
     group::{Envelope, MembersChanged},
-    protocol::{Election, Incarnation, MemberKind, Round, Score, Term},
+    protocol::{Election, Incarnation, Member, MemberKind, Round, Score, Term},
 };
 
 use crate::stage::{Log, MS, id, play};
@@ -47,13 +47,8 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
     let name = id("peer");
     let requirements = group.requirements().unwrap();
     assert_eq!(group.reserve(&name, requirements), Ok(LIFE));
-    group.join(
-        &name,
-        MemberKind::Voter,
-        Some(Score::from(1)),
-        inbox,
-        changes,
-    );
+    let member = Member::up(name, MemberKind::Voter, Some(Score::from(1)), LIFE);
+    assert!(group.join(member, inbox, changes));
     (agent, peer, log)
 }
 

@@ -91,7 +91,8 @@ impl Scene {
         let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
         let score = score.map(Score::from);
         let kind = MemberKind::Voter;
-        assert!(self.group.join(&id(name), kind, score, inbox, changes));
+        let member = Member::up(id(name), kind, score, incarnation);
+        assert!(self.group.join(member, inbox, changes));
         self.peers.push((name.to_owned(), addr, messages));
         incarnation
     }
@@ -330,9 +331,10 @@ fn a_message_to_a_closed_mailbox_is_counted() {
 }
 
 fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
-    group.reserve(&id(name), requirements()).unwrap();
+    let incarnation = group.reserve(&id(name), requirements()).unwrap();
     let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
-    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, changes));
+    let member = Member::up(id(name), MemberKind::Voter, None, incarnation);
+    assert!(group.join(member, inbox, changes));
 }
 
 /// Writes down what it carries.

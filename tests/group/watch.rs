@@ -70,7 +70,8 @@ fn join(group: &Group, name: &str, messages: &Counter) -> (Incarnation, Addr<Pee
         .unwrap();
     let (inbox, changes) = (peer.clone().recipient(), peer.clone().recipient());
     let score = Some(Score::from(1));
-    assert!(group.join(&id(name), MemberKind::Voter, score, inbox, changes));
+    let member = Member::up(id(name), MemberKind::Voter, score, incarnation);
+    assert!(group.join(member, inbox, changes));
     (incarnation, peer)
 }
 

@@ -181,20 +181,18 @@ impl<M: PeerMessage> Registry<M> {
         Ok(name.incarnation)
     }
 
-    /// Makes the holder of a reserved name a member; says whether the name was reserved.
-    pub(super) fn join(
-        &mut self,
-        id: &AgentId,
-        route: Route<M>,
-        member: impl FnOnce(Incarnation) -> Member,
-    ) -> bool {
-        let Some(name) = self.names.get_mut(id) else {
+    /// Makes the agent for which a name was reserved a member; says whether the name was reserved for
+    /// this incarnation. It may have ended on another thread, and the name may be reserved for its
+    /// successor by now: messages to the successor must not go to the one that ended.
+    pub(super) fn join(&mut self, member: Member, route: Route<M>) -> bool {
+        let name = self.names.get_mut(&member.id);
+        let is_reserved = |name: &&mut NameRecord| {
+            name.state == NameState::Reserved && Some(name.incarnation) == member.incarnation
+        };
+        let Some(name) = name.filter(is_reserved) else {
             return false;
         };
-        if mem::replace(&mut name.state, NameState::Held) != NameState::Reserved {
-            return false;
-        }
-        let member = member(name.incarnation);
+        name.state = NameState::Held;
         self.enlist(member, &Arc::new(route));
         self.changed();
         true

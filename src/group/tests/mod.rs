@@ -10,7 +10,7 @@ use actix::{Actor, AsyncContext, Context, Handler};
 use crate::{
     elections::bully::BullyMessage,
     group::{Envelope, Group, Link, MembersChanged},
-    protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules},
 };
 
 const FIRST: Incarnation = Incarnation(1);
@@ -53,6 +53,7 @@ fn group_of(name: &str) -> (Group<BullyMessage>, Context<Peer>) {
     assert_eq!(incarnation.unwrap(), FIRST);
     let peer = Context::<Peer>::new();
     let (inbox, changes) = (peer.address().recipient(), peer.address().recipient());
-    assert!(group.join(&id(name), MemberKind::Voter, None, inbox, changes));
+    let member = Member::up(id(name), MemberKind::Voter, None, FIRST);
+    assert!(group.join(member, inbox, changes));
     (group, peer)
 }

@@ -1,7 +1,13 @@
-//! Reports that follow one another before anybody looks.
+//! Reports that follow one another before any member looks, and starts that come late.
 
-use super::{FIRST, group_of, id};
-use crate::protocol::{Presence, Score};
+use actix::{AsyncContext, Context};
+
+use super::{FIRST, Peer, group_of, id};
+use crate::{
+    elections::bully::BullyMessage,
+    group::Group,
+    protocol::{Member, MemberKind, Presence, Requirements, Rules, Score},
+};
 
 #[test]
 fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
@@ -15,5 +21,35 @@ fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
     assert_eq!(
         (member.score, member.presence),
         (Some(Score::from(5)), Presence::Suspect)
+    );
+}
+
+/// An agent may start on another thread than the one that makes it leave.
+#[test]
+fn a_late_start_does_not_take_the_name_of_its_successor() {
+    let group = Group::<BullyMessage>::new("g").unwrap();
+    let reserve = || {
+        group
+            .reserve(&id("a"), Requirements::new(Rules::new("test")))
+            .unwrap()
+    };
+    let first = reserve();
+    assert!(group.leave(&id("a"), first));
+    let second = reserve();
+    let peer = Context::<Peer>::new();
+    let join = |incarnation| {
+        let (inbox, changes) = (peer.address().recipient(), peer.address().recipient());
+        let member = Member::up(id("a"), MemberKind::Voter, None, incarnation);
+        group.join(member, inbox, changes)
+    };
+    assert!(!join(first));
+    assert_eq!(group.members().get(&id("a")), None);
+    assert!(join(second));
+    group.retire(&id("a"), second);
+    assert!(!join(second), "a name that is free is not held again");
+    assert!(
+        group
+            .reserve(&id("a"), Requirements::new(Rules::new("test")))
+            .is_ok()
     );
 }
