@@ -238,13 +238,19 @@ impl PeerMachine {
     }
 
     fn on_ready(&mut self, link: ReadyLink, out: &mut Vec<PeerEffect>) {
-        // Before any verdict: a link that may not stay is closed, not failed, so that nothing else
-        // ends the attempt.
-        if link.origin == Origin::Dialled && self.attempt == DialAttempt::UnderWay {
-            self.attempt = DialAttempt::None;
-        }
+        let is_dialled = link.origin == Origin::Dialled;
         if self.known.is_some_and(|known| known > link.incarnation) {
-            return out.push(PeerEffect::CloseStale(link.conn));
+            out.push(PeerEffect::CloseStale(link.conn));
+            // The link is closed, not failed, so that nothing else ends the attempt; and no link may
+            // be there whose end would lead to the next one.
+            if is_dialled {
+                self.on_dial_failed(DialError::Rejected, out);
+            }
+            return;
+        }
+        // Before the choice between two links: the one that may not stay is closed, not failed.
+        if is_dialled && self.attempt == DialAttempt::UnderWay {
+            self.attempt = DialAttempt::None;
         }
         if let Some(present) = self.link {
             // Of one incarnation the later id; both sides know both ids.

@@ -381,3 +381,26 @@ fn an_earlier_incarnation_is_let_in_once_the_later_one_is_forgotten() {
     peer.forget_later_than(NodeIncarnation(4));
     assert_eq!(peer.known(), Some(NodeIncarnation(3)), "it is no later one");
 }
+
+/// Nothing else would end the attempt: the connection is closed, and was never this peer's link.
+#[test]
+fn a_peer_whose_dialled_link_is_stale_is_dialled_again() {
+    let mut peer = linked();
+    peer.handle(closed(1, LinkLoss::Broken, LONG));
+    let effects = peer.handle(PeerInput::Ready(link(2, 3, 2)));
+    let rest = PeerEffect::Rest {
+        min: PENALTY,
+        max: PENALTY,
+    };
+    let expected = [
+        PeerEffect::CloseStale(ConnId(2)),
+        PeerEffect::Report(PeerChange::OutOfReach),
+        rest,
+    ];
+    assert_eq!(effects, expected);
+    assert!(
+        peer.handle(closed(2, LinkLoss::Misbehaved, MS(0)))
+            .is_empty()
+    );
+    assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+}
