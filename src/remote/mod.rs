@@ -41,7 +41,7 @@
 //! | `decode_payload` | `wire/payload.rs` | the message itself |
 //! | `hand` | `../group/snapshot.rs` | into the mailboxes: is there room? |
 //!
-//! On the other side it came by `carry` and `push` (`carry/outbox/mod.rs`), which encode it into the
+//! On the other side it came by `carry` (`carry/outbox/sink.rs`) and `push` (`carry/outbox/mod.rs`), which encode it into the
 //! queue of that node, and by `turn` (`link/write.rs`), which writes all that waits.
 //!
 //! # What you can rely on

@@ -118,8 +118,13 @@ impl Announcer {
         number < self.given
     }
 
-    /// Compares what is with what was told; afterwards it counts as told.
-    pub(crate) fn update(&mut self, local: LocalMembers) -> RosterUpdate {
+    /// Compares what is with what was told; afterwards it counts as told. `has_said` says whether a message
+    /// of a member, in its present incarnation, waits to be written between the two parts.
+    pub(crate) fn update(
+        &mut self,
+        local: LocalMembers,
+        has_said: impl Fn(&Member) -> bool,
+    ) -> RosterUpdate {
         let mut announcement = RosterUpdate::default();
         let is_said = |now: &Requirements| {
             self.requirements
@@ -147,10 +152,19 @@ impl Announcer {
                 Some((number, _)) => *number,
                 None => self.free_number(gone.len()),
             };
-            // A sender that was not announced ends the link: one that came and went is told before.
-            let ends = member.presence == Presence::Down
-                && was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
-            let part = if ends {
+            let is_known = was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
+            let is_down = member.presence == Presence::Down;
+            // Of one that came and went since the last look, the messages would be dropped there as those of
+            // an ended incarnation. Without messages nobody there has to believe for a moment that it is up.
+            let speaks = is_down && !is_known && has_said(&member);
+            if speaks {
+                announcement
+                    .before
+                    .members
+                    .push((number, before_its_end(&member)));
+            }
+            // A sender that was not announced ends the link.
+            let part = if is_down && (is_known || speaks) {
                 &mut announcement.after
             } else {
                 &mut announcement.before
@@ -193,6 +207,19 @@ impl Announcer {
             incarnation: leader.incarnation,
             term: leader.term,
         })
+    }
+}
+
+/// A member that is down, as it was before.
+fn before_its_end(member: &Member) -> Member {
+    let ended = member
+        .ended
+        .filter(|ended| Some(*ended) < member.incarnation);
+    let presence = Presence::Up;
+    Member {
+        presence,
+        ended,
+        ..member.clone()
     }
 }
 
@@ -255,6 +282,11 @@ mod tests {
         }
     }
 
+    /// Where no message waits.
+    fn update(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
+        announcer.update(local, |_| false)
+    }
+
     fn down(mut member: Member) -> Member {
         member.presence = Presence::Down;
         member.ended = member.incarnation;
@@ -264,14 +296,14 @@ mod tests {
     #[test]
     fn who_comes_is_told_before_the_messages_and_who_goes_after_them() {
         let mut announcer = Announcer::default();
-        let announcement = announcer.update(local(&[up("a", 1), up("b", 1)]));
+        let announcement = update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
         assert_eq!(announcement.opens, Some(rules("available")));
         assert_eq!(
             announcement.before.members,
             [(0, up("a", 1)), (1, up("b", 1))]
         );
 
-        let announcement = announcer.update(local(&[down(up("a", 1)), up("c", 1)]));
+        let announcement = update(&mut announcer, local(&[down(up("a", 1)), up("c", 1)]));
         assert_eq!(announcement.opens, None);
         assert_eq!(announcement.before.members, [(2, up("c", 1))]);
         assert_eq!(announcement.after.members, [(0, down(up("a", 1)))]);
@@ -281,7 +313,7 @@ mod tests {
         let given = [0, 1, 2, 3].map(|number| announcer.was_given(number));
         assert_eq!(given, [true, true, true, false]);
 
-        let announcement = announcer.update(local(&[up("a", 2), up("c", 1), up("d", 1)]));
+        let announcement = update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)]));
         let again = [(0, up("a", 2)), (1, up("d", 1))];
         assert_eq!(
             announcement.before.members, again,
@@ -289,7 +321,7 @@ mod tests {
         );
         assert_eq!(announcement.after, RosterContent::default());
         assert_eq!(
-            announcer.update(local(&[up("a", 2), up("c", 1), up("d", 1)])),
+            update(&mut announcer, local(&[up("a", 2), up("c", 1), up("d", 1)])),
             RosterUpdate::default()
         );
     }
@@ -301,7 +333,7 @@ mod tests {
         for _ in 0..300 {
             let here: Vec<_> = (0..20u32).filter(|_| rng.bool()).collect();
             let members: Vec<_> = here.iter().map(|k| up(&format!("n{k:02}"), 1)).collect();
-            announcer.update(local(&members));
+            update(&mut announcer, local(&members));
             let numbers: BTreeSet<_> = announcer.known.values().map(|(n, _)| *n).collect();
             assert_eq!(numbers.len(), here.len());
             assert!(numbers.iter().all(|number| *number < 40));
@@ -312,18 +344,21 @@ mod tests {
     fn other_rules_begin_a_group_anew() {
         let mut announcer = Announcer::default();
         assert_eq!(
-            announcer.update(LocalMembers::default()),
+            update(&mut announcer, LocalMembers::default()),
             RosterUpdate::default(),
             "nobody, no rules"
         );
-        announcer.update(local(&[up("a", 1), up("b", 1)]));
+        update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
         let requirements = Some(rules("quorum"));
         let members = vec![up("b", 2)];
-        let announcement = announcer.update(LocalMembers {
-            requirements: requirements.clone(),
-            members,
-            leader: None,
-        });
+        let announcement = update(
+            &mut announcer,
+            LocalMembers {
+                requirements: requirements.clone(),
+                members,
+                leader: None,
+            },
+        );
         assert_eq!(announcement.opens, requirements);
         assert_eq!(announcement.before.members, [(0, up("b", 2))]);
         assert!(announcement.after.left.is_empty());
@@ -338,8 +373,8 @@ mod tests {
     #[test]
     fn who_has_left_keeps_its_number_until_its_last_messages_are_written() {
         let mut announcer = Announcer::default();
-        announcer.update(local(&[up("a", 1), up("b", 1)]));
-        announcer.update(local(&[up("b", 1)]));
+        update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
+        update(&mut announcer, local(&[up("b", 1)]));
         let a = AgentId::new("a").unwrap();
         assert_eq!((announcer.number(&a), announcer.name(0)), (Some(0), None));
         announcer.forget_left();
@@ -394,12 +429,26 @@ mod tests {
             leader,
             ..local(&[up("a", 1), up("b", 1)])
         };
-        let announcement = announcer.update(with(leader()));
+        let announcement = update(&mut announcer, with(leader()));
         let hint = announcement.before.leader.unwrap();
         assert_eq!((hint.agent, hint.term), (1, Term(4)));
-        assert_eq!(announcer.update(with(leader())).before.leader, None);
+        assert_eq!(update(&mut announcer, with(leader())).before.leader, None);
         let pieces = RosterUpdate::pieces(&announcement.before, 1);
         assert_eq!(pieces.len(), 2);
         assert!(pieces[0].leader.is_none() && pieces[1].leader.is_some());
+    }
+
+    #[test]
+    fn an_agent_that_came_and_went_is_told_as_ended_after_its_messages() {
+        let mut announcer = Announcer::default();
+        let says = |member: &Member| member.id.as_str() != "c";
+        update(&mut announcer, local(&[up("a", 1)]));
+        // Since then `a` was restarted and crashed, and `b` and `c` came and crashed; `c` said nothing.
+        let now = [up("a", 2), up("b", 1), up("c", 1)].map(down);
+        let announcement = announcer.update(local(&now), says);
+        let before = [(0, up("a", 2)), (1, up("b", 1)), (2, down(up("c", 1)))];
+        assert_eq!(announcement.before.members, before);
+        let after = [(0, down(up("a", 2))), (1, down(up("b", 1)))];
+        assert_eq!(announcement.after.members, after);
     }
 }

@@ -46,8 +46,6 @@ struct GroupAgents {
     sink: Arc<GroupSink>,
     route: Arc<dyn NodeRoute>,
     members: BTreeMap<AgentId, KnownAgent>,
-    /// How many of them are not certainly down.
-    there: usize,
     /// Somebody else has the name.
     refused: BTreeMap<AgentId, Member>,
     /// How often the group has begun anew.
@@ -57,7 +55,6 @@ struct GroupAgents {
 #[derive(Clone, Copy, Debug)]
 struct KnownAgent {
     incarnation: Option<Incarnation>,
-    is_down: bool,
     /// When it was last named: before this round, it is in doubt.
     round: u64,
 }
@@ -79,7 +76,6 @@ impl PeerAgents {
                 sink,
                 route,
                 members: BTreeMap::new(),
-                there: 0,
                 refused: BTreeMap::new(),
                 round: 0,
             }
@@ -224,7 +220,7 @@ impl PeerAgents {
         };
         table.refused.clear();
         let members = std::mem::take(&mut table.members).into_keys();
-        table.there = 0;
+        table.sink.there().clear();
         // No end is confirmed: the agents may live on, out of sight.
         table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
@@ -272,13 +268,15 @@ impl GroupAgents {
     fn known(&mut self, member: Member) -> Update {
         let known = KnownAgent {
             incarnation: member.incarnation,
-            is_down: member.presence == Presence::Down,
             round: self.round,
         };
         self.refused.remove(&member.id);
-        self.there = self.there.saturating_add(usize::from(!known.is_down));
-        let before = self.members.insert(member.id.clone(), known);
-        self.is_gone(before);
+        if member.presence == Presence::Down {
+            self.sink.there().remove(&member.id);
+        } else {
+            self.sink.there().insert(member.id.clone());
+        }
+        self.members.insert(member.id.clone(), known);
         Update::Known(member)
     }
 
@@ -286,14 +284,8 @@ impl GroupAgents {
     /// its group only when its last incarnation has ended for certain.
     fn ended(&mut self, id: &AgentId) -> Option<KnownAgent> {
         self.refused.remove(id);
-        let known = self.members.remove(id)?;
-        self.is_gone(Some(known));
-        Some(known)
-    }
-
-    fn is_gone(&mut self, known: Option<KnownAgent>) {
-        let was_there = known.is_some_and(|known| !known.is_down);
-        self.there = self.there.saturating_sub(usize::from(was_there));
+        self.sink.there().remove(id);
+        self.members.remove(id)
     }
 
     /// Tells the group, in one step; says whose names others have.
@@ -305,12 +297,11 @@ impl GroupAgents {
         };
         let mut names = Vec::with_capacity(refused.len());
         for member in refused {
-            let known = self.members.remove(&member.id);
-            self.is_gone(known);
+            self.members.remove(&member.id);
+            self.sink.there().remove(&member.id);
             names.push(member.id.clone());
             self.refused.insert(member.id.clone(), member);
         }
-        self.sink.set_there(self.there);
         names
     }
 }

@@ -165,7 +165,7 @@ impl LinkWriter {
             outbox.check().map(|()| spare)
         };
         let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
-        let after = self.announce()?;
+        let after = self.announce(&messages)?;
         {
             let mut rest = messages.iter().peekable();
             while rest.peek().is_some() {
@@ -199,7 +199,7 @@ impl LinkWriter {
     /// # Errors
     /// When it turns out only now that the other side follows other rules: over the next link
     /// nothing will cross for that group.
-    fn announce(&mut self) -> Result<Vec<(usize, RosterContent)>, Closed> {
+    fn announce(&mut self, messages: &Batch) -> Result<Vec<(usize, RosterContent)>, Closed> {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
         for (group, side) in common.groups.iter().enumerate() {
@@ -212,7 +212,10 @@ impl LinkWriter {
                 opens,
                 before,
                 after: went,
-            } = side.told.borrow_mut().update(local);
+            } = side.told.borrow_mut().update(local, |member| {
+                let mut waiting = messages.iter().map(|(message, _)| message);
+                waiting.any(|message| message.is_of(group, member))
+            });
             if let Some(mine) = &opens {
                 let theirs = side.rules.borrow();
                 if theirs

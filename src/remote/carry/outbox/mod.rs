@@ -9,7 +9,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, mem,
+    mem,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -22,11 +22,10 @@ use actix::clock::Instant;
 use tokio::sync::Notify;
 use tracing::error;
 
-use super::Lost;
 use crate::{
-    group::{Envelope, Holder, Link},
+    group::Envelope,
     planted::{Defect, has},
-    protocol::{AgentId, Incarnation},
+    protocol::{AgentId, Incarnation, Member},
     remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
 };
 
@@ -101,6 +100,13 @@ pub(crate) enum Receivers {
 }
 
 impl Queued {
+    /// Whether that member of that group says it, in its present incarnation.
+    pub(crate) fn is_of(&self, group: usize, member: &Member) -> bool {
+        usize::try_from(self.group) == Ok(group)
+            && self.from == member.id
+            && Some(self.incarnation) == member.incarnation
+    }
+
     fn size(&self) -> usize {
         let names = match &self.to {
             Receivers::All | Receivers::One(_) => 1,
@@ -370,8 +376,10 @@ impl OutboxQueue {
 }
 
 mod batch;
+mod sink;
 
 pub(crate) use batch::Batch;
+pub(crate) use sink::GroupSink;
 
 /// Who waits behind a full queue, and behind what is being written, is still heard in time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {
@@ -383,59 +391,6 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
 /// The oldest message has waited for longer than the limit, or there were too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
-
-/// Takes what is said to the members of one group on one node. It is the same for all of them, so
-/// that a message to many is encoded once and crosses once.
-pub(crate) struct GroupSink {
-    pub(crate) group: u32,
-    pub(crate) outbox: Arc<Outbox>,
-    /// How many of them are not certainly down.
-    there: AtomicUsize,
-    lost: Lost,
-}
-
-impl GroupSink {
-    /// Of a group of that number; `lost` hears of names that others have taken.
-    pub(crate) fn new(group: u32, outbox: Arc<Outbox>, lost: Lost) -> Self {
-        Self {
-            group,
-            outbox,
-            there: AtomicUsize::new(0),
-            lost,
-        }
-    }
-
-    /// Notes how many members of the node receive messages.
-    pub(crate) fn set_there(&self, there: usize) {
-        self.there.store(there, Relaxed);
-    }
-}
-
-impl<M: RemoteMessage> Link<M> for GroupSink {
-    fn carry(&self, to: &[AgentId], message: Envelope<M>) {
-        let to = match to {
-            [] => return,
-            [one] => Receivers::One(one.clone()),
-            // A group's message to all leaves out who is certainly down, and so does the other side.
-            all if all.len() == self.there.load(Relaxed) => Receivers::All,
-            several => Receivers::Several(several.into()),
-        };
-        self.outbox.push(self.group, to, message);
-    }
-
-    fn lost(&self, id: &AgentId, to: &Holder) {
-        (self.lost)(id, to);
-    }
-}
-
-impl fmt::Debug for GroupSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GroupSink")
-            .field("group", &self.group)
-            .field("outbox", &self.outbox)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Of a burst, 2 to this power messages count as said at the same time: a look at the clock takes
 /// its own.

@@ -1,5 +1,7 @@
 //! What the memory of a queue holds: gaps, holes, and what a failure leaves behind.
 
+use std::fmt;
+
 use super::*;
 
 #[test]

@@ -10,6 +10,7 @@ use futures::FutureExt;
 use super::*;
 use crate::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
+    group::Link,
     protocol::{Score, Term},
     remote::{LinkId, wire::encode_payload},
 };
@@ -325,8 +326,10 @@ fn only_the_newest_link_takes_messages_out() {
 fn a_message_to_all_of_a_node_names_nobody() {
     play(async {
         let sink = sink();
-        sink.set_there(3);
+        sink.there().extend(["x", "y", "z"].map(id));
         sink.carry(&["x", "y", "z"].map(id), message("a", resign(1)));
+        // By a membership in which `w` has not left, and `z` has not come.
+        sink.carry(&["w", "x", "y"].map(id), message("a", resign(1)));
         sink.carry(&["x", "y"].map(id), message("a", resign(1)));
         sink.carry(&[id("x")], message("a", resign(1)));
         let messages = take(&sink, LINK).unwrap();
@@ -334,7 +337,8 @@ fn a_message_to_all_of_a_node_names_nobody() {
             .iter()
             .map(|(message, _)| message.to.clone())
             .collect();
+        let others = Receivers::Several(["w", "x", "y"].map(id).into());
         let two = Receivers::Several(["x", "y"].map(id).into());
-        assert_eq!(to, [Receivers::All, two, Receivers::One(id("x"))]);
+        assert_eq!(to, [Receivers::All, others, two, Receivers::One(id("x"))]);
     });
 }
