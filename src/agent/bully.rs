@@ -107,7 +107,14 @@ impl AgentBuilder<AnyBully> {
                     .timings(config.timings.clone())
                     .cooldown(config.cooldown);
             }
-            AnyConfig::Quorum(_) => {}
+            AnyConfig::Quorum(config) => {
+                made = made
+                    .timings(config.timings().clone())
+                    .cooldown(config.cooldown());
+                if let Some(margin) = config.margin() {
+                    made = made.margin(margin);
+                }
+            }
         }
         match made.build() {
             Ok(config) => self.config = AnyConfig::Quorum(Arc::new(config)),

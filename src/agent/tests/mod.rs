@@ -1,5 +1,6 @@
 //! The parts of an agent that need no actor; `tests/agent` has the rest.
 
+mod builder;
 mod clock;
 mod expiry;
 mod leadership;
