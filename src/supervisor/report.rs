@@ -74,6 +74,7 @@ impl<K: Clone + Debug + Send + 'static> Report<K> {
 
     pub(super) fn finished(&mut self) {
         self.last_word = LastWord::Said;
+        self.drop_hook();
         info!(node = ?self.child, "child finished");
         self.tell(Supervision::Finished {
             child: self.child.clone(),
@@ -82,6 +83,7 @@ impl<K: Clone + Debug + Send + 'static> Report<K> {
 
     pub(super) fn gave_up(&mut self, exit: Exit) {
         self.last_word = LastWord::Said;
+        self.drop_hook();
         match exit {
             Exit::Abandoned => info!(node = ?self.child, "child abandoned"),
             Exit::Stopped | Exit::Panicked(_) => {
@@ -92,6 +94,15 @@ impl<K: Clone + Debug + Send + 'static> Report<K> {
             child: self.child.clone(),
             exit,
         });
+    }
+
+    /// No incarnation follows. The parent is told afterwards: a hook may free something when it is
+    /// dropped, such as the child's name, that a parent on another thread takes at once for the next child.
+    fn drop_hook(&mut self) {
+        let hook = self.hook.take();
+        if let Err(reason) = contain(|| drop(hook)) {
+            warn!(node = ?self.child, reason, "exit hook panicked when dropped");
+        }
     }
 
     pub(super) fn child(&self) -> &K {
@@ -107,10 +118,6 @@ impl<K: Clone + Debug + Send + 'static> Report<K> {
 
 impl<K: Clone + Debug + Send + 'static> Drop for Report<K> {
     fn drop(&mut self) {
-        let hook = self.hook.take();
-        if let Err(reason) = contain(|| drop(hook)) {
-            warn!(node = ?self.child, reason, "exit hook panicked when dropped");
-        }
         match self.last_word {
             LastWord::Owed => self.gave_up(Exit::Abandoned),
             LastWord::Said => {}

@@ -15,7 +15,7 @@ use tokio::runtime::Builder;
 
 use crate::common::virtual_system;
 use crate::supervision::probe::{Count, FailIn, Fault, Probe, Trace, panic_quietly};
-use crate::supervision::stage::{guarded, ms, run, transient};
+use crate::supervision::stage::{Parent, guarded, ms, run, transient};
 
 fn poison() -> FailIn {
     FailIn::Handler(Fault::Panic)
@@ -304,5 +304,39 @@ fn a_child_of_an_arbiter_that_has_stopped_is_given_up_on_at_once() {
             [],
             "there was no incarnation"
         );
+    });
+}
+
+/// Tells the parent when it is dropped.
+struct Farewell(Recipient<Supervision<u32>>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let (child, restarts) = (9, 99);
+        self.0.do_send(Supervision::Up { child, restarts });
+    }
+}
+
+/// Such as the child's name: a parent on another thread may start the next child of that name at once.
+#[test]
+fn what_a_hook_holds_is_dropped_before_the_parent_hears_of_the_end() {
+    virtual_system().block_on(async {
+        for (fault, end) in [(Fault::Stop, "Finished"), (Fault::Panic, "GaveUp")] {
+            let trace = Trace::new();
+            let parent = Parent(trace.clone()).start().recipient();
+            let held = Farewell(parent.clone());
+            let policy = RestartPolicy::builder().max_restarts(0).build().unwrap();
+            let builder = Guardian::builder(9).policy(policy).parent(parent);
+            let builder = builder.on_exit(move |_| _ = &held);
+            let addr = builder.start(|_| Probe::new(Trace::new(), &[]));
+            addr.do_send(FailIn::Handler(fault));
+            ms(1).await;
+            let heard = trace.take();
+            assert_eq!(heard.first().map(String::as_str), Some("0 parent Up 99"));
+            assert!(
+                heard.last().is_some_and(|last| last.contains(end)),
+                "{heard:?}"
+            );
+        }
     });
 }
