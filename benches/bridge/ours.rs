@@ -10,7 +10,7 @@ use actix_bully::{
     Group,
     elections::bully::BullyMessage,
     group::{Envelope, MembersChanged},
-    protocol::{AgentId, Incarnation, MemberKind, Requirements, Rules, To},
+    protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules, To},
     remote::{BridgeCounts, BridgeHandle, Limits, Peer, RemoteBridge},
 };
 use tokio::sync::Notify;
@@ -65,10 +65,9 @@ impl Host {
             .reserve(&id(name), Requirements::new(Rules::new("bench")));
         let incarnation = incarnation.expect("the name is free");
         let inbox = actor(incarnation).start();
-        let pokes = inbox.clone().recipient();
-        let kind = MemberKind::Voter;
-        self.group
-            .join(&id(name), kind, Some(1.into()), inbox.recipient(), pokes);
+        let changes = inbox.clone().recipient();
+        let member = Member::up(id(name), MemberKind::Voter, Some(1.into()), incarnation);
+        self.group.join(member, inbox.recipient(), changes);
         incarnation
     }
 
