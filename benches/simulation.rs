@@ -11,11 +11,9 @@ use std::{
 
 use actix_bully::testkit::{
     faults::SplitMix64,
-    sim::{
-        AstraScenario, BullyScenario, QuorumScenario,
-        chaos::{ChaosOptions, Report, chaos},
-    },
+    sim::chaos::{ChaosOptions, Report, chaos},
 };
+use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
 
 const N: usize = 5;
 

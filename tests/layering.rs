@@ -36,10 +36,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("supervisor", ""),
     ("testkit::faults", "protocol"),
     ("testkit::trace", "protocol"),
-    (
-        "testkit::sim",
-        "protocol elections testkit::faults testkit::trace",
-    ),
+    ("testkit::sim", "protocol testkit::faults testkit::trace"),
     (
         "testkit::cluster",
         "protocol elections clock store group supervisor agent testkit testkit::faults testkit::trace",

@@ -6,12 +6,15 @@ use actix_bully::{
     protocol::Timings,
     testkit::{
         sim::{
-            AstraScenario, BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
-            ReorganizationScenario, RingScenario, Situation,
+            Situation,
             chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
         },
         trace::Trace,
     },
+};
+use actix_bully_oracles::{
+    AstraScenario, BallotScenario, BullyScenario, InvitationScenario, QuorumScenario,
+    ReorganizationScenario, RingScenario,
 };
 use clap::ValueEnum;
 

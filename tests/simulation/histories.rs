@@ -11,13 +11,11 @@ use actix_bully::{
     elections::bully::{BullyConfig, Preemption},
     protocol::Timings,
     testkit::{
-        sim::{
-            BullyScenario, RingScenario,
-            chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
-        },
+        sim::chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
         trace::Trace,
     },
 };
+use actix_bully_oracles::{BullyScenario, RingScenario};
 use clap::Parser;
 
 use args::Args;

@@ -16,10 +16,10 @@ use std::fmt::Debug;
 use actix_bully::{
     elections::{ballot, bully, invitation, reorganization, ring},
     planted::Defect as Planted,
-    testkit::sim::{
-        BallotScenario, BullyScenario, InvitationScenario, ReorganizationScenario, RingScenario,
-        chaos::{ChaosOptions, Fault, Scenario, chaos},
-    },
+    testkit::sim::chaos::{ChaosOptions, Fault, Scenario, chaos},
+};
+use actix_bully_oracles::{
+    BallotScenario, BullyScenario, InvitationScenario, ReorganizationScenario, RingScenario,
 };
 
 /// A defect, and what is said of a violation that shows it.

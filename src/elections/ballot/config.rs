@@ -101,9 +101,11 @@ impl BallotConfig {
         }
     }
 
-    /// The longest that a round may become.
-    pub(crate) const fn cap(&self) -> Duration {
-        self.cap
+    for_tests! {
+        /// The longest that a round may become.
+        fn cap(&self) -> Duration {
+            self.cap
+        }
     }
 
     /// How long a voter that did not answer is given before it is asked again in the same round: a quarter
@@ -113,14 +115,16 @@ impl BallotConfig {
         back.max(self.round / 4)
     }
 
-    /// The longest that the work of a leader that steps down may take to end.
-    pub(crate) const fn drain(&self) -> Duration {
-        self.drain
-    }
+    for_tests! {
+        /// The longest that the work of a leader that steps down may take to end.
+        fn drain(&self) -> Duration {
+            self.drain
+        }
 
-    /// For how long an agent that stepped down at its user's command lets others go first.
-    pub(crate) const fn cooldown(&self) -> Duration {
-        self.cooldown
+        /// For how long an agent that stepped down at its user's command lets others go first.
+        fn cooldown(&self) -> Duration {
+            self.cooldown
+        }
     }
 
     /// The longest from the silent death of a leader until all who can be reached follow the next,

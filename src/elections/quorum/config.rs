@@ -121,9 +121,11 @@ impl QuorumConfig {
         detector.map_or(Duration::MAX, |detector| detector.heartbeat)
     }
 
-    /// When a live leader gives way.
-    pub(crate) const fn preemption(&self) -> Preemption {
-        self.preemption
+    for_tests! {
+        /// When a live leader gives way.
+        fn preemption(&self) -> Preemption {
+            self.preemption
+        }
     }
 
     /// By how much a better agent's score must exceed the leader's.
@@ -131,20 +133,20 @@ impl QuorumConfig {
         self.margin
     }
 
-    /// The longest that the work of a leader that steps down may take to end.
-    pub(crate) fn drain(&self) -> Duration {
-        self.drain.unwrap_or_else(|| {
-            let t = &self.timings;
-            t.lease().saturating_sub(t.delay_bound().saturating_mul(2))
-        })
-    }
-
-    /// For how long an agent that stepped down at its user's command lets others go first.
-    pub(crate) const fn cooldown(&self) -> Duration {
-        self.cooldown
-    }
-
     for_tests! {
+        /// The longest that the work of a leader that steps down may take to end.
+        fn drain(&self) -> Duration {
+            self.drain.unwrap_or_else(|| {
+                let t = &self.timings;
+                t.lease().saturating_sub(t.delay_bound().saturating_mul(2))
+            })
+        }
+
+        /// For how long an agent that stepped down at its user's command lets others go first.
+        fn cooldown(&self) -> Duration {
+            self.cooldown
+        }
+
         /// W: how long an agent that gave way to another one waits for its announcement.
         fn wait(&self) -> Duration {
             self.wait.unwrap_or_else(|| least_wait(&self.timings))
@@ -158,8 +160,11 @@ impl QuorumConfig {
     }
 
     /// The same at a member with other timings; it has this grace period, if it gives way at all.
+    ///
+    /// # Errors
+    /// [`QuorumError`] when the grace period does not go with these timings.
     #[cfg(feature = "testkit")]
-    pub(crate) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
+    pub fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
         let mut config = self.clone();
         config.timings = timings.clone();
         if let Preemption::After(_) = config.preemption {

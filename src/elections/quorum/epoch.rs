@@ -80,9 +80,11 @@ impl QuorumConfig {
         })
     }
 
-    /// Whether a voter with a record of this term may have promised something in an earlier epoch,
-    /// and nothing was decided since.
-    pub(crate) const fn is_arrival(&self, term: Term) -> bool {
-        self.epoch() > 0 && term.0 <= self.first_term().0
+    for_tests! {
+        /// Whether a voter with a record of this term may have promised something in an earlier epoch,
+        /// and nothing was decided since.
+        fn is_arrival(&self, term: Term) -> bool {
+            self.epoch() > 0 && term.0 <= self.first_term().0
+        }
     }
 }

@@ -19,7 +19,7 @@
 //! | `NoDisrupt` | A question, or a claim that is refused, changes nothing durable. |
 //! | `Observers` | An observer never consents, votes or acknowledges. |
 //!
-//! All are checked after every step of every simulated history (`testkit::sim`).
+//! All are checked after every step of every simulated history (`tests/oracles`).
 //!
 //! # Assumptions
 //! Messages may be lost, doubled, reordered, delayed without bound; links may work one way only.

@@ -58,29 +58,23 @@
 //! ```
 //!
 //! For an election of your own implement [`Election`](crate::protocol::Election) and say in a
-//! [`Scenario`](chaos::Scenario) what it owes; [`chaos`](chaos::chaos()) does the rest. How that
-//! looks over thousands of seeds: `cargo run --release --example simulate -- --seeds 0..5000`.
+//! [`Scenario`](chaos::Scenario) what it owes; [`chaos`](chaos::chaos()) does everything else. The scenarios
+//! of the elections of this crate are in `tests/oracles`. How that looks over thousands of seeds:
+//! `cargo run --release --example simulate -- --seeds 0..5000`.
 //!
 //! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
 
 pub mod chaos;
 
 mod agree;
-mod astra;
-mod ballot;
 mod builder;
-mod bully;
 mod clock;
 mod contract;
 mod drive;
 mod frames;
-mod invitation;
 mod news;
 mod node;
 mod queue;
-mod quorum;
-mod reorganization;
-mod ring;
 mod situation;
 mod trap;
 mod verbs;
@@ -88,17 +82,10 @@ mod wire;
 mod world;
 
 pub use agree::Unsettled;
-pub use astra::AstraScenario;
-pub use ballot::BallotScenario;
 pub use builder::WorldBuilder;
-pub use bully::BullyScenario;
 pub use contract::TermOrder;
-pub use invitation::InvitationScenario;
 pub use news::Detection;
 pub use node::Participant;
-pub use quorum::{QuorumScenario, Watch, Watched};
-pub use reorganization::ReorganizationScenario;
-pub use ring::RingScenario;
 pub use situation::{Situation, Situations};
 pub use trap::{Reaction, Trap};
 pub use wire::Dropped;

@@ -42,7 +42,7 @@ impl<E: Election> Participant<E> {
     }
 
     /// A voter whose clock is right, or now and then an observer.
-    pub(super) fn drawn(
+    pub fn drawn(
         id: AgentId,
         score: Option<Score>,
         config: E::Config,

@@ -8,9 +8,10 @@ use actix_bully::{
     protocol::{AgentId, Event, Score, Timings},
     testkit::{
         faults::{Conditions, ConditionsBuilder},
-        sim::{BallotScenario, Detection, Participant, World, WorldBuilder, chaos::Scenario},
+        sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario},
     },
 };
+use actix_bully_oracles::BallotScenario;
 
 /// d, Δ and the cap, in milliseconds.
 pub(crate) const DELAY: u64 = 2;

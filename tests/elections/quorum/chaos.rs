@@ -3,11 +3,9 @@
 use actix_bully::testkit::trace::Trace;
 use actix_bully::{
     elections::quorum::QuorumError,
-    testkit::sim::{
-        QuorumScenario,
-        chaos::{ChaosOptions, Coverage, Fault, chaos},
-    },
+    testkit::sim::chaos::{ChaosOptions, Coverage, Fault, chaos},
 };
+use actix_bully_oracles::QuorumScenario;
 use std::time::Duration;
 
 /// How many histories each test runs; `SEEDS=20000 FIRST=7` runs others.

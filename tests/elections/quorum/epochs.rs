@@ -5,9 +5,10 @@ use actix_bully::{
     protocol::Term,
     testkit::{
         faults::Conditions,
-        sim::{Participant, QuorumScenario, Watch, chaos::Scenario},
+        sim::{Participant, chaos::Scenario},
     },
 };
+use actix_bully_oracles::{QuorumScenario, Watch, Watched};
 
 use crate::quorum::kit::{D, Group, Net, P, id, ms, voters_of};
 
@@ -29,7 +30,7 @@ fn epoch(scenario: &QuorumScenario, names: &[&str], number: u64) -> Watch {
     scenario.watch().epoch(voters_of(names, number))
 }
 
-fn voter(name: &str, score: i32, watch: &Watch) -> Participant<actix_bully::testkit::sim::Watched> {
+fn voter(name: &str, score: i32, watch: &Watch) -> Participant<Watched> {
     Participant::voter(id(name), Some(score.into()), watch.clone())
 }
 

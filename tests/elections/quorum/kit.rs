@@ -8,12 +8,10 @@ use actix_bully::{
     protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
     testkit::{
         faults::Conditions,
-        sim::{
-            Detection, Participant, QuorumScenario, Watch, Watched, World, WorldBuilder,
-            chaos::Scenario,
-        },
+        sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario},
     },
 };
+use actix_bully_oracles::{QuorumScenario, Watch, Watched};
 
 /// The durations of the preset `in_process`; `AFTER` is a leader's grace period.
 pub(crate) const H: u64 = 25;

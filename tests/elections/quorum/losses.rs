@@ -1,10 +1,8 @@
 //! Scenario 22: one message of each kind is lost, each time another one. No rule is broken, and the highest
 //! voter that is up leads in the end.
 
-use actix_bully::testkit::{
-    sim::{Watched, World},
-    trace::Trace,
-};
+use actix_bully::testkit::{sim::World, trace::Trace};
+use actix_bully_oracles::Watched;
 
 use crate::{
     losses::{Losses, Scene, all_were_lost},

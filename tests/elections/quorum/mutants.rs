@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use actix_bully::{
     elections::quorum::{Defect, QuorumError},
-    testkit::sim::{QuorumScenario, Watched, World, chaos::chaos},
+    testkit::sim::{World, chaos::chaos},
 };
+use actix_bully_oracles::{QuorumScenario, Watched};
 
 use crate::quorum::{
     chaos::{options, seeds, size},

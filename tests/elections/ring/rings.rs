@@ -8,12 +8,13 @@ use actix_bully::{
     testkit::{
         faults::Conditions,
         sim::{
-            Detection, Reaction, RingScenario, Trap, World,
+            Detection, Reaction, Trap, World,
             chaos::{ChaosOptions, Fault, chaos},
         },
         trace::{Happening, Trace, What},
     },
 };
+use actix_bully_oracles::RingScenario;
 
 use crate::ring::kit::{
     D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, id, leads, led, mark,

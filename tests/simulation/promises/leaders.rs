@@ -6,10 +6,11 @@ use actix_bully::{
     elections::AnyBully,
     protocol::{AgentId, Term},
     testkit::sim::{
-        AstraScenario, BullyScenario, QuorumScenario, Violation, World,
+        Violation, World,
         chaos::{ChaosOptions, Contested, Fault, Report, Scenario, chaos},
     },
 };
+use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
 
 use crate::promises::{
     kit::{Mode, available, names, size},

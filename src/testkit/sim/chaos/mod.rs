@@ -120,8 +120,8 @@ fn calm(bound: Duration) -> Conditions {
     conditions.unwrap_or_default()
 }
 
-/// `a` to `z`, then `n26` and so on.
-pub(super) fn name(number: usize) -> Option<AgentId> {
+/// The name of an agent in a history: `a` to `z`, then `n26` and so on.
+pub fn name(number: usize) -> Option<AgentId> {
     let letter = u32::try_from(number).ok().filter(|n| *n < 26);
     let letter = letter.and_then(|n| char::from_u32(u32::from('a') + n));
     let text = letter.map_or_else(|| format!("n{number}"), String::from);

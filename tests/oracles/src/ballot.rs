@@ -19,24 +19,19 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{
-    Participant, World,
-    chaos::{Expected, Scenario, name},
-};
-use crate::{
+use actix_bully::{
     elections::ballot::{Ballot, BallotConfig, BallotError, BallotNumber},
     protocol::{AgentId, Incarnation, Score, Timings},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, World,
+            chaos::{Expected, Scenario, name},
+        },
+    },
 };
 
 /// The voters of one configuration, and observers who join.
-///
-/// ```
-/// use actix_bully::testkit::sim::{BallotScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut BallotScenario::drawn(7, 3)?);
-/// assert!(report.violation.is_none(), "{report}");
-/// # Ok::<(), actix_bully::elections::ballot::BallotError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
@@ -96,10 +91,8 @@ impl BallotScenario {
     }
 
     /// The agents break a rule on purpose; they are judged by the sound ones.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     #[must_use]
-    pub fn planted(self, defect: crate::elections::ballot::Defect) -> Self {
+    pub fn planted(self, defect: actix_bully::elections::ballot::Defect) -> Self {
         let theirs = BallotConfig::clone(&self.config).planted(defect);
         Self {
             theirs: Arc::new(theirs),
@@ -161,7 +154,7 @@ impl BallotScenario {
         let Some(ballot) = machine.trusted() else {
             return Ok(());
         };
-        let is_voter = self.config.is_voter(id);
+        let is_voter = self.config.voters().contains(id);
         let before = self.trusted.get(id);
         if let Some((_, before)) = before.filter(|(l, b)| b > ballot && (is_voter || *l == life)) {
             return Err(format!("RisingTrust: {id} trusts {ballot} after {before}"));
@@ -222,7 +215,7 @@ impl Scenario for BallotScenario {
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
         let config = Arc::clone(&self.theirs);
-        if !config.is_voter(&id) {
+        if !config.voters().contains(&id) {
             return Participant::observer(id, config);
         }
         let score = self.score(random);

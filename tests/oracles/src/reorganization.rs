@@ -7,27 +7,21 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{
-    Participant, World,
-    chaos::{Expected, Fault, Scenario},
-};
-use crate::{
+use actix_bully::{
     elections::reorganization::{
         Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, WhenAsked,
     },
     protocol::{AgentId, Member, Timings},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, World,
+            chaos::{Expected, Fault, Scenario},
+        },
+    },
 };
 
 /// A group that reorganizes itself.
-///
-/// ```
-/// use actix_bully::testkit::sim::{ReorganizationScenario, chaos::{ChaosOptions, chaos}};
-/// let mut scenario = ReorganizationScenario::drawn(7)?;
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut scenario);
-/// assert!(report.violation.is_none(), "{report}");
-/// # Ok::<(), actix_bully::elections::reorganization::ReorganizationError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct ReorganizationScenario {
     config: ReorganizationConfig,
@@ -103,10 +97,8 @@ impl ReorganizationScenario {
     }
 
     /// A rule is broken on purpose.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     #[must_use]
-    pub fn planted(mut self, defect: crate::elections::reorganization::Defect) -> Self {
+    pub fn planted(mut self, defect: actix_bully::elections::reorganization::Defect) -> Self {
         self.config.defect = Some(defect);
         self
     }

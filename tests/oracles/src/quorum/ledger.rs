@@ -9,9 +9,9 @@ use std::{
     time::Duration,
 };
 
-use crate::{
+use actix_bully::{
     elections::{
-        message::{Ack, Claim, Leadership, Micros},
+        bully::{Ack, Claim, Leadership, Micros},
         quorum::{QuorumConfig, Vote},
     },
     protocol::{AgentId, Incarnation, Members, Term, Time},
@@ -299,7 +299,9 @@ impl Ledger {
             reading(&voter.id).is_none_or(|now| now < bound)
         };
         let others = self.voters.iter().filter(|voter| voter.id != *me);
-        let theirs = others.filter(supports).filter(|v| config.is_voter(&v.id));
+        let theirs = others
+            .filter(supports)
+            .filter(|v| config.voters().contains(&v.id));
         let enough = config.lease_quorum().saturating_sub(1);
         let mut support = theirs.take(enough).count(); // mostly the first few will do
         if support < enough {

@@ -1,31 +1,27 @@
 //! The plain ASTRA rules under chaos.
 //!
-//! Decided here: what is owed, which is what a bully owes ([`BullyScenario`](super::BullyScenario)) but for two limits of these
+//! Decided here: what is owed, which is what a bully owes ([`BullyScenario`](crate::BullyScenario)) but for two limits of these
 //! rules. They compare ranks and no terms, so terms may fall. And an agent that cannot be elected cannot
 //! ask who leads: of two announcements that cross each other it may believe the wrong one for ever. So in
 //! these histories every agent is a voter with a score.
 
 use std::{sync::Arc, time::Duration};
 
-use super::{
-    Participant, TermOrder, World,
-    bully::{Contest, settles_within},
-    chaos::{Expected, Scenario},
-};
-use crate::{
+use crate::bully::{Contest, settles_within};
+use actix_bully::{
     elections::astra::{Astra, AstraConfig},
     protocol::{AgentId, Score},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, TermOrder, World,
+            chaos::{Expected, Scenario},
+        },
+    },
 };
 
 /// A group with the plain ASTRA rules: after healing, and once all campaign, the highest-ranked agent
 /// leads, and all follow it.
-///
-/// ```
-/// use actix_bully::testkit::sim::{AstraScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut AstraScenario::default());
-/// assert!(report.violation.is_none(), "{report}");
-/// ```
 #[derive(Clone, Debug)]
 pub struct AstraScenario {
     config: Arc<AstraConfig>,
@@ -56,7 +52,7 @@ impl AstraScenario {
 
     /// The history keeps messages within the delay bound d, and agents awake: two lead at one time
     /// for 2 d at most, which is checked after every step. Only with faults that are
-    /// [`BullyScenario::BOUNDED`](super::BullyScenario::BOUNDED).
+    /// [`BullyScenario::BOUNDED`](crate::BullyScenario::BOUNDED).
     #[must_use]
     pub fn as_bounded(self) -> Self {
         let longest = self.delay_bound() * 2;

@@ -6,14 +6,16 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Participant, World,
-    chaos::{Expected, Scenario},
-};
-use crate::{
+use actix_bully::{
     elections::ring::{ElectionId, Ring, RingConfig},
     protocol::{AgentId, Incarnation, Presence},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, World,
+            chaos::{Expected, Scenario},
+        },
+    },
 };
 
 /// A ring with one configuration.
@@ -21,12 +23,6 @@ use crate::{
 /// After healing the highest-ranked agent that may be elected leads, and all follow it. At every
 /// step: no agent waits for an answer of a member that it knows to be dead, and an election that an
 /// agent takes part in gives way to a stronger one only.
-///
-/// ```
-/// use actix_bully::testkit::sim::{RingScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut RingScenario::default());
-/// assert!(report.violation.is_none(), "{report}");
-/// ```
 #[derive(Clone, Debug)]
 pub struct RingScenario {
     config: Arc<RingConfig>,
@@ -61,10 +57,8 @@ impl RingScenario {
     }
 
     /// A rule is broken on purpose.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     #[must_use]
-    pub fn planted(self, defect: crate::elections::ring::Defect) -> Self {
+    pub fn planted(self, defect: actix_bully::elections::ring::Defect) -> Self {
         let config = Arc::new(RingConfig {
             defect: Some(defect),
             ..RingConfig::clone(&self.config)

@@ -29,27 +29,22 @@ use std::{
 
 pub use watch::{Watch, Watched};
 
-use super::{
-    Participant, Situation, World,
-    chaos::{Expected, Fault, Scenario, name},
-};
-use crate::{
+use actix_bully::{
     elections::{
-        policy::Preemption,
+        bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
     protocol::{AgentId, Role, Timings},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, Situation, World,
+            chaos::{Expected, Fault, Scenario, name},
+        },
+    },
 };
 
 /// The voters of one configuration, and observers who join.
-///
-/// ```
-/// use actix_bully::testkit::sim::{QuorumScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut QuorumScenario::drawn(7, 3)?);
-/// assert!(report.violation.is_none(), "{report}");
-/// # Ok::<(), actix_bully::elections::quorum::QuorumError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
@@ -98,12 +93,10 @@ impl QuorumScenario {
     ///
     /// # Errors
     /// As [`drawn`](Self::drawn).
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     pub fn planted(
         seed: u64,
         n: usize,
-        defect: crate::elections::quorum::Defect,
+        defect: actix_bully::elections::quorum::Defect,
     ) -> Result<Self, QuorumError> {
         let sound = draw(seed, n, timings_of(seed))?;
         Ok(Self::unsound(sound.clone().planted(defect), sound))
@@ -177,7 +170,7 @@ impl Scenario for QuorumScenario {
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let watch = self.watch.clone();
-        if !watch.sound.is_voter(&id) {
+        if !watch.sound.voters().contains(&id) {
             return Participant::observer(id, watch);
         }
         let score = self.score(random);

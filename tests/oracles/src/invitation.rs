@@ -6,26 +6,21 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{
-    Participant, World,
-    chaos::{Expected, Scenario},
-};
-use crate::{
+use actix_bully::{
     elections::invitation::{
         ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
     },
     protocol::{AgentId, Incarnation, Member, Term, Timings},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, World,
+            chaos::{Expected, Scenario},
+        },
+    },
 };
 
 /// Groups that invite each other.
-///
-/// ```
-/// use actix_bully::testkit::sim::{InvitationScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut InvitationScenario::drawn(7)?);
-/// assert!(report.violation.is_none(), "{report}");
-/// # Ok::<(), actix_bully::elections::invitation::InvitationError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct InvitationScenario {
     config: InvitationConfig,
@@ -72,10 +67,8 @@ impl InvitationScenario {
     }
 
     /// A rule is broken on purpose.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     #[must_use]
-    pub fn planted(mut self, defect: crate::elections::invitation::Defect) -> Self {
+    pub fn planted(mut self, defect: actix_bully::elections::invitation::Defect) -> Self {
         self.config.defect = Some(defect);
         self
     }

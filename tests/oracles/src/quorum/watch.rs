@@ -8,9 +8,9 @@ use std::{
 };
 
 use super::ledger::Ledger;
-use crate::{
+use actix_bully::{
     elections::{
-        message::{BullyMessage, Claim},
+        bully::{BullyMessage, Claim},
         quorum::{QuorumBully, QuorumConfig, QuorumError, Timer, Vote},
     },
     protocol::{
@@ -145,12 +145,7 @@ impl Watched {
                 BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => {
                     return Asked::Told(from.clone(), *incarnation);
                 }
-                BullyMessage::Ok(_)
-                | BullyMessage::Yield(_)
-                | BullyMessage::ClaimReply(_)
-                | BullyMessage::Ack(_)
-                | BullyMessage::Nack(_)
-                | BullyMessage::Takeover(_) => {}
+                _ => {}
             },
             Input::TimedOut(_)
             | Input::Campaign

@@ -7,24 +7,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{
-    Participant, World,
-    chaos::{Expected, Fault, Scenario},
-};
-use crate::{
+use actix_bully::{
     elections::bully::{Bully, BullyConfig, Preemption},
     protocol::{AgentId, Election, Time, Timings},
-    testkit::faults::SplitMix64,
+    testkit::{
+        faults::SplitMix64,
+        sim::{
+            Participant, World,
+            chaos::{Expected, Fault, Scenario},
+        },
+    },
 };
 
 /// A group of bullies with one configuration: after healing, the highest-ranked agent that may be
 /// elected leads, and all follow it.
-///
-/// ```
-/// use actix_bully::testkit::sim::{BullyScenario, chaos::{ChaosOptions, chaos}};
-/// let report = chaos(7, 3, &ChaosOptions::default(), &mut BullyScenario::default());
-/// assert!(report.violation.is_none(), "{report}");
-/// ```
 #[derive(Clone, Debug)]
 pub struct BullyScenario {
     config: Arc<BullyConfig>,
@@ -71,10 +67,8 @@ impl BullyScenario {
     }
 
     /// The same with a rule broken on purpose.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
     #[must_use]
-    pub fn planted(self, defect: crate::elections::bully::Defect) -> Self {
+    pub fn planted(self, defect: actix_bully::elections::bully::Defect) -> Self {
         let config = BullyConfig {
             defect: Some(defect),
             ..BullyConfig::clone(&self.config)

@@ -1,0 +1,27 @@
+//! What each election owes under chaos: its scenario for the simulator, with the properties that are checked
+//! after every step.
+//!
+//! ```
+//! use actix_bully::testkit::sim::chaos::{ChaosOptions, chaos};
+//! let report = chaos(7, 3, &ChaosOptions::default(), &mut actix_bully_oracles::BullyScenario::default());
+//! assert!(report.violation.is_none(), "{report}");
+//! ```
+//!
+//! Decided here: what is owed. Not here: what goes wrong, which is
+//! [`chaos`](actix_bully::testkit::sim::chaos).
+
+mod astra;
+mod ballot;
+mod bully;
+mod invitation;
+mod quorum;
+mod reorganization;
+mod ring;
+
+pub use astra::AstraScenario;
+pub use ballot::BallotScenario;
+pub use bully::BullyScenario;
+pub use invitation::InvitationScenario;
+pub use quorum::{QuorumScenario, Watch, Watched};
+pub use reorganization::ReorganizationScenario;
+pub use ring::RingScenario;
