@@ -206,6 +206,7 @@ elections/bully/mod.rs       | use crate::elections::bully::Elect;
 elections/ring/mod.rs        | use super::super::protocol::A; mod a { use super::super::ring::B; }
 elections/ring/mod.rs        | #[cfg(test)] mod tests { use super::Ring; use crate::testkit::sim::World; }
 elections/ring/tests/elect.rs | use crate::testkit::sim::World;
+elections/fixture/random.rs  | use crate::testkit::faults::SplitMix64;
 agent/mod.rs         | use tokio::sync::{self, watch as w}; fn f<'a>() { actix::clock::sleep() }
 agent/tests/start.rs | use crate::testkit::cluster::Cluster;
 remote/mod.rs        | pub(crate) use crate::{group::Group as G, store::*}; use std::net::TcpStream;
@@ -230,7 +231,7 @@ fn violations(file: &str, source: &str) -> Vec<String> {
     let crates = crates();
     let mut wrong = Vec::new();
     for mut mention in mentions(source) {
-        mention.is_test |= place.contains(&"tests");
+        mention.is_test |= ["tests", "fixture"].iter().any(|name| place.contains(name));
         if let Err(why) = judge(&place, &mention, &crates) {
             wrong.push(format!("src/{file}:{}: {why}", mention.line));
         }

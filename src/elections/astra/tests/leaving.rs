@@ -7,7 +7,7 @@ fn an_agent_that_cools_down_ranks_lowest_and_follows_its_successor() {
     let mut me = Kit::cooling_down();
     me.hear(LOW, elect(1)).nothing_else_happened();
     me.hear(LOW, elected(MINE + 1, 1))
-        .notified(Event::NewLeader(leader(LOW, MINE + 1)))
+        .new_leader(LOW, MINE + 1)
         .nothing_else_happened();
 }
 
@@ -17,7 +17,7 @@ fn an_agent_that_cooled_down_holds_an_election() {
     me.later(COOLDOWN)
         .fire(Timer::Cooldown)
         .has_no_leader(MINE + 1)
-        .asked(&[HIGH, LOW], ask(2, 5, MINE + 1))
+        .sent_to(&[HIGH, LOW], ask(2, 5, MINE + 1))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -28,9 +28,7 @@ fn the_named_successor_leads_and_the_others_ask_if_it_does_not() {
         .hear(HIGH, resign(OLD, Some(ME)))
         .has_no_leader(OLD)
         .sent_all(elected(OLD + 1, 5))
-        .notified(Event::Acquired {
-            term: Term(OLD + 1),
-        })
+        .acquired(OLD + 1)
         .nothing_else_happened();
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, Some(LOW)))
@@ -39,7 +37,7 @@ fn the_named_successor_leads_and_the_others_ask_if_it_does_not() {
         .nothing_else_happened();
     me.later(STEP)
         .fire(Timer::Campaign)
-        .asked(&[HIGH, LOW], ask(1, 5, OLD))
+        .sent_to(&[HIGH, LOW], ask(1, 5, OLD))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }

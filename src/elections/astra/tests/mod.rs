@@ -1,18 +1,15 @@
 //! The ASTRA rules, role by input.
 
-mod cells;
 mod leaving;
 mod rules;
 mod together;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Astra, Elect, Ok, Timer, machine::State};
+use super::{Astra, AstraConfig, BullyMessage, Elect, Ok, Timer, machine::State};
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{
-    Birth, Event, Incarnation, Input, LostReason, Member, MemberKind, Role, Term,
-};
+use crate::protocol::{Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, To};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
 
@@ -29,12 +26,12 @@ impl Machine for Astra {
         &self.core.me
     }
 
-    fn highest_term(&self) -> Term {
-        self.core.highest_term
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
     }
 
-    fn rounds(&self) -> u64 {
-        self.core.rounds
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+        may_say(self, leading, message);
     }
 
     fn needed_timers(&self) -> BTreeSet<Timer> {
@@ -54,6 +51,47 @@ impl Machine for Astra {
         timers
     }
 }
+
+impl Suite for Astra {
+    const TIMERS: &'static [Timer] = &TIMERS;
+    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+    const LATE: &'static [u64] = &[0, STEP, DEADLINE, VICTORY, 2 * COOLDOWN];
+
+    fn configs() -> Vec<Arc<AstraConfig>> {
+        vec![Arc::default()]
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        vec![
+            ("idle", Kit::idle()),
+            ("following", Kit::following()),
+            ("holding", Kit::holding()),
+            ("deferring", Kit::deferring()),
+            ("leading", Kit::leading()),
+            ("draining", Kit::draining()),
+            ("cooling down", Kit::cooling_down()),
+        ]
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_bully_message(me.machine.core.highest_term, me.machine.core.rounds)
+    }
+
+    fn is_for_voters(message: &BullyMessage) -> bool {
+        use BullyMessage::{Elect, Elected, Heartbeat};
+        matches!(message, Elect(_) | Elected(_) | Heartbeat(_))
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        any_bully_message(dice, me.machine.core.highest_term, me.machine.core.rounds)
+    }
+}
+
+common_suite!(Astra);
 
 impl Kit {
     /// No agent has started anything.
@@ -88,7 +126,7 @@ impl Kit {
 
     fn draining() -> Self {
         let mut me = Self::leading();
-        me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+        me.step_down(LOW).whatever();
         me
     }
 

@@ -16,7 +16,7 @@ fn an_agent_that_comes_back_holds_an_election() {
     let mut me = Kit::voter(&Arc::default());
     me.machine.core.me.birth = Birth::Restarted;
     me.start()
-        .asked(&[HIGH, LOW], ask(1, 5, 0))
+        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -25,13 +25,13 @@ fn an_agent_that_comes_back_holds_an_election() {
 fn holding_an_election_forgets_the_leader_and_asks_every_voter() {
     Kit::idle()
         .step(Input::Campaign)
-        .asked(&[HIGH, LOW], ask(1, 5, 0))
+        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
     Kit::following()
         .step(Input::Campaign)
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW], ask(1, 5, OLD))
+        .sent_to(&[HIGH, LOW], ask(1, 5, OLD))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -45,7 +45,7 @@ fn the_deadline_wins_even_when_it_is_late() {
             .later(DEADLINE + late)
             .fire(Timer::Deadline)
             .sent_all(elected(1, 5))
-            .notified(Event::Acquired { term: Term(1) })
+            .acquired(1)
             .nothing_else_happened();
     }
 }
@@ -82,7 +82,7 @@ fn an_agent_that_is_alone_leads_at_once() {
     }
     me.step(Input::Campaign)
         .sent_all(elected(1, 5))
-        .notified(Event::Acquired { term: Term(1) })
+        .acquired(1)
         .nothing_else_happened();
 }
 
@@ -93,7 +93,7 @@ fn an_agent_asked_from_below_answers_and_holds_an_election() {
     Kit::idle()
         .hear(LOW, elect(1))
         .sent(LOW, ok(1))
-        .asked(&[HIGH], ask(1, 5, 0))
+        .sent_to(&[HIGH], ask(1, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
     let seen = Term(OLD);
@@ -101,7 +101,7 @@ fn an_agent_asked_from_below_answers_and_holds_an_election() {
         .hear(LOW, elect(1))
         .sent(LOW, Ok { seen, ..ok(1) })
         .has_no_leader(OLD)
-        .asked(&[HIGH], ask(1, 5, OLD))
+        .sent_to(&[HIGH], ask(1, 5, OLD))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -150,7 +150,7 @@ fn a_leader_announces_itself_to_an_asker_from_below() {
 fn an_outranked_leader_stops_leading_and_defers() {
     Kit::leading()
         .hear(HIGH, elect(9))
-        .lost(LostReason::Outranked)
+        .lost(MINE, LostReason::Outranked)
         .set(Timer::Victory, VICTORY)
         .nothing_else_happened();
 }
@@ -199,7 +199,7 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
         .after(LOW, elect(1))
         .later(VICTORY)
         .fire(Timer::Victory)
-        .asked(&[HIGH], ask(2, 5, 0))
+        .sent_to(&[HIGH], ask(2, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -210,20 +210,20 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
 fn an_announcement_from_above_is_followed_whatever_its_term() {
     for mut me in [Kit::idle(), Kit::holding(), Kit::deferring()] {
         me.hear(HIGH, elected(1, 9))
-            .notified(Event::NewLeader(leader(HIGH, 1)))
+            .new_leader(HIGH, 1)
             .nothing_else_happened();
     }
     Kit::following()
         .hear(HIGH, elected(1, 9))
-        .notified(Event::NewLeader(leader(HIGH, 1)))
+        .new_leader(HIGH, 1)
         .nothing_else_happened();
     Kit::following()
         .hear(HIGH, elected(OLD, 9)) // doubled
         .nothing_else_happened();
     Kit::leading()
         .hear(HIGH, elected(1, 9))
-        .lost(LostReason::Superseded)
-        .notified(Event::NewLeader(leader(HIGH, 1)))
+        .lost(MINE, LostReason::Superseded)
+        .new_leader(HIGH, 1)
         .nothing_else_happened();
 }
 
@@ -231,13 +231,13 @@ fn an_announcement_from_above_is_followed_whatever_its_term() {
 fn an_announcement_from_below_is_never_adopted() {
     Kit::idle()
         .hear(LOW, elected(20, 1))
-        .asked(&[HIGH, LOW], ask(1, 5, 20))
+        .sent_to(&[HIGH, LOW], ask(1, 5, 20))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
     Kit::following()
         .hear(LOW, elected(20, 1))
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW], ask(1, 5, 20))
+        .sent_to(&[HIGH, LOW], ask(1, 5, 20))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
     for mut me in [Kit::holding(), Kit::deferring()] {
@@ -256,7 +256,7 @@ fn an_announcer_weaker_than_the_leader_is_asked_and_not_believed() {
     me.told(|m| m.join([middle])).nothing_else_happened();
     me.hear("middle", elected(20, 7))
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW, "middle"], ask(1, 5, 20))
+        .sent_to(&[HIGH, LOW, "middle"], ask(1, 5, 20))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -268,7 +268,7 @@ fn an_agent_that_cannot_ask_goes_by_the_term() {
         .after(HIGH, elected(OLD, 9));
     me.hear(LOW, elected(OLD, 1)).nothing_else_happened();
     me.hear(LOW, elected(OLD + 1, 1))
-        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .new_leader(LOW, OLD + 1)
         .nothing_else_happened();
 }
 
@@ -279,7 +279,7 @@ fn the_leaders_end_begins_an_election() {
     Kit::following()
         .told(|m| m.down(&id(HIGH), Incarnation(1)))
         .has_no_leader(OLD)
-        .asked(&[LOW], ask(1, 5, OLD))
+        .sent_to(&[LOW], ask(1, 5, OLD))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -288,7 +288,7 @@ fn the_leaders_end_begins_an_election() {
 fn the_end_of_the_awaited_agent_begins_an_election() {
     Kit::deferring()
         .told(|m| m.down(&id(HIGH), Incarnation(1)))
-        .asked(&[LOW], ask(2, 5, 0))
+        .sent_to(&[LOW], ask(2, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -318,7 +318,7 @@ fn an_agent_that_rises_above_its_leader_holds_an_election() {
     me.set_score(8).nothing_else_happened();
     me.set_score(10)
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW], ask(1, 10, OLD))
+        .sent_to(&[HIGH, LOW], ask(1, 10, OLD))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -328,8 +328,8 @@ fn a_leader_that_falls_holds_an_election_and_one_that_rises_does_not() {
     let mut me = Kit::leading();
     me.set_score(6).nothing_else_happened();
     me.set_score(4)
-        .lost(LostReason::Outranked)
-        .asked(&[HIGH, LOW], ask(2, 4, MINE))
+        .lost(MINE, LostReason::Outranked)
+        .sent_to(&[HIGH, LOW], ask(2, 4, MINE))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -349,7 +349,7 @@ fn a_leader_answers_with_the_score_it_has() {
 fn an_election_belongs_to_one_score() {
     for mut me in [Kit::holding(), Kit::deferring().after(LOW, elect(1))] {
         me.set_score(10)
-            .asked(&[HIGH, LOW], ask(2, 10, 0))
+            .sent_to(&[HIGH, LOW], ask(2, 10, 0))
             .set(Timer::Deadline, DEADLINE)
             .nothing_else_happened();
     }

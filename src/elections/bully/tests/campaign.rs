@@ -29,7 +29,7 @@ fn a_follower_asks_its_leader_and_no_other_agent() {
 fn an_agent_without_a_leader_asks_every_voter() {
     Kit::with_slot()
         .step(Input::Campaign)
-        .asked(&[HIGH, LOW], ask(1, 0))
+        .sent_to(&[HIGH, LOW], ask(1, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -55,7 +55,7 @@ fn an_ineligible_agent_holds_no_election() {
 fn an_agent_that_cools_down_competes_again_when_it_is_told_to() {
     let mut me = Kit::cooling_down();
     me.step(Input::Campaign)
-        .asked(&[HIGH, LOW], ask(2, MINE))
+        .sent_to(&[HIGH, LOW], ask(2, MINE))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));

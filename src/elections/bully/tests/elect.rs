@@ -66,7 +66,7 @@ fn the_first_asks_those_above_when_a_leader_below_asks() {
     me.hear(LOW, elect_after(OLD, 1))
         .has_no_leader(OLD)
         .sent(LOW, ok_after(OLD))
-        .asked(&[HIGH], elect_after(OLD, 5))
+        .sent_to(&[HIGH], elect_after(OLD, 5))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -264,7 +264,7 @@ fn a_leader_renews_above_the_term_that_the_asker_has_seen() {
 fn a_leader_gives_way_to_an_asker_from_above_once_its_leadership_has_ended() {
     for mut me in [Kit::leading(), Kit::draining()] {
         me.hear(HIGH, elect(9))
-            .lost(LostReason::Outranked)
+            .lost(MINE, LostReason::Outranked)
             .sent(HIGH, releases(1, MINE))
             .set(Timer::Victory, 2 * D + S)
             .nothing_else_happened();
@@ -301,7 +301,7 @@ fn a_leader_stays_when_the_challenger_is_not_enough_better() {
         .nothing_else_happened();
     Kit::leading_by(&with(|config| config.margin = Some(4.into())))
         .hear(HIGH, elect(9))
-        .lost(LostReason::Outranked)
+        .lost(MINE, LostReason::Outranked)
         .sent(HIGH, releases(1, MINE))
         .set(Timer::Victory, 2 * D + S)
         .nothing_else_happened();
@@ -319,7 +319,7 @@ fn equal_scores_are_decided_by_the_name() {
     })
     .nothing_else_happened();
     me.hear("z", elect(5))
-        .lost(LostReason::Outranked)
+        .lost(MINE, LostReason::Outranked)
         .sent("z", releases(1, MINE))
         .set(Timer::Victory, 2 * D + S)
         .nothing_else_happened();

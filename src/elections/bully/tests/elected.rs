@@ -274,7 +274,7 @@ fn a_leader_gives_in_to_one_above_of_no_older_term() {
         for message in both(term, 9) {
             for mut me in [Kit::leading(), Kit::draining()] {
                 me.hear(HIGH, message.clone())
-                    .lost(LostReason::Superseded)
+                    .lost(MINE, LostReason::Superseded)
                     .followed(HIGH, term)
                     .nothing_else_happened();
             }
@@ -299,7 +299,7 @@ fn a_leader_renews_above_a_newer_one_below() {
 fn a_newer_leader_below_supersedes_where_leaders_are_left_alone() {
     Kit::leading_by(&never())
         .hear(LOW, elected(MINE + 1, 1))
-        .lost(LostReason::Superseded)
+        .lost(MINE, LostReason::Superseded)
         .followed(LOW, MINE + 1)
         .nothing_else_happened();
 }
@@ -308,7 +308,7 @@ fn a_newer_leader_below_supersedes_where_leaders_are_left_alone() {
 fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_are_patient() {
     let seen = Kit::leading_by(&after_a_second())
         .hear(LOW, elected(MINE + 1, 1))
-        .lost(LostReason::Superseded)
+        .lost(MINE, LostReason::Superseded)
         .followed(LOW, MINE + 1);
     asks(seen, LOW, 2, MINE + 1);
 }

@@ -1,17 +1,9 @@
-//! Every role by every input: no cell panics, and none leaves the machine without a timer that
-//! moves it on. What each cell does is in the files of the inputs.
+//! Whatever happens in any role, the machine moves on. What each cell does is in the files of the
+//! inputs.
 
 use super::*;
 
-/// The contract is checked in every step.
-#[test]
-fn no_cell_panics_and_none_loses_its_timer() {
-    let roles = Kit::roles().map(|(_, me)| me);
-    let late = [0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
-    all_keep_the_contract(roles, &late);
-}
-
-/// Whatever one input has done, an agent that may stand and hears nobody leads in the end.
+/// Whatever one input has done, an eligible agent that hears no other leads in the end.
 #[test]
 fn an_agent_that_hears_no_other_leads_in_the_end() {
     for (role, me) in Kit::roles() {
@@ -31,7 +23,7 @@ fn an_agent_that_hears_no_other_leads_in_the_end() {
                     break;
                 }
             }
-            let ended = me.machine.highest_term() == Term(u64::MAX);
+            let ended = me.machine.core.highest_term == Term(u64::MAX);
             assert!(
                 ended || me.role() == Role::Leader,
                 "{role}: {:?}",

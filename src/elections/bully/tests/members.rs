@@ -108,7 +108,7 @@ fn the_highest_term_that_was_noted_is_known() {
 fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
     let mut me = Kit::with_slot();
     me.told(|m| m.set_score(&id(HIGH), None))
-        .asked(&[HIGH, LOW], elect(5))
+        .sent_to(&[HIGH, LOW], elect(5))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     for end in ABSENCES {
@@ -118,12 +118,12 @@ fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
     }
     Kit::with_slot()
         .told(|m| suspect(m, HIGH))
-        .asked(&[HIGH, LOW], elect(5)) // it may be there
+        .sent_to(&[HIGH, LOW], elect(5)) // it may be there
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     Kit::with_slot()
         .told(|m| down(m, HIGH))
-        .asked(&[LOW], elect(5))
+        .sent_to(&[LOW], elect(5))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -166,7 +166,7 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
     };
     me.later(1)
         .fire(Timer::Campaign)
-        .asked(&[LOW], elect)
+        .sent_to(&[LOW], elect)
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     assert!(
@@ -301,10 +301,7 @@ fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
         .nothing_else_happened();
     me.later(1)
         .fire(Timer::Preempt)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(HIGH)),
-        })
+        .drained(MINE, Some(HIGH))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
 }

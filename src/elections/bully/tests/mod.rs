@@ -1,8 +1,7 @@
 //! The bully's cells, role by input: one file per input.
 //!
-//! The kit is here: one machine among a few named peers, brought into each role by real inputs.
-//! [`Kit::step`] returns what came out; assertions consume it in order and end with
-//! `nothing_else_happened()`. Whatever a test is about, [`Contract`] checks every step of it.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see a bully is here: its
+//! needed timers, its roles, its messages.
 
 mod campaign;
 mod elect;
@@ -10,13 +9,11 @@ mod elected;
 mod liveness;
 mod members;
 mod ok;
-mod random;
 mod resign;
 mod score;
 mod stall;
 mod start;
 mod step_down;
-mod strangers;
 mod terms;
 mod timer;
 mod together;
@@ -30,8 +27,8 @@ use super::{
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
 use crate::protocol::{
-    Event, Incarnation, Input, InputOf, Leader, LostReason, Member, MemberKind, Members, Role,
-    Round, Term, Timings,
+    Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members, Role, Round, Term,
+    Timings, To,
 };
 
 type Kit = crate::elections::fixture::Kit<Bully>;
@@ -42,18 +39,16 @@ const DRAIN: u64 = 5_000;
 const COOLDOWN: u64 = 60_000;
 
 impl Machine for Bully {
-    const MAY_GO_BACK: bool = false;
-
     fn participant(&self) -> &Participant {
         &self.core.me
     }
 
-    fn highest_term(&self) -> Term {
-        self.core.highest_term
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
     }
 
-    fn rounds(&self) -> u64 {
-        self.core.rounds
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+        may_say(self, leading, message);
     }
 
     fn needed_timers(&self) -> BTreeSet<Timer> {
@@ -83,8 +78,43 @@ impl Machine for Bully {
     }
 }
 
+impl Suite for Bully {
+    const TIMERS: &'static [Timer] = &TIMERS;
+    const DRAIN: (Timer, u64) = (Timer::Drain, DRAIN);
+    const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
+
+    fn configs() -> Vec<Arc<BullyConfig>> {
+        let margin = with(|config| config.margin = Some(3.into()));
+        let no_detector = with(|config| config.timings = Timings::astra());
+        vec![lan(), never(), after_a_second(), margin, no_detector]
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::roles().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_bully_message(me.machine.core.highest_term, me.machine.core.rounds)
+    }
+
+    fn is_for_voters(message: &BullyMessage) -> bool {
+        use BullyMessage::{Elect, Elected, Heartbeat};
+        matches!(message, Elect(_) | Elected(_) | Heartbeat(_))
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        any_bully_message(dice, me.machine.core.highest_term, me.machine.core.rounds)
+    }
+}
+
+common_suite!(Bully);
+
 impl Kit {
-    /// A follower without a leader, second in line: its turn is due after one step.
+    /// A follower without a leader, in the second slot, which comes after one step.
     fn with_slot() -> Self {
         let kit = Self::voter(&lan()).started();
         assert_eq!(kit.role(), Role::Follower);
@@ -109,7 +139,7 @@ impl Kit {
         Self::new(&lan(), MemberKind::Voter, None).started()
     }
 
-    /// Has led in the term [`MINE`], stepped down for LOW, and rests.
+    /// Has led in the term [`MINE`], stepped down for LOW, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
@@ -125,7 +155,7 @@ impl Kit {
         kit
     }
 
-    /// A candidate that has asked the leader in the snapshot (LOW), following nobody.
+    /// A candidate that has asked the leader in the snapshot (LOW), following no agent.
     fn asking_found() -> Self {
         let mut kit = Self::voter(&lan());
         kit.members.note_leader(leader(LOW, OLD));
@@ -142,14 +172,14 @@ impl Kit {
         kit
     }
 
-    /// Stands back for HIGH, which has said Ok to its first round.
+    /// Defers to HIGH, which has said Ok to its first round.
     fn waiting() -> Self {
         let kit = Self::asking_voters().after(HIGH, ok(1));
         assert_eq!(kit.role(), Role::Waiting);
         kit
     }
 
-    /// Leads in the term [`MINE`]: in its first round both others gave way.
+    /// Leads in the term [`MINE`]: in its first round both others yielded.
     fn leading() -> Self {
         Self::leading_by(&lan())
     }
@@ -171,7 +201,7 @@ impl Kit {
     /// Leads, and steps down for LOW.
     fn draining() -> Self {
         let mut kit = Self::leading();
-        kit.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+        kit.step_down(LOW).whatever();
         kit
     }
 
@@ -200,14 +230,13 @@ impl Seen {
     fn led(self, term: u64) -> Self {
         self.sent_all(elected(term, 5))
             .set(Timer::Heartbeat, H)
-            .notified(Event::Acquired { term: Term(term) })
+            .acquired(term)
     }
 
     /// Follows that leader, and watches it.
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
-        self.set(Timer::Detect, L)
-            .notified(Event::NewLeader(leader(name, term)))
+        self.set(Timer::Detect, L).new_leader(name, term)
     }
 }
 
@@ -223,7 +252,7 @@ fn never() -> Arc<BullyConfig> {
     with(|config| config.preemption = Preemption::Never)
 }
 
-/// Leaders give way to who was steady for a second.
+/// Leaders yield to an agent that was steady for a second.
 fn after_a_second() -> Arc<BullyConfig> {
     with(|config| config.preemption = Preemption::After(Duration::from_secs(1)))
 }

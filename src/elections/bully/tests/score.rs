@@ -68,7 +68,7 @@ fn an_agent_that_becomes_ineligible_without_a_leader_has_no_slot() {
 fn another_score_without_a_leader_is_another_slot() {
     Kit::with_slot()
         .set_score(10)
-        .asked(&[HIGH, LOW], ask(1, 10, 0))
+        .sent_to(&[HIGH, LOW], ask(1, 10, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     Kit::with_slot()
@@ -136,7 +136,7 @@ fn a_round_belongs_to_one_score() {
             Kit::waiting().after(LOW, elect(1)),
         ] {
             me.set_score(score)
-                .asked(&[HIGH, LOW], ask(2, score, 0)) // nobody is known to fail
+                .sent_to(&[HIGH, LOW], ask(2, score, 0)) // nobody is known to fail
                 .set(Timer::Deadline, T)
                 .nothing_else_happened();
             me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
@@ -184,10 +184,7 @@ fn a_leader_tells_its_score() {
 fn a_leader_that_becomes_ineligible_steps_down_and_leads_until_it_has() {
     let mut me = Kit::leading();
     me.set_score(None)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(HIGH)),
-        })
+        .drained(MINE, Some(HIGH))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
     me.later(H)

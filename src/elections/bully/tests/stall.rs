@@ -45,7 +45,7 @@ fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
     me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
     me.later(S + LATE)
         .fire(Timer::Campaign)
-        .asked(&[HIGH], ask(1, OLD))
+        .sent_to(&[HIGH], ask(1, OLD))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -55,7 +55,7 @@ fn a_candidate_that_slept_asks_every_voter_once_more() {
     let mut me = Kit::asking_voters().after(LOW, yields(1));
     me.later(T + LATE)
         .fire(Timer::Deadline)
-        .asked(&[HIGH, LOW], ask(2, 0))
+        .sent_to(&[HIGH, LOW], ask(2, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     me.later(T + LATE)
@@ -79,7 +79,7 @@ fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
         .later(L)
         .fire(Timer::Widen)
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW], ask(2, OLD))
+        .sent_to(&[HIGH, LOW], ask(2, OLD))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -93,7 +93,7 @@ fn an_agent_that_slept_while_it_waited_waits_once_more() {
         .nothing_else_happened();
     me.later(VICTORY + LATE)
         .fire(Timer::Victory)
-        .asked(&[HIGH, LOW], ask(2, 0))
+        .sent_to(&[HIGH, LOW], ask(2, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -107,7 +107,7 @@ fn a_former_leader_that_slept_asks_before_it_announces() {
         .nothing_else_happened();
     me.later(VICTORY)
         .fire(Timer::Victory)
-        .asked(&[HIGH, LOW], ask(2, MINE))
+        .sent_to(&[HIGH, LOW], ask(2, MINE))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -127,7 +127,7 @@ fn a_leader_that_slept_for_longer_than_others_wait_leads_no_more() {
     let mut me = Kit::leading();
     me.later(H + L + 1)
         .fire(Timer::Heartbeat)
-        .lost(LostReason::Stalled)
+        .lost(MINE, LostReason::Stalled)
         .set(Timer::Campaign, S)
         .nothing_else_happened();
     assert_eq!(me.view().leader, None);
@@ -138,7 +138,7 @@ fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
     let mut me = Kit::draining();
     me.later(H + L + 1)
         .fire(Timer::Heartbeat)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Campaign, L + J + 9 * S)

@@ -11,38 +11,6 @@ fn ask(counter: u64, term: u64) -> Elect {
 }
 
 #[test]
-fn a_foreign_timer_is_ignored() {
-    for (role, mut me) in Kit::roles() {
-        let before = me.machine.state.clone();
-        let own: Vec<Timer> = me.contract.armed().into_iter().map(|(t, _)| t).collect();
-        for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
-            me.fire(timer).nothing_else_happened();
-        }
-        me.later(10 * COOLDOWN);
-        for timer in TIMERS.into_iter().filter(|t| !own.contains(t)) {
-            me.fire(timer).nothing_else_happened();
-        }
-        assert_eq!(me.machine.state, before, "{role}");
-    }
-}
-
-#[test]
-fn an_early_timer_is_set_again_for_what_is_left() {
-    for (role, me) in Kit::roles() {
-        for (timer, due) in me.contract.armed() {
-            let mut me = me.clone();
-            let before = me.machine.state.clone();
-            me.later(1);
-            let left = due.since(me.now).as_millis();
-            me.fire(timer)
-                .set(timer, u64::try_from(left).unwrap())
-                .nothing_else_happened();
-            assert_eq!(me.machine.state, before, "{role}");
-        }
-    }
-}
-
-#[test]
 fn campaign_a_slot_after_a_leaders_end_announces() {
     let mut me = Kit::following_low();
     me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
@@ -57,7 +25,7 @@ fn campaign_any_other_slot_asks() {
     Kit::with_slot()
         .later(S)
         .fire(Timer::Campaign)
-        .asked(&[HIGH, LOW], ask(1, 0))
+        .sent_to(&[HIGH, LOW], ask(1, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -68,13 +36,13 @@ fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
         .later(2 * D)
         .fire(Timer::Widen)
         .has_no_leader(OLD)
-        .asked(&[HIGH, LOW], ask(2, OLD))
+        .sent_to(&[HIGH, LOW], ask(2, OLD))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     Kit::asking_found()
         .later(2 * D)
         .fire(Timer::Widen)
-        .asked(&[HIGH, LOW], ask(2, OLD))
+        .sent_to(&[HIGH, LOW], ask(2, OLD))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -93,7 +61,7 @@ fn victory_the_awaited_one_is_not_there() {
     let mut me = Kit::waiting();
     me.later(VICTORY)
         .fire(Timer::Victory)
-        .asked(&[HIGH, LOW], ask(2, 0))
+        .sent_to(&[HIGH, LOW], ask(2, 0))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -168,7 +136,7 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
         .nothing_else_happened();
     me.later(8 * S)
         .fire(Timer::Campaign)
-        .asked(&[LOW], ask(2, MINE + 1))
+        .sent_to(&[LOW], ask(2, MINE + 1))
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }
@@ -207,14 +175,11 @@ fn challenged() -> Kit {
 fn preempt_a_steady_challenger_gets_the_leadership_by_a_clean_hand_over() {
     let mut me = challenged();
     me.fire(Timer::Preempt)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(HIGH)),
-        })
+        .drained(MINE, Some(HIGH))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .set(Timer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Campaign, L + J + 9 * S)
@@ -257,10 +222,7 @@ fn preempt_another_challenger_is_not_forgotten() {
         .nothing_else_happened();
     me.later(300)
         .fire(Timer::Preempt)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id("third")),
-        })
+        .drained(MINE, Some("third"))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
 }

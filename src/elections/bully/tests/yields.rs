@@ -40,12 +40,12 @@ fn the_asked_leader_that_does_not_lead_is_not_asked_again() {
     Kit::asking_leader()
         .hear(HIGH, yields(1))
         .has_no_leader(OLD)
-        .asked(&[LOW], elect.clone())
+        .sent_to(&[LOW], elect.clone())
         .set(Timer::Deadline, T)
         .nothing_else_happened();
     Kit::asking_found()
         .hear(LOW, yields(1))
-        .asked(&[HIGH], elect)
+        .sent_to(&[HIGH], elect)
         .set(Timer::Deadline, T)
         .nothing_else_happened();
 }

@@ -7,7 +7,7 @@ fn an_acknowledgement_ends_the_wait() {
     let mut kit = Kit::candidate();
     kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 0))
         .nothing_else_happened();
-    assert_eq!(kit.ring.awaited().count(), 0);
+    assert_eq!(kit.machine.awaited().count(), 0);
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn only_the_one_that_was_sent_to_can_acknowledge_it() {
         .nothing_else_happened();
     kit.hear(Z, ack(Lap::Nominate, 1, ME, 0, 0))
         .nothing_else_happened();
-    assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id(Z)]);
+    assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id(Z)]);
     // Of an earlier message: the member is there, and has its time for what came later.
     kit.later(RESEND - 1)
         .hear(Z, ack(Lap::Collect, 0, ME, 0, 0))
@@ -36,7 +36,7 @@ fn an_acknowledgement_of_another_message_does_not_end_the_wait() {
     ] {
         let mut kit = Kit::candidate();
         kit.hear(Z, other).nothing_else_happened();
-        assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id(Z)]);
+        assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id(Z)]);
         kit.now = kit.now.after(lan().resend());
         kit.fire(Timer::Hop(Lap::Collect))
             .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
@@ -75,7 +75,7 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
         hop: Some(Duration::from_millis(HOP)),
         ..lan()
     };
-    let mut kit = Kit::voter(once).started();
+    let mut kit = Kit::unborn(once, MemberKind::Voter, Some(5)).started();
     kit.later(S).fire(Timer::Slot).whatever();
     kit.later(HOP)
         .fire(Timer::Hop(Lap::Collect))
@@ -87,12 +87,12 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
 #[test]
 fn a_newer_message_buys_a_silent_member_no_time() {
     let mut kit = Kit::following();
-    let due = |kit: &Kit| kit.ring.core.hops.get(&Lap::Coordinator).unwrap().due;
+    let due = |kit: &Kit| kit.machine.core.hops.get(&Lap::Coordinator).unwrap().due;
     kit.hear(B, beat(B, OLD, 9, 1)).whatever();
     let first = due(&kit);
     kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
     assert_eq!(due(&kit), first);
-    assert_eq!(kit.ring.core.hops.len(), 1, "one of a lap waits");
+    assert_eq!(kit.machine.core.hops.len(), 1, "one of a lap waits");
 }
 
 #[test]

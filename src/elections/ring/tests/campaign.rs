@@ -37,7 +37,7 @@ fn a_cool_down_ends_when_the_agent_is_told_to_campaign() {
     let mut kit = Kit::cooling_down();
     kit.step(Input::Campaign).whatever();
     assert_eq!(kit.role(), Role::Candidate);
-    assert!(!kit.ring.core.cooldown.has_begun());
+    assert!(!kit.machine.core.cooldown.has_begun());
 }
 
 #[test]
@@ -45,9 +45,7 @@ fn the_terms_end_and_do_not_wrap() {
     let mut kit = Kit::scheduled().after(B, coordinator(B, u64::MAX, 9));
     kit.step(Input::Campaign).nothing_else_happened();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
-        .notified(Event::NoLeader {
-            term: Term(u64::MAX),
-        })
+        .has_no_leader(u64::MAX)
         .whatever();
     assert_eq!(kit.role(), Role::Follower);
 }

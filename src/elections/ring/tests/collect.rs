@@ -141,7 +141,7 @@ fn an_agent_that_cools_down_is_chosen_only_where_no_other_can_be() {
         circle.entrants.push(some);
     }
     kit.hear(B, circle).whatever();
-    let hop = kit.ring.core.hops.get(&Lap::Nominate).unwrap();
+    let hop = kit.machine.core.hops.get(&Lap::Nominate).unwrap();
     assert!(hop.message.to_string().starts_with("nominate 1 by me: b"));
 }
 
@@ -186,7 +186,7 @@ fn who_is_on_the_list_is_suspected_no_more() {
     kit.hear(B, collect(2, (Z, 3), &[(Z, 3), (A, 1), (B, 9)]))
         .whatever();
     assert_eq!(kit.suspects(), [""; 0]);
-    assert_eq!(kit.ring.core.hops.get(&Lap::Collect).unwrap().to, id(Z));
+    assert_eq!(kit.machine.core.hops.get(&Lap::Collect).unwrap().to, id(Z));
 }
 
 #[test]

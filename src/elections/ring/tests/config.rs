@@ -1,7 +1,6 @@
 //! The configuration: its relations and its formulas.
 
 use super::*;
-use crate::protocol::MembershipError;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

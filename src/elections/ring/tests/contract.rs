@@ -1,97 +1,23 @@
-//! What holds after every step, whatever the input was.
-//!
-//! The events' contract ([`crate::protocol::Event`]), their agreement with the view, the timers
-//! that keep a machine alive, and to whom nothing may be sent.
+//! What holds after every step of a ring, beside what holds for every election: to whom nothing may be
+//! sent, the timers that move it on, and that a weaker election never replaces a stronger one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
 use super::*;
 
-/// The events of one incarnation so far, and its running timers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Contract {
-    leading: Option<Term>,
-    highest: Term,
-    armed: BTreeMap<Timer, Time>,
-    election: Option<ElectionId>,
-}
-
-impl Contract {
-    /// A timer that fires is no longer running.
-    pub(super) fn before(&mut self, input: &InputOf<Ring>) {
-        if let Input::TimedOut(timer) = input {
-            self.armed.remove(timer);
-        }
-    }
-
-    pub(super) fn after(&mut self, ring: &Ring, now: Time, effects: &VecDeque<EffectOf<Ring>>) {
-        for effect in effects {
-            match effect {
-                Effect::Notify(event) => self.on_event(event),
-                Effect::Send { to, message } => may_be_sent(ring, to, message),
-                Effect::SetTimer { timer, after } => {
-                    assert!(after.min <= after.max);
-                    self.armed.insert(*timer, now.after(after.min));
-                }
-                Effect::CancelTimer(timer) => drop(self.armed.remove(timer)),
-                Effect::Persist(()) => panic!("a ring stores nothing"),
-            }
-        }
-        let view = ring.view(now);
-        assert_eq!(view.leading, self.leading, "view and events");
-        assert_eq!(view.leading.is_some(), view.role == Role::Leader);
-        let running: BTreeSet<Timer> = self.armed.keys().copied().collect();
-        assert_eq!(running, needed(ring), "timers of {ring:?}");
-        self.is_suppressed(ring);
-        is_alive(ring);
-    }
-
-    /// The timers that are running, and when each fires at the earliest.
-    pub(super) fn armed(&self) -> Vec<(Timer, Time)> {
-        self.armed.iter().map(|(t, due)| (*t, *due)).collect()
-    }
-
-    fn on_event(&mut self, event: &Event) {
-        match event {
-            Event::Acquired { term } => {
-                assert_eq!(self.leading.replace(*term), None, "acquired twice");
-            }
-            Event::Renewed { term } => {
-                assert!(self.leading.is_some_and(|old| old < *term), "{event}");
-                self.leading = Some(*term);
-            }
-            Event::Draining { term, to } => {
-                assert_eq!(self.leading, Some(*term), "{event}");
-                assert_ne!(to.as_ref(), Some(&id(ME)));
-            }
-            Event::Lost { term, .. } => assert_eq!(self.leading.take(), Some(*term), "{event}"),
-            Event::NewLeader(leader) => {
-                assert_eq!(self.leading, None, "follows while it leads");
-                assert_ne!(leader.id, id(ME), "follows itself");
-                assert!(self.highest <= leader.term, "{event}");
-                self.highest = leader.term;
-            }
-            Event::NoLeader { .. } => assert_eq!(self.leading, None, "{event}"),
-        }
-    }
-
-    /// `yield-to-stronger`: a weaker election never takes the place of a stronger one.
-    fn is_suppressed(&mut self, ring: &Ring) {
-        let now = ring.election().cloned();
-        if let (Some(before), Some(now)) = (&self.election, &now) {
-            assert!(before <= now, "{before} gave way to {now}");
-        }
-        self.election = now;
+/// `yield-to-stronger`.
+pub(super) fn is_suppressed(before: &Ring, ring: &Ring) {
+    if let (Some(before), Some(now)) = (before.election(), ring.election()) {
+        assert!(before <= now, "{before} gave way to {now}");
     }
 }
 
-/// Nothing goes to itself or to the dead, and to a suspect only a probe.
-fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
+/// Nothing goes to a member that has ended, and to a suspect only a probe.
+pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     let check = |id: &AgentId| {
-        assert_ne!(*id, ring.core.me.id, "to itself: {message}");
         let member = ring.core.me.members.get(id).expect("a member");
-        let dead = member.presence == crate::protocol::Presence::Down;
-        assert!(!dead, "{message} to {id}, which is dead");
+        let has_ended = member.presence == crate::protocol::Presence::Down;
+        assert!(!has_ended, "{message} to {id}, which has ended");
         let is_skipped = ring.core.is_skipped(member);
         let on_lap = matches!(
             message,
@@ -105,14 +31,13 @@ fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     match to {
         To::One(id) => check(id),
         To::Set(ids) => {
-            assert!(!ids.is_empty());
             ids.iter().for_each(check);
         }
         To::All => panic!("no member of a ring speaks to all"),
     }
 }
 
-fn needed(ring: &Ring) -> BTreeSet<Timer> {
+pub(super) fn needed(ring: &Ring) -> BTreeSet<Timer> {
     let mut needed: BTreeSet<Timer> = ring.core.hops.keys().map(|lap| Timer::Hop(*lap)).collect();
     let mut if_so = |so: bool, timer| so.then(|| needed.insert(timer));
     if_so(ring.campaign.contest().is_some(), Timer::Token);
@@ -132,7 +57,7 @@ fn needed(ring: &Ring) -> BTreeSet<Timer> {
 }
 
 /// An agent that can be elected and has no leader does something about it, now or later.
-fn is_alive(ring: &Ring) {
+pub(super) fn moves_on(ring: &Ring) {
     let idle = ring.state == State::Vacant && ring.campaign == Campaign::Idle;
     assert!(
         !(idle && ring.stepped.is_some() && ring.core.may_lead()),

@@ -62,7 +62,7 @@ fn the_winner_leads_when_its_announcement_comes_home() {
         .sent(B, ack(Lap::Coordinator, MINE, ME, 0, MINE))
         .set(Timer::Heartbeat, H)
         .set(Timer::Silence, LOST)
-        .notified(Event::Acquired { term: Term(MINE) })
+        .acquired(MINE)
         .sent_to(&[EYE], coordinator(ME, MINE, 5))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Leader);
@@ -88,7 +88,7 @@ fn a_leader_gives_way_to_a_newer_announcement() {
     let mut kit = Kit::leading();
     kit.hear(A, coordinator(B, MINE + 1, 9))
         .sent(A, ack(Lap::Coordinator, MINE + 1, B, 0, MINE))
-        .lost(LostReason::Superseded)
+        .lost(MINE, LostReason::Superseded)
         .followed(B, MINE + 1)
         .passed(Z, Lap::Coordinator, coordinator(B, MINE + 1, 9))
         .nothing_else_happened();
@@ -108,7 +108,7 @@ fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
     let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // in the first slot: it has begun
     kit.hear(A, coordinator(A, OLD, 1))
         .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
-        .notified(Event::NewLeader(leader(A, OLD)))
+        .new_leader(A, OLD)
         .set(Timer::Silence, L + 3 * HOP)
         .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
         .set(Timer::Token, 3 * 2 * HOP)
@@ -122,7 +122,7 @@ fn a_challenger_leaves_the_leader_alone_for_a_while() {
         challenge_after: Duration::from_secs(1),
         ..lan()
     };
-    let mut kit = Kit::voter(slow).started();
+    let mut kit = Kit::unborn(slow, MemberKind::Voter, Some(5)).started();
     kit.hear(B, coordinator(A, OLD, 1))
         .sent(B, ack(Lap::Coordinator, OLD, A, 0, 0))
         .followed(A, OLD)
@@ -132,10 +132,10 @@ fn a_challenger_leaves_the_leader_alone_for_a_while() {
     let mut kit = kit.acked(Z, Lap::Coordinator, OLD, A, 0);
     // A heartbeat does not begin the time anew; one of a better leader ends it.
     kit.later(500).hear(B, beat(A, OLD, 1, 1)).whatever();
-    let planned = kit.ring.campaign.clone();
+    let planned = kit.machine.campaign.clone();
     assert!(matches!(planned, Campaign::Scheduled { due, .. } if due == Time::from_millis(2_000)));
     kit.hear(B, beat(A, OLD, 7, 2)).whatever();
-    assert_eq!(kit.ring.campaign, Campaign::Idle);
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn an_observer_is_told_and_passes_nothing_on() {
     let mut kit = Kit::observer();
     let lost = LOST - HOP; // the observer is not in the ring
     kit.hear(B, coordinator(B, OLD, 9))
-        .notified(Event::NewLeader(leader(B, OLD)))
+        .new_leader(B, OLD)
         .set(Timer::Silence, lost)
         .nothing_else_happened();
     kit.hear(B, beat(B, OLD, 9, 1))

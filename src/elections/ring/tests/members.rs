@@ -6,7 +6,7 @@ use super::*;
 fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
     let mut kit = Kit::following();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
@@ -15,7 +15,7 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
     kit.told(|m| m.set_score(&id(Z), Some(8.into())))
         .nothing_else_happened();
     kit.told(|m| m.down(&id(B), Incarnation(1)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Slot, S)
         .nothing_else_happened();
     // It is gone too.
@@ -74,7 +74,7 @@ fn a_new_member_is_passed_to_in_its_place() {
     let zoe = Member::up(id("n"), MemberKind::Voter, Some(1.into()), Incarnation(1));
     kit.told(|m| m.join([zoe])).nothing_else_happened();
     kit.hear(B, beat(B, OLD, 9, 1)).whatever();
-    assert_eq!(kit.ring.awaited().collect::<Vec<_>>(), [&id("n")]);
+    assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id("n")]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn an_observer_skips_no_member_and_probes_none() {
         .nothing_else_happened();
     eye.later(LOST - HOP) // it is not in the ring itself
         .fire(Timer::Silence)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .nothing_else_happened();
     assert_eq!(eye.suspects(), [""; 0]);
     let mut eye = Kit::unborn(lan(), MemberKind::Observer, None);

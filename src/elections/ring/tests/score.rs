@@ -20,12 +20,14 @@ fn a_challenger_that_falls_back_gives_up() {
         challenge_after: Duration::from_secs(1),
         ..lan()
     };
-    let mut kit = Kit::voter(slow).started().after(B, coordinator(B, OLD, 9));
+    let mut kit = Kit::unborn(slow, MemberKind::Voter, Some(5))
+        .started()
+        .after(B, coordinator(B, OLD, 9));
     kit.set_score(50)
         .set(Timer::Slot, 1_000)
         .nothing_else_happened();
     kit.later(900).set_score(5).nothing_else_happened();
-    assert_eq!(kit.ring.campaign, Campaign::Idle);
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
     kit.set_score(50)
         .set(Timer::Slot, 1_000)
         .nothing_else_happened();
@@ -74,7 +76,7 @@ fn a_vacant_leadership_is_open_to_an_agent_that_becomes_eligible() {
     assert_eq!(kit.role(), Role::Candidate);
     let mut kit = Kit::scheduled();
     kit.set_score(None).nothing_else_happened();
-    assert_eq!(kit.ring.campaign, Campaign::Idle);
+    assert_eq!(kit.machine.campaign, Campaign::Idle);
     let mut kit = Kit::observer();
     kit.set_score(50).nothing_else_happened();
 }

@@ -3,8 +3,7 @@
 use super::*;
 
 fn begin(mut kit: Kit) -> (Kit, Seen) {
-    let members = Arc::new(kit.members.clone());
-    let seen = kit.step(Input::Start(members));
+    let seen = kit.start();
     (kit, seen)
 }
 
@@ -20,7 +19,7 @@ fn the_highest_member_begins_at_once() {
 
 #[test]
 fn the_others_wait_for_their_slots_in_order_of_rank() {
-    let (mut kit, seen) = begin(Kit::voter(lan()));
+    let (mut kit, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(5)));
     seen.set(Timer::Slot, S).nothing_else_happened();
     kit.later(S)
         .fire(Timer::Slot)
@@ -54,7 +53,7 @@ fn an_agent_that_cannot_be_elected_waits() {
 
 #[test]
 fn one_alone_leads_at_once() {
-    let mut kit = Kit::voter(lan());
+    let mut kit = Kit::unborn(lan(), MemberKind::Voter, Some(5));
     for name in [A, B, Z, EYE] {
         kit.members.leave(&id(name));
     }
@@ -63,26 +62,7 @@ fn one_alone_leads_at_once() {
         .set(Timer::Token, 2 * HOP) // and won
         .set(Timer::Heartbeat, H)
         .set(Timer::Silence, L + HOP)
-        .notified(Event::Acquired { term: Term(1) })
+        .acquired(1)
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn before_the_start_nothing_happens_but_its_score_counts() {
-    let mut kit = Kit::voter(lan());
-    for input in [
-        Input::Campaign,
-        Input::Drained,
-        Input::TimedOut(Timer::Slot),
-        Input::StepDown { to: None },
-    ] {
-        kit.step(input).nothing_else_happened();
-    }
-    kit.hear(B, coordinator(B, OLD, 9)).nothing_else_happened();
-    kit.set_score(50).nothing_else_happened();
-    let (_, seen) = begin(kit);
-    seen.set(Timer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(1, (ME, 50), &[(ME, 50)]))
-        .nothing_else_happened();
 }

@@ -1,13 +1,6 @@
-//! `StepDown` and `Drained`: polite leaving.
+//! `StepDown` and `Drained`: what only a ring does when it hands over.
 
 use super::*;
-
-fn drains(to: &str) -> Event {
-    Event::Draining {
-        term: Term(MINE),
-        to: Some(id(to)),
-    }
-}
 
 /// The nomination by which this member hands over.
 fn hand_over(to: &str) -> Nominate {
@@ -20,55 +13,24 @@ fn hand_over(to: &str) -> Nominate {
 }
 
 #[test]
-fn the_work_ends_then_the_leadership_then_the_successor_is_nominated() {
+fn the_leadership_ends_then_the_successor_is_nominated() {
     let mut kit = Kit::leading();
-    kit.step(Input::StepDown { to: Some(id(Z)) })
-        .notified(drains(Z))
-        .set(Timer::Drain, DRAIN)
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader, "until the work has ended");
-    kit.step(Input::StepDown { to: None })
-        .nothing_else_happened();
+    kit.step_down(Z).whatever();
     kit.step(Input::Drained)
-        .lost(LostReason::Resigned)
-        .set(Timer::Cooldown, REST)
+        .lost(MINE, LostReason::Resigned)
+        .set(Timer::Cooldown, COOLDOWN)
         .set(Timer::Token, TOKEN)
         .passed(Z, Lap::Nominate, hand_over(Z))
         .nothing_else_happened();
 }
 
 #[test]
-fn unless_another_is_wanted_the_highest_that_is_up_follows() {
-    for (wanted, best) in [
-        (None, B),
-        (Some(STRANGER), B),
-        (Some(EYE), B),
-        (Some(ME), B),
-    ] {
-        let mut kit = Kit::leading();
-        kit.step(Input::StepDown { to: wanted.map(id) })
-            .notified(drains(best))
-            .set(Timer::Drain, DRAIN)
-            .nothing_else_happened();
-    }
+fn a_successor_that_has_ended_meanwhile_is_replaced() {
     let mut kit = Kit::draining();
     kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
     kit.step(Input::Drained).whatever();
-    let hop = kit.ring.core.hops.get(&Lap::Nominate).unwrap();
+    let hop = kit.machine.core.hops.get(&Lap::Nominate).unwrap();
     assert_eq!((&hop.to, &hop.message), (&id(A), &hand_over(B).into()));
-}
-
-#[test]
-fn work_that_takes_too_long_is_not_waited_for() {
-    let mut kit = Kit::draining();
-    kit.later(DRAIN - 1)
-        .fire(Timer::Drain)
-        .set(Timer::Drain, 1)
-        .nothing_else_happened();
-    kit.later(1)
-        .fire(Timer::Drain)
-        .lost(LostReason::Resigned)
-        .whatever();
 }
 
 #[test]
@@ -99,14 +61,14 @@ fn where_no_other_member_is_it_comes_back() {
     }
     kit.step(Input::Drained).whatever();
     assert_eq!(kit.role(), Role::Leader, "in a higher term");
-    assert_eq!(kit.ring.view(kit.now).term, Term(MINE + 1));
+    assert_eq!(kit.machine.view(kit.now).term, Term(MINE + 1));
 }
 
 #[test]
 fn a_challenge_waits_for_the_end_of_the_cool_down() {
     let mut kit = Kit::cooling_down();
     assert_eq!(kit.leader().as_deref(), Some(Z));
-    kit.later(REST - 1)
+    kit.later(COOLDOWN - 1)
         .fire(Timer::Cooldown)
         .set(Timer::Cooldown, 1)
         .nothing_else_happened();
@@ -120,9 +82,7 @@ fn a_challenge_waits_for_the_end_of_the_cool_down() {
 fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
     let mut kit = Kit::cooling_down();
     kit.told(|m| m.down(&id(Z), Incarnation(1)))
-        .notified(Event::NoLeader {
-            term: Term(MINE + 1),
-        })
+        .has_no_leader(MINE + 1)
         .set(Timer::Slot, 9 * S) // after all that do not cool down, and b if it does
         .nothing_else_happened();
     let mut list = collect(MINE + 2, (ME, 5), &[]);
@@ -149,22 +109,10 @@ fn an_agent_that_cools_down_lets_no_suspect_go_first() {
     // Neither the leader that is gone, nor a member that is skipped for another reason.
     let mut kit = Kit::cooling_down();
     kit.told(|m| m.down(&id(A), Incarnation(1))).whatever();
-    kit.ring.core.suspects.insert(id(B), Some(Incarnation(1)));
+    kit.machine
+        .core
+        .suspects
+        .insert(id(B), Some(Incarnation(1)));
     kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
     assert_eq!(kit.role(), Role::Follower);
-}
-
-#[test]
-fn only_a_leader_steps_down() {
-    for mut kit in [
-        Kit::scheduled(),
-        Kit::following(),
-        Kit::waiting(),
-        Kit::observer(),
-    ] {
-        kit.step(Input::StepDown { to: None })
-            .nothing_else_happened();
-        kit.step(Input::Drained).nothing_else_happened();
-    }
-    Kit::leading().step(Input::Drained).nothing_else_happened();
 }

@@ -2,18 +2,6 @@
 
 use super::*;
 
-pub(super) fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
-pub(super) fn leader(name: &str, term: u64) -> Leader {
-    Leader {
-        id: id(name),
-        incarnation: Incarnation(1),
-        term: Term(term),
-    }
-}
-
 pub(super) fn election(term: u64, origin: &str, score: Option<i32>) -> ElectionId {
     ElectionId {
         term: Term(term),
@@ -94,6 +82,47 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
             incarnation: Incarnation(1),
             term: Term(term),
         }),
+    }
+}
+
+/// Each message, about terms around that one.
+pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
+    let mut all: Vec<RingMessage> = Vec::new();
+    for term in [0, term, term.saturating_add(1), 99, u64::MAX] {
+        for name in [A, B, ME, Z, EYE, STRANGER] {
+            all.push(collect(term, (name, 9), &[(name, 9)]).into());
+            all.push(nominate(term, A, name, &[A]).into());
+            all.extend([beat(name, term, 9, 0).into(), beat(name, term, 9, 1).into()]);
+            for lap in [Lap::Collect, Lap::Nominate, Lap::Coordinator] {
+                all.push(ack(lap, term, name, 0, term).into());
+            }
+            all.push(answer(term, Some((name, term))).into());
+        }
+        all.extend([probe(term).into(), answer(term, None).into()]);
+    }
+    all
+}
+
+/// Any message, about low terms.
+pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
+    let mut name = || dice.pick(&[A, B, ME, Z, EYE, STRANGER]);
+    let (one, other, third) = (name(), name(), name());
+    let term = dice.below(6);
+    let score = dice.score();
+    match dice.below(6) {
+        0 => {
+            let list = [(one, score), (other, score), (third, 4)];
+            let some = 1 + dice.index(3);
+            collect(term, (one, score), &list[..some]).into()
+        }
+        1 => nominate(term, one, other, &[one, third]).into(),
+        2 => beat(one, term, score, dice.below(3)).into(),
+        3 => {
+            let lap = dice.pick(&[Lap::Collect, Lap::Nominate, Lap::Coordinator]);
+            ack(lap, term, one, dice.below(3), dice.below(6)).into()
+        }
+        4 => probe(dice.below(6)).into(),
+        _ => answer(term, (!dice.one_in(3)).then_some((one, term))).into(),
     }
 }
 
