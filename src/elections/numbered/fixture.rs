@@ -1,11 +1,14 @@
-//! What the tests of both elections begin with: their numbers, and effects as text.
+//! What the tests of both elections begin with: their numbers, and what neither may send.
 
-use std::fmt::{Debug, Display};
-
-use super::{Count, ElectionId};
-use crate::protocol::{AgentId, Effect, Term, To, fixture::id};
-
-pub(crate) const NOTHING: [&str; 0] = [];
+use super::{ElectionId, Numbers};
+use crate::elections::{
+    fixture::{Dice, STRANGER, Suite},
+    shared::Participant,
+};
+use crate::protocol::{
+    Term,
+    fixture::{HIGH, LOW, ME, id},
+};
 
 pub(crate) fn election(count: u64, name: &str) -> ElectionId {
     ElectionId {
@@ -14,20 +17,48 @@ pub(crate) fn election(count: u64, name: &str) -> ElectionId {
     }
 }
 
-/// An effect as a line; cancelled timers are not told.
-pub(crate) fn tell<M: Display, T: Debug>(effect: &Effect<M, T, Count>) -> Option<String> {
-    Some(match effect {
-        Effect::Persist(record) => format!("persist {}", record.count),
-        Effect::Send { to, message } => match to {
-            To::One(id) => format!("{id}: {message}"),
-            To::All => format!("all: {message}"),
-            To::Set(ids) => {
-                let ids: Vec<&str> = ids.iter().map(AgentId::as_str).collect();
-                format!("{}: {message}", ids.join(" "))
-            }
-        },
-        Effect::SetTimer { timer, after } => format!("set {timer:?} {}", after.min.as_millis()),
-        Effect::CancelTimer(_) => return None,
-        Effect::Notify(event) => event.to_string(),
-    })
+/// Elections of the past, the present and the future.
+pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
+    let seen = numbers.seen.0;
+    let counts = [
+        0,
+        seen.saturating_sub(1),
+        seen,
+        seen + 1,
+        super::LAST_COUNT.0,
+        u64::MAX,
+    ];
+    let of = |count| [LOW, HIGH, ME, STRANGER].map(|name| election(count, name));
+    let mut all: Vec<ElectionId> = counts.into_iter().flat_map(of).collect();
+    all.extend(numbers.promised.clone());
+    all
+}
+
+/// One that is under way, an older or a later one.
+pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
+    if dice.one_in(1_000) {
+        return election(u64::MAX - dice.below(3), HIGH);
+    }
+    if let Some(promised) = numbers.promised.clone().filter(|_| dice.one_in(2)) {
+        return promised;
+    }
+    let count = numbers.seen.0.saturating_sub(2) + dice.below(4);
+    election(count, dice.name::<E>())
+}
+
+/// What is said of an election, and by which agent.
+pub(crate) struct Said<'a> {
+    pub(crate) election: &'a ElectionId,
+    pub(crate) me: &'a Participant,
+    pub(crate) numbers: &'a Numbers,
+}
+
+impl Said<'_> {
+    pub(crate) fn is_durable(&self) -> bool {
+        self.election.count <= self.numbers.record.count
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.election.id == self.me.id
+    }
 }

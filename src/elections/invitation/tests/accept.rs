@@ -38,8 +38,9 @@ fn when_t_has_passed_it_is_formed_of_those_who_have() {
 /// HIGH, which has no score any more, coordinates two others.
 fn with_a_group_of_three() -> Kit {
     let mut me = Kit::asking();
-    me.hear(HIGH, place(4, None, Standing::Coordinator { members: 2 }));
-    me.later(27).fire(Timer::Check);
+    me.hear(HIGH, place(4, None, Standing::Coordinator { members: 2 }))
+        .whatever();
+    me.later(27).fire(Timer::Check).whatever();
     me
 }
 
@@ -54,7 +55,7 @@ fn those_whom_others_bring_are_waited_for() {
         "a copy brings no member"
     );
     assert_eq!(
-        me.later(200).fire(Timer::Accepts)[2],
+        me.later(200).fire(Timer::Accepts).lines()[2],
         "eye high low: ready 5.me task 40"
     );
 }
@@ -63,9 +64,9 @@ fn those_whom_others_bring_are_waited_for() {
 fn when_only_the_dead_are_awaited_it_ends_soon() {
     let mut me = Kit::asking();
     for (name, score) in [(HIGH, None), (LOW, Some(1))] {
-        me.hear(name, place(4, score, Standing::Free));
+        me.hear(name, place(4, score, Standing::Free)).whatever();
     }
-    me.later(27).fire(Timer::Check);
+    me.later(27).fire(Timer::Check).whatever();
     assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
     assert_eq!(
         me.hear(HIGH, accept(5, ME)),
@@ -78,24 +79,25 @@ fn when_only_the_dead_are_awaited_it_ends_soon() {
 fn an_agent_that_declines_brings_no_member() {
     let mut me = with_a_group_of_three();
     assert_eq!(
-        me.hear(HIGH, decline(5, ME, 9))[1],
+        me.hear(HIGH, decline(5, ME, 9)).lines()[1],
         "acquired the leadership in term 5"
     );
     let mut me = with_a_group_of_three();
-    me.hear(HIGH, accept(5, ME));
-    me.hear(LOW, decline(5, ME, 9));
+    me.hear(HIGH, accept(5, ME)).whatever();
+    me.hear(LOW, decline(5, ME, 9)).whatever();
     me.told(|m| {
         let up = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
         m.join([up]);
-    });
+    })
+    .whatever();
     let said = me.hear("x", accept(5, ME));
-    assert_eq!(said[2], "eye high x: ready 5.me task 40");
+    assert_eq!(said.lines()[2], "eye high x: ready 5.me task 40");
 }
 
 #[test]
 fn a_copy_of_a_decline_counts_for_nothing() {
     let mut me = with_a_group_of_three();
-    me.hear(HIGH, accept(5, ME));
+    me.hear(HIGH, accept(5, ME)).whatever();
     for _ in 0..3 {
         assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one is awaited");
     }
@@ -104,18 +106,19 @@ fn a_copy_of_a_decline_counts_for_nothing() {
 #[test]
 fn the_next_number_exceeds_what_a_decline_tells() {
     let mut me = Kit::merging();
-    me.hear(LOW, decline(5, ME, 30));
-    me.later(60).fire(Timer::Check);
-    me.hear(LOW, place(5, Some(1), Standing::Free));
-    assert_eq!(me.later(27).fire(Timer::Check)[1], "persist 31");
+    me.hear(LOW, decline(5, ME, 30)).whatever();
+    me.later(60).fire(Timer::Check).whatever();
+    me.hear(LOW, place(5, Some(1), Standing::Free)).whatever();
+    assert_eq!(me.later(27).fire(Timer::Check).lines()[1], "persist 31");
 }
 
 #[test]
 fn an_observers_decline_asks_for_a_new_number() {
     let after_a_check = |mut me: Kit, from| {
-        me.later(60).fire(Timer::Check);
+        me.later(60).fire(Timer::Check).whatever();
         let group = election(5, ME);
-        me.hear(LOW, place(5, Some(1), Standing::Member { group }));
+        me.hear(LOW, place(5, Some(1), Standing::Member { group }))
+            .whatever();
         assert_eq!(me.hear(from, decline(5, ME, 30)), NOTHING);
         me.later(27).fire(Timer::Check)
     };

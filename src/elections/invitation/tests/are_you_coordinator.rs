@@ -19,7 +19,11 @@ fn every_voter_says_where_it_stands() {
             "joining" => "joins 7.high",
             _ => "member of 7.high",
         };
-        assert_eq!(said, [format!("low: {standing} (to 2.low)")], "{state}");
+        assert_eq!(
+            said.lines(),
+            [format!("low: {standing} (to 2.low)")],
+            "{state}"
+        );
         assert_eq!(me.machine.state, before, "{state}");
     }
 }
@@ -34,7 +38,10 @@ fn the_dead_are_not_brought() {
     let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
     assert_eq!(said, ["high: coordinates 0 (to 2.high)"]);
     let said = me.hear(HIGH, invitation(8, HIGH, 9));
-    assert!(!said.iter().any(|s| s.starts_with("low: ")), "{said:?}");
+    assert!(
+        !said.lines().iter().any(|s| s.starts_with("low: ")),
+        "{said:?}"
+    );
 }
 
 #[test]

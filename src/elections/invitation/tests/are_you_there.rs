@@ -52,11 +52,11 @@ fn asks() -> Kit {
 fn a_member_watches_on_and_an_agent_that_is_none_waits_for_its_slot() {
     assert_eq!(asks().hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
     let said = asks().hear(HIGH, there(7, HIGH, false));
-    assert_eq!(said[0], "has no leader since term 7");
-    assert_eq!(said[1], "persist 8", "HIGH is gone: ME goes first");
+    assert_eq!(said.lines()[0], "has no leader since term 7");
+    assert_eq!(said.lines()[1], "persist 8", "HIGH is gone: ME goes first");
     assert_eq!(
-        asks().later(200).fire(Timer::Watch)[..2],
-        said[..2],
+        asks().later(200).fire(Timer::Watch).lines()[..2],
+        said.lines()[..2],
         "silence"
     );
 }

@@ -13,7 +13,7 @@ fn a_campaign_is_a_group_of_ones_own() {
             }
             _ => {
                 assert!(
-                    said.iter().any(|line| line.starts_with("acquired")),
+                    said.lines().iter().any(|line| line.starts_with("acquired")),
                     "{state}"
                 );
                 assert_eq!(me.role(), Role::Leader);
@@ -33,7 +33,7 @@ fn a_coordinators_new_score_is_told_by_the_check() {
 #[test]
 fn who_is_free_or_merging_takes_its_turn_with_its_new_score() {
     for mut me in [Kit::free(), Kit::merging(), Kit::witness()] {
-        assert_eq!(me.set_score(6).last().unwrap(), "set Slot 54");
+        assert_eq!(me.set_score(6).lines().last().unwrap(), "set Slot 54");
     }
     assert_eq!(Kit::free().set_score(None), NOTHING);
     assert_eq!(Kit::observer().set_score(6), NOTHING);
@@ -45,6 +45,7 @@ fn a_member_forms_a_group_if_it_ranks_above_its_coordinator_now() {
         assert_eq!(me.set_score(8), NOTHING);
         assert!(
             me.set_score(10)
+                .lines()
                 .contains(&"acquired the leadership in term 8".into())
         );
     }
@@ -52,15 +53,9 @@ fn a_member_forms_a_group_if_it_ranks_above_its_coordinator_now() {
 }
 
 #[test]
-fn a_leader_drains_then_resigns_then_rests() {
+fn a_leader_that_has_resigned_cools_down() {
     let mut me = Kit::leading();
-    let drains = ["drains in term 5 for low", "set Drain 5000"];
-    assert_eq!(me.step(Input::StepDown { to: Some(id(LOW)) }), drains);
-    assert_eq!(
-        me.step(Input::StepDown { to: None }),
-        NOTHING,
-        "it does already"
-    );
+    me.step_down(LOW).whatever();
     assert_eq!(
         me.step(Input::Drained),
         [
@@ -77,42 +72,16 @@ fn a_leader_drains_then_resigns_then_rests() {
 }
 
 #[test]
-fn a_drain_that_takes_too_long_is_over_when_it_is_due() {
-    let mut me = Kit::draining();
-    assert_eq!(me.later(4_999).fire(Timer::Drain), ["set Drain 1"]);
-    assert_eq!(
-        me.later(1).fire(Timer::Drain)[0],
-        "lost the leadership of term 5: resigned"
-    );
-}
-
-#[test]
-fn without_a_score_a_leader_drains() {
-    assert_eq!(
-        Kit::leading().set_score(None)[0],
-        "drains in term 5 for high"
-    );
-}
-
-#[test]
-fn who_does_not_lead_has_nothing_to_hand_over() {
-    for (state, mut me) in Kit::states() {
-        if !["asking", "leading", "draining"].contains(&state) {
-            assert_eq!(me.step(Input::StepDown { to: None }), NOTHING, "{state}");
-        }
-        if state != "draining" && state != "asking" {
-            assert_eq!(me.step(Input::Drained), NOTHING, "{state}");
-        }
-    }
-}
-
-#[test]
 fn an_agent_that_cools_down_forms_a_group_in_the_last_slot() {
     let mut me = Kit::cooling_down();
     assert_eq!(me.later(661).fire(Timer::Slot), ["set Slot 1"]);
     assert!(me.machine.core.cooldown.has_begun());
     let said = me.later(1).fire(Timer::Slot);
-    assert_eq!(said[2], "acquired the leadership in term 6", "{said:?}");
+    assert_eq!(
+        said.lines()[2],
+        "acquired the leadership in term 6",
+        "{said:?}"
+    );
     assert!(!me.machine.core.cooldown.has_begun());
 }
 
@@ -120,12 +89,12 @@ fn an_agent_that_cools_down_forms_a_group_in_the_last_slot() {
 fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     let under_high = || {
         let mut me = Kit::cooling_down();
-        me.hear(HIGH, invitation(7, HIGH, 9));
-        me.hear(HIGH, ready(7, HIGH, 9));
+        me.hear(HIGH, invitation(7, HIGH, 9)).whatever();
+        me.hear(HIGH, ready(7, HIGH, 9)).whatever();
         me
     };
     let silent = |mut me: Kit| {
-        me.later(250).fire(Timer::Watch);
+        me.later(250).fire(Timer::Watch).whatever();
         me.later(200).fire(Timer::Watch)
     };
     let said = silent(under_high());
@@ -135,8 +104,12 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
         "LOW is"
     );
     let mut me = under_high();
-    me.told(|m| m.down(&id(LOW), Incarnation(1)));
-    assert!(silent(me).contains(&"acquired the leadership in term 8".into()));
+    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    assert!(
+        silent(me)
+            .lines()
+            .contains(&"acquired the leadership in term 8".into())
+    );
 }
 
 #[test]
@@ -148,5 +121,8 @@ fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
         Kit::cooling_down().step(Input::SetScore(Some(5.into()))),
         ["set Slot 54"]
     );
-    assert_eq!(Kit::cooling_down().step(Input::Campaign)[0], "persist 6");
+    assert_eq!(
+        Kit::cooling_down().step(Input::Campaign).lines()[0],
+        "persist 6"
+    );
 }

@@ -7,17 +7,18 @@ fn no_agent_stays_in_the_group_of_an_ended_incarnation() {
     for mut me in [Kit::joining(), Kit::following()] {
         let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
         assert!(
-            said.contains(&"acquired the leadership in term 8".into()),
+            said.lines()
+                .contains(&"acquired the leadership in term 8".into()),
             "{said:?}"
         );
     }
     let mut me = Kit::following();
     assert_eq!(
-        me.told(|m| m.up(&id(HIGH), Incarnation(2)))[0],
+        me.told(|m| m.up(&id(HIGH), Incarnation(2))).lines()[0],
         "has no leader since term 7"
     );
     let mut me = Kit::joining();
-    assert_eq!(me.told(|m| m.leave(&id(HIGH)))[0], "persist 8");
+    assert_eq!(me.told(|m| m.leave(&id(HIGH))).lines()[0], "persist 8");
 }
 
 #[test]
@@ -43,5 +44,5 @@ fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
     let mut me = Kit::cooling_down();
     assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
     let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
-    assert_eq!(said[0], "persist 6");
+    assert_eq!(said.lines()[0], "persist 6");
 }

@@ -1,8 +1,7 @@
 //! The invitation election's cells, state by input: one file per input.
 //!
-//! The kit is here: one machine among a few named peers, brought into each state by real inputs.
-//! A step returns all that came out as lines of text, cancelled timers apart: the contract knows
-//! exactly which ones may run, and checks every step of every test.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here and in
+//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
 
 mod accept;
 mod are_you_coordinator;
@@ -12,61 +11,77 @@ mod contract;
 mod invitation;
 mod members;
 mod place;
-mod random;
 mod ready;
 mod resign;
 mod start;
 mod timer;
 
-use std::{sync::Arc, time::Duration};
-
-use contract::Contract;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::*;
-use crate::{
-    elections::numbered::fixture::{NOTHING, election, tell},
-    protocol::{
-        Effect, EffectOf, Effects, Event, Input, Member, Members, Role, Term, Timings, To,
-        fixture::{EYE, HIGH, LOW, ME, admits, among, id},
-    },
+use crate::elections::{
+    fixture::*,
+    numbered::fixture::{any_election, election, every_election},
+    shared::Participant,
+};
+use crate::protocol::{
+    Input, Member, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
 };
 
-/// One machine, its clock, and its group as it was last told.
-#[derive(Clone)]
-struct Kit {
-    machine: InvitationElection,
-    now: Time,
-    members: Members,
-    contract: Contract,
+type Kit = crate::elections::fixture::Kit<InvitationElection>;
+
+impl Suite for InvitationElection {
+    const TIMERS: &'static [Timer] = &[
+        Timer::Slot,
+        Timer::Check,
+        Timer::Accepts,
+        Timer::Watch,
+        Timer::Drain,
+        Timer::Cooldown,
+    ];
+    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+
+    fn configs() -> Vec<Arc<InvitationConfig>> {
+        vec![Arc::new(lan())]
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<InvitationMessage> {
+        let elections = every_election(&me.machine.core.numbers);
+        elections.iter().flat_map(every_message).collect()
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
+        any_message(dice, me, from)
+    }
 }
+
+common_suite!(InvitationElection);
 
 impl Kit {
     /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
-    fn unborn(kind: MemberKind, score: Option<i32>, config: InvitationConfig) -> Self {
-        let score = score.map(Score::from);
-        let (identity, members) = among(kind, score);
+    fn began(kind: MemberKind, score: Option<i32>) -> Self {
         let record = Some(Count { count: Term(3) });
-        Self {
-            machine: InvitationElection::new(identity, &Arc::new(config), record),
-            now: Time::from_millis(1_000),
-            members,
-            contract: Contract::default(),
-        }
-    }
-
-    fn voter() -> Self {
-        Self::unborn(MemberKind::Voter, Some(5), lan())
+        Self::restored(&Arc::new(lan()), kind, score, record)
     }
 
     /// Its slot has not come: HIGH goes first.
     fn free() -> Self {
-        Self::voter().started()
+        Self::began(MemberKind::Voter, Some(5)).started()
     }
 
     /// Coordinates a group of one, 4.me, and has asked all where they stand.
     fn asking() -> Self {
         let mut kit = Self::free();
-        kit.later(54).fire(Timer::Slot);
+        kit.later(54).fire(Timer::Slot).whatever();
         assert_eq!(kit.machine.group(), Some(&election(4, ME)));
         kit
     }
@@ -74,8 +89,9 @@ impl Kit {
     /// Has found LOW, and invited it to 5.me.
     fn merging() -> Self {
         let mut kit = Self::asking();
-        kit.hear(LOW, place(4, Some(1), Standing::Coordinator { members: 0 }));
-        kit.later(27).fire(Timer::Check);
+        kit.hear(LOW, place(4, Some(1), Standing::Coordinator { members: 0 }))
+            .whatever();
+        kit.later(27).fire(Timer::Check).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
     }
@@ -83,45 +99,45 @@ impl Kit {
     /// Coordinates LOW in 5.me; no check is under way.
     fn leading() -> Self {
         let mut kit = Self::merging();
-        kit.hear(LOW, accept(5, ME));
+        kit.hear(LOW, accept(5, ME)).whatever();
         assert_eq!(kit.role(), Role::Leader);
         kit
     }
 
     fn draining() -> Self {
         let mut kit = Self::leading();
-        kit.step(Input::StepDown { to: None });
+        kit.step_down(None).whatever();
         kit
     }
 
     /// Has stepped down, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
-        kit.step(Input::Drained);
+        kit.step(Input::Drained).whatever();
         kit
     }
 
     /// Has accepted HIGH's invitation to 7.high.
     fn joining() -> Self {
         let mut kit = Self::free();
-        kit.hear(HIGH, invitation(7, HIGH, 9));
+        kit.hear(HIGH, invitation(7, HIGH, 9)).whatever();
         kit
     }
 
     /// Works in 7.high, on the task 70.
     fn following() -> Self {
         let mut kit = Self::joining();
-        kit.hear(HIGH, ready(7, HIGH, 9));
+        kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
         assert_eq!(kit.machine.status(), Status::Normal);
         kit
     }
 
     fn witness() -> Self {
-        Self::unborn(MemberKind::Voter, None, lan()).started()
+        Self::began(MemberKind::Voter, None).started()
     }
 
     fn observer() -> Self {
-        Self::unborn(MemberKind::Observer, Some(5), lan()).started()
+        Self::began(MemberKind::Observer, Some(5)).started()
     }
 
     /// Every state, by its name.
@@ -138,76 +154,6 @@ impl Kit {
             ("witness", Self::witness()),
             ("observer", Self::observer()),
         ]
-    }
-
-    fn started(mut self) -> Self {
-        self.start();
-        self
-    }
-
-    fn start(&mut self) -> Vec<String> {
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Start(members))
-    }
-
-    /// One input; every step is held against the contract.
-    fn step(&mut self, input: InputOf<InvitationElection>) -> Vec<String> {
-        if !admits(
-            &self.machine.core.me.members,
-            &self.machine.core.me.id,
-            &input,
-        ) {
-            return Vec::new();
-        }
-        self.contract.before(&input);
-        let mut out = Effects::new();
-        self.machine.handle(self.now, input, &mut out);
-        let effects: Vec<_> = out.drain().collect();
-        self.contract.after(&self.machine, self.now, &effects);
-        effects.iter().filter_map(tell).collect()
-    }
-
-    /// A message from that peer's first incarnation.
-    fn hear(&mut self, from: &str, message: impl Into<InvitationMessage>) -> Vec<String> {
-        self.hear_incarnation(from, 1, message)
-    }
-
-    fn hear_incarnation(
-        &mut self,
-        from: &str,
-        incarnation: u64,
-        message: impl Into<InvitationMessage>,
-    ) -> Vec<String> {
-        self.step(Input::Received {
-            from: id(from),
-            incarnation: Incarnation(incarnation),
-            message: message.into(),
-        })
-    }
-
-    fn fire(&mut self, timer: Timer) -> Vec<String> {
-        self.step(Input::TimedOut(timer))
-    }
-
-    /// The group changes, and the machine is told.
-    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Vec<String> {
-        change(&mut self.members);
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Members(members))
-    }
-
-    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Vec<String> {
-        self.step(Input::SetScore(score.into().map(Score::from)))
-    }
-
-    /// So many milliseconds pass.
-    fn later(&mut self, millis: u64) -> &mut Self {
-        self.now = self.now.after(Duration::from_millis(millis));
-        self
-    }
-
-    fn role(&self) -> Role {
-        self.machine.view(self.now).role
     }
 }
 
@@ -260,7 +206,7 @@ fn ready(count: u64, name: &str, score: i32) -> Ready {
     Ready {
         group: election(count, name),
         score: score.into(),
-        task: Task(count * 10),
+        task: Task(count.saturating_mul(10)),
     }
 }
 
@@ -268,5 +214,93 @@ fn there(count: u64, name: &str, belongs: bool) -> There {
     There {
         group: election(count, name),
         belongs,
+    }
+}
+
+/// Each message about that group.
+fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
+    let (count, name) = (group.count.0, group.id.as_str());
+    let group = || group.clone();
+    let mut all: Vec<InvitationMessage> = vec![
+        are_you_coordinator(count, name, 9).into(),
+        invitation(count, name, 9).into(),
+        accept(count, name).into(),
+        decline(count, name, count).into(),
+        ready(count, name, 9).into(),
+        there(count, name, true).into(),
+        there(count, name, false).into(),
+        AreYouThere { group: group() }.into(),
+    ];
+    for standing in [
+        Standing::Free,
+        Standing::Merging,
+        Standing::Coordinator { members: 1 },
+        Standing::Joining { group: group() },
+        Standing::Member { group: group() },
+    ] {
+        let group = group();
+        let place = place(count, Some(9), standing);
+        all.push(Place { group, ..place }.into());
+    }
+    for successor in [None, Some(ME), Some(LOW)] {
+        let (group, successor) = (group(), successor.map(id));
+        all.push(Resign { group, successor }.into());
+    }
+    all
+}
+
+/// Any message, mostly what that agent may say of its own group.
+fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
+    let mut group = any_election::<InvitationElection>(dice, &me.machine.core.numbers);
+    let some = dice.score().into();
+    let score = (!dice.one_in(10)).then_some(some);
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
+    let kind = dice.below(9);
+    if kind < 4 && !dice.one_in(10) {
+        group.id = id(from);
+    }
+    let belongs = dice.one_in(2);
+    let standing = match dice.below(5) {
+        0 => Standing::Free,
+        1 => Standing::Merging,
+        2 => Standing::Coordinator {
+            members: u32::try_from(dice.below(3)).unwrap(),
+        },
+        3 => Standing::Joining {
+            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
+        },
+        _ => Standing::Member {
+            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
+        },
+    };
+    match kind {
+        0 => AreYouCoordinator { group, score: some }.into(),
+        1 | 4 => Invitation { group, score: some }.into(),
+        2 => Ready {
+            group,
+            score: some,
+            task: Task(seen.0),
+        }
+        .into(),
+        3 => Resign {
+            group,
+            successor: dice.one_in(2).then(|| id(ME)),
+        }
+        .into(),
+        5 => Accept { group }.into(),
+        6 => Decline { group, seen, score }.into(),
+        7 if belongs => AreYouThere { group }.into(),
+        7 => There {
+            group,
+            belongs: dice.one_in(2),
+        }
+        .into(),
+        _ => Place {
+            group,
+            score,
+            standing,
+            seen,
+        }
+        .into(),
     }
 }

@@ -38,12 +38,16 @@ fn no_agent_outside_is_nothing_to_do() {
 #[test]
 fn one_found_above_is_given_a_step_to_invite_all() {
     let mut me = Kit::asking();
-    me.hear(HIGH, place(4, Some(9), coordinator(0)));
-    me.hear(LOW, place(4, Some(1), Standing::Free));
+    me.hear(HIGH, place(4, Some(9), coordinator(0))).whatever();
+    me.hear(LOW, place(4, Some(1), Standing::Free)).whatever();
     assert_eq!(me.later(27).fire(Timer::Check), ["set Check 18"]);
     assert_eq!(me.role(), Role::Leader);
     let said = me.later(18).fire(Timer::Check);
-    assert_eq!(said[2], "low: invitation to 5.me score 5", "but not HIGH");
+    assert_eq!(
+        said.lines()[2],
+        "low: invitation to 5.me score 5",
+        "but not HIGH"
+    );
 }
 
 #[test]
@@ -71,14 +75,14 @@ fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
         let mut me = Kit::asking();
         assert_eq!(me.hear(LOW, place(4, Some(1), standing.clone())), NOTHING);
         let said = me.later(27).fire(Timer::Check);
-        assert_eq!(said.len() > 1, found, "{standing}");
+        assert_eq!(said.lines().len() > 1, found, "{standing}");
     }
 }
 
 #[test]
 fn a_member_that_has_missed_the_task_gets_it_again() {
     let mut me = Kit::leading();
-    me.later(60).fire(Timer::Check);
+    me.later(60).fire(Timer::Check).whatever();
     let group = election(5, ME);
     let joins = Standing::Joining {
         group: group.clone(),
@@ -97,14 +101,15 @@ fn a_member_that_has_missed_the_task_gets_it_again() {
 #[test]
 fn of_the_old_members_those_who_answer_are_invited_again() {
     let mut me = Kit::leading();
-    me.later(60).fire(Timer::Check);
-    me.hear(HIGH, place(5, None, Standing::Free));
+    me.later(60).fire(Timer::Check).whatever();
+    me.hear(HIGH, place(5, None, Standing::Free)).whatever();
     let silent = me.clone().later(27).fire(Timer::Check);
-    assert_eq!(silent[2], "high: invitation to 6.me score 5");
+    assert_eq!(silent.lines()[2], "high: invitation to 6.me score 5");
     let group = election(5, ME);
-    me.hear(LOW, place(5, Some(1), Standing::Member { group }));
+    me.hear(LOW, place(5, Some(1), Standing::Member { group }))
+        .whatever();
     assert_eq!(
-        me.later(27).fire(Timer::Check)[2],
+        me.later(27).fire(Timer::Check).lines()[2],
         "high low: invitation to 6.me score 5"
     );
 }
@@ -125,7 +130,7 @@ fn an_answer_to_an_earlier_check_counts_for_nothing() {
 #[test]
 fn a_coordinator_that_leaves_invites_no_agent() {
     let mut me = Kit::draining();
-    me.later(60).fire(Timer::Check);
-    me.hear(HIGH, place(5, None, Standing::Free));
+    me.later(60).fire(Timer::Check).whatever();
+    me.hear(HIGH, place(5, None, Standing::Free)).whatever();
     assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
 }

@@ -28,7 +28,7 @@ fn only_who_joins_that_group_goes_to_work() {
 #[test]
 fn an_observer_takes_the_word_of_the_latest_group() {
     let mut eye = Kit::observer();
-    eye.hear(HIGH, ready(7, HIGH, 9));
+    eye.hear(HIGH, ready(7, HIGH, 9)).whatever();
     assert_eq!(eye.hear(LOW, ready(6, LOW, 1)), NOTHING, "older");
     assert_eq!(
         eye.hear(LOW, are_you_coordinator(9, LOW, 1)),

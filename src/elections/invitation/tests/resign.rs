@@ -14,7 +14,8 @@ fn the_successor_that_is_named_forms_a_group_at_once() {
     for mut me in [Kit::joining(), Kit::following()] {
         let said = me.hear(HIGH, resign(7, Some(ME)));
         assert!(
-            said.contains(&"acquired the leadership in term 8".into()),
+            said.lines()
+                .contains(&"acquired the leadership in term 8".into()),
             "{said:?}"
         );
     }
@@ -23,7 +24,8 @@ fn the_successor_that_is_named_forms_a_group_at_once() {
 #[test]
 fn the_others_wait_for_their_slots() {
     let mut me = Kit::following();
-    me.told(|m| m.set_score(&id(LOW), Some(6.into())));
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
+        .whatever();
     assert_eq!(
         me.hear(HIGH, resign(7, None)),
         ["has no leader since term 7", "set Slot 54"],
@@ -39,7 +41,7 @@ fn only_ones_own_group_is_meant() {
         assert_eq!(me.machine.state, before, "{state}");
     }
     let mut eye = Kit::observer();
-    eye.hear(HIGH, ready(7, HIGH, 9));
+    eye.hear(HIGH, ready(7, HIGH, 9)).whatever();
     assert_eq!(
         eye.hear(HIGH, resign(7, None)),
         ["has no leader since term 7"]

@@ -3,26 +3,8 @@
 use super::*;
 
 #[test]
-fn nothing_happens_before_the_start() {
-    let mut me = Kit::voter();
-    assert_eq!(me.machine.status(), Status::Down);
-    assert_eq!(me.hear(HIGH, are_you_coordinator(7, HIGH, 9)), NOTHING);
-    assert_eq!(me.hear(HIGH, invitation(7, HIGH, 9)), NOTHING);
-    assert_eq!(me.told(|_| ()), NOTHING);
-    assert_eq!(me.fire(Timer::Slot), NOTHING);
-    for wish in [
-        Input::Campaign,
-        Input::StepDown { to: None },
-        Input::Drained,
-    ] {
-        assert_eq!(me.step(wish), NOTHING);
-    }
-    assert_eq!(me.machine.status(), Status::Down);
-}
-
-#[test]
 fn who_is_not_the_first_is_free_until_its_turn_comes() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     assert_eq!(me.start(), ["set Slot 54"]);
     assert_eq!(
         (me.machine.status(), me.role()),
@@ -43,7 +25,7 @@ const FORMED: [&str; 5] = [
 
 #[test]
 fn the_first_forms_a_group_of_one_at_once() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    let mut me = Kit::began(MemberKind::Voter, Some(10));
     assert_eq!(me.start(), FORMED);
     assert_eq!(
         (me.machine.status(), me.role()),
@@ -54,40 +36,20 @@ fn the_first_forms_a_group_of_one_at_once() {
 
 #[test]
 fn the_number_exceeds_what_the_snapshot_knows() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    let mut me = Kit::began(MemberKind::Voter, Some(10));
     me.members.note_leader(Leader {
         id: id(LOW),
         incarnation: Incarnation(1),
         term: Term(9),
     });
-    assert_eq!(me.start()[0], "persist 10");
+    assert_eq!(me.start().lines()[0], "persist 10");
 }
 
 #[test]
 fn an_agent_that_cannot_be_elected_is_free_and_has_no_slot() {
-    assert_eq!(Kit::unborn(MemberKind::Voter, None, lan()).start(), NOTHING);
-    let mut eye = Kit::unborn(MemberKind::Observer, Some(99), lan());
+    assert_eq!(Kit::began(MemberKind::Voter, None).start(), NOTHING);
+    let mut eye = Kit::began(MemberKind::Observer, Some(99));
     assert_eq!(eye.start(), NOTHING);
-}
-
-#[test]
-fn a_score_set_before_the_start_is_the_one_it_starts_with() {
-    let mut me = Kit::unborn(MemberKind::Voter, None, lan());
-    assert_eq!(me.set_score(10), NOTHING);
-    assert_eq!(
-        me.start(),
-        FORMED,
-        "the snapshot does not know yet, but it does"
-    );
-}
-
-#[test]
-fn a_second_start_is_a_snapshot_like_any_other() {
-    for (state, mut me) in Kit::states() {
-        let before = me.machine.state.clone();
-        assert_eq!(me.start(), NOTHING, "{state}");
-        assert_eq!(me.machine.state, before, "{state}");
-    }
 }
 
 #[test]

@@ -3,32 +3,6 @@
 use super::*;
 
 #[test]
-fn a_timer_that_comes_early_or_for_nothing_does_nothing() {
-    let all = [
-        Timer::Slot,
-        Timer::Check,
-        Timer::Accepts,
-        Timer::Watch,
-        Timer::Drain,
-        Timer::Cooldown,
-    ];
-    for (state, me) in Kit::states() {
-        for timer in all {
-            let mut me = me.clone();
-            let before = me.machine.state.clone();
-            let running = me.contract.armed().iter().any(|(t, _)| *t == timer);
-            let said = me.fire(timer);
-            let rearmed = said.len() == 1 && said[0].starts_with(&format!("set {timer:?} "));
-            assert!(
-                rearmed == running && (rearmed || said.is_empty()),
-                "{state}, {timer:?}"
-            );
-            assert_eq!(me.machine.state, before, "{state}, {timer:?}");
-        }
-    }
-}
-
-#[test]
 fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
     let mut me = Kit::leading();
     assert_eq!(

@@ -57,7 +57,7 @@ fn an_answer_to_an_earlier_call_counts_for_nothing() {
 #[test]
 fn of_two_copies_one_counts() {
     let mut me = Kit::halting();
-    me.hear(LOW, ack(Call::Halt));
+    me.hear(LOW, ack(Call::Halt)).whatever();
     assert_eq!(me.hear(LOW, ack(Call::Halt)), NOTHING);
     assert_eq!(
         me.hear(LOW, nack(Call::NewCoordinator, 4, Some(1))),
@@ -89,7 +89,10 @@ fn a_refusal_ends_the_election_and_the_next_one_exceeds_what_it_tells() {
 #[test]
 fn who_refuses_because_it_ranks_above_is_asked_next_time() {
     let mut me = Kit::halting();
-    me.hear(LOW, nack(Call::Halt, 4, Some(6)));
+    me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
     me.later(18);
-    assert_eq!(me.fire(Timer::Takeover)[1], "high low: are you there? 5.me");
+    assert_eq!(
+        me.fire(Timer::Takeover).lines()[1],
+        "high low: are you there? 5.me"
+    );
 }

@@ -59,7 +59,7 @@ fn one_no_makes_the_coordinator_reorganize() {
 #[test]
 fn the_no_of_an_observer_is_one_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(said[1], "persist 7", "which count to exceed");
+    assert_eq!(said.lines()[1], "persist 7", "which count to exceed");
 }
 
 #[test]

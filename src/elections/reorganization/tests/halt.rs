@@ -23,7 +23,7 @@ fn who_is_halted_from_above_stops_and_remembers_the_count() {
             ],
             _ => vec!["persist 8", ack, "set Takeover 500"],
         };
-        assert_eq!(halted, expected, "{state}");
+        assert_eq!(halted.lines(), expected, "{state}");
         if state != "observer" {
             assert_eq!(me.machine.status(), Status::Election, "{state}");
         }
@@ -36,9 +36,9 @@ fn an_older_election_is_refused_and_told_the_count_to_exceed() {
         let before = me.machine.state.clone();
         let said = me.hear(HIGH, halt(3, HIGH, 9));
         if state != "observer" {
-            assert_eq!(said.len(), 1, "{state}: {said:?}");
+            assert_eq!(said.lines().len(), 1, "{state}: {said:?}");
             assert!(
-                said[0].starts_with("high: halt nack 3.high, knows "),
+                said.lines()[0].starts_with("high: halt nack 3.high, knows "),
                 "{state}"
             );
         }
@@ -66,14 +66,16 @@ fn who_ranks_below_is_refused_and_learns_of_it() {
         let nack = "low: halt nack 20.low, knows 20";
         match state {
             "observer" => assert_eq!(said, NOTHING),
-            "cooling down" | "witness" => assert!(said.contains(&"low: halt ack 20.low".into())),
+            "cooling down" | "witness" => {
+                assert!(said.lines().contains(&"low: halt ack 20.low".into()));
+            }
             "asking" | "halting" | "reorganizing" | "readying" => {
                 assert_eq!(said, [nack], "{state}");
             }
             _ => {
-                assert_eq!(said[0], nack, "{state}");
+                assert_eq!(said.lines()[0], nack, "{state}");
                 assert!(
-                    said.contains(&"high: are you there? 21.me".into()),
+                    said.lines().contains(&"high: are you there? 21.me".into()),
                     "{state}: {said:?}"
                 );
             }
@@ -113,7 +115,7 @@ fn with_mid(mut me: Kit) -> Kit {
 #[test]
 fn who_obeys_one_above_refuses_all_below_that_one() {
     for mut me in [with_mid(Kit::deferring()), with_mid(Kit::halted())] {
-        me.told(|_| ());
+        me.told(|_| ()).whatever();
         assert_eq!(
             me.hear(MID, halt(20, MID, 7)),
             ["mid: halt nack 20.mid, knows 20"]
@@ -125,8 +127,8 @@ fn who_obeys_one_above_refuses_all_below_that_one() {
 #[test]
 fn who_may_still_hear_of_one_above_lets_those_below_wait() {
     let asking = || {
-        let mut me = with_mid(Kit::voter());
-        assert_eq!(me.start()[1], "high mid: are you there? 4.me");
+        let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));
+        assert_eq!(me.start().lines()[1], "high mid: are you there? 4.me");
         assert_eq!(me.hear(MID, halt(20, MID, 7)), NOTHING);
         me
     };
@@ -143,27 +145,27 @@ fn who_may_still_hear_of_one_above_lets_those_below_wait() {
     );
     let mut me = asking();
     let nack = "mid: halt nack 20.mid, knows 20";
-    me.hear(MID, there(Some(7)));
+    me.hear(MID, there(Some(7))).whatever();
     assert_eq!(
         me.hear(HIGH, there(Some(9))),
         [nack, "set Takeover 500"],
         "HIGH is there"
     );
     let said = asking().hear(HIGH, halt(20, HIGH, 9));
-    assert_eq!(said[1], "high: halt ack 20.high");
+    assert_eq!(said.lines()[1], "high: halt ack 20.high");
 }
 
 #[test]
 fn of_the_halters_that_wait_the_highest_is_obeyed() {
-    let mut me = with_mid(Kit::voter());
+    let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));
     me.members.join([Member::up(
         id("mid2"),
         MemberKind::Voter,
         Some(8.into()),
         Incarnation(1),
     )]);
-    me.start();
-    me.hear(MID, halt(20, MID, 7));
+    me.start().whatever();
+    me.hear(MID, halt(20, MID, 7)).whatever();
     let refused = me.hear("mid2", halt(20, "mid2", 8));
     assert_eq!(refused, ["mid: halt nack 20.mid, knows 20"]);
     assert_eq!(
@@ -176,7 +178,7 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
         "a later one of its own"
     );
     assert_eq!(
-        me.later(200).fire(Timer::Answer)[1],
+        me.later(200).fire(Timer::Answer).lines()[1],
         "mid2: halt ack 22.mid2"
     );
 }
@@ -184,11 +186,12 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
 #[test]
 fn when_the_wait_is_over_the_next_one_is_obeyed() {
     let mut me = with_mid(Kit::halted());
-    me.told(|_| ());
-    me.later(500).fire(Timer::Takeover);
-    me.later(200).fire(Timer::Answer);
+    me.told(|_| ()).whatever();
+    me.later(500).fire(Timer::Takeover).whatever();
+    me.later(200).fire(Timer::Answer).whatever();
     assert!(
         me.hear(MID, halt(20, MID, 7))
+            .lines()
             .contains(&"mid: halt ack 20.mid".into())
     );
 }

@@ -11,7 +11,7 @@ fn a_certain_end_shortens_the_wait_for_answers() {
         ["set Answer 27"]
     );
     me.later(27);
-    assert_eq!(me.fire(Timer::Answer)[0], "low: halt 4.me score 5");
+    assert_eq!(me.fire(Timer::Answer).lines()[0], "low: halt 4.me score 5");
     assert_eq!(
         me.told(|m| m.down(&id(LOW), Incarnation(1))),
         ["set Answer 27"]
@@ -40,12 +40,12 @@ fn no_agent_waits_for_one_that_is_down() {
     for mut me in [Kit::deferring(), Kit::halted()] {
         assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
         let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
-        assert_eq!(said.last().unwrap(), "set Answer 27");
+        assert_eq!(said.lines().last().unwrap(), "set Answer 27");
         assert_eq!(me.role(), Role::Candidate);
     }
     let mut me = Kit::halted();
     assert_eq!(
-        me.told(|m| m.leave(&id(HIGH))).last().unwrap(),
+        me.told(|m| m.leave(&id(HIGH))).lines().last().unwrap(),
         "set Answer 200",
         "halts LOW"
     );
@@ -55,9 +55,9 @@ fn no_agent_waits_for_one_that_is_down() {
 fn no_agent_works_under_an_ended_incarnation() {
     let mut me = Kit::following();
     let said = me.told(|m| m.up(&id(HIGH), Incarnation(2)));
-    assert_eq!(said[0], "has no leader since term 7", "superseded");
+    assert_eq!(said.lines()[0], "has no leader since term 7", "superseded");
     let mut me = Kit::joining();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    me.told(|m| m.down(&id(HIGH), Incarnation(1))).whatever();
     assert_eq!(me.role(), Role::Candidate);
 }
 
@@ -75,22 +75,26 @@ fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
     let mut me = Kit::cooling_down();
     assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
     let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
-    assert_eq!(said.last().unwrap(), "set Answer 27");
+    assert_eq!(said.lines().last().unwrap(), "set Answer 27");
 }
 
 #[test]
 fn one_who_has_come_above_meanwhile_is_asked_before_anybody_is_halted() {
     let mut me = Kit::asking();
-    me.told(|m| m.set_score(&id(LOW), Some(6.into())));
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
+        .whatever();
     me.later(200);
-    assert_eq!(me.fire(Timer::Answer)[1], "high low: are you there? 5.me");
+    assert_eq!(
+        me.fire(Timer::Answer).lines()[1],
+        "high low: are you there? 5.me"
+    );
 }
 
 #[test]
 fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
     let mut me = Kit::asking();
-    me.hear(LOW, are_you_there(3, LOW, 6));
-    me.told(|_| ());
+    me.hear(LOW, are_you_there(3, LOW, 6)).whatever();
+    me.told(|_| ()).whatever();
     me.later(200);
-    assert_eq!(me.fire(Timer::Answer)[0], "low: halt 4.me score 5");
+    assert_eq!(me.fire(Timer::Answer).lines()[0], "low: halt 4.me score 5");
 }

@@ -1,8 +1,7 @@
 //! The reorganization's cells, state by input: one file per input.
 //!
-//! The kit is here: one machine among a few named peers, brought into each state by real inputs.
-//! A step returns all that came out as lines of text, cancelled timers apart: the contract knows
-//! exactly which ones may run, and checks every step of every test.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here and in
+//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
 
 mod ack;
 mod are_you_normal;
@@ -12,62 +11,88 @@ mod contract;
 mod halt;
 mod members;
 mod new_coordinator;
-mod random;
 mod ready;
 mod resign;
 mod start;
 mod there;
 mod timer;
 
-use std::{sync::Arc, time::Duration};
-
-use contract::Contract;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::*;
-use crate::{
-    elections::numbered::fixture::{NOTHING, election, tell},
-    protocol::{
-        Effect, EffectOf, Effects, Event, Input, Member, Members, Role, Term, Timings, To,
-        fixture::{EYE, HIGH, LOW, ME, admits, among, id},
-    },
+use crate::elections::{
+    fixture::*,
+    numbered::fixture::{any_election, election, every_election},
+    shared::Participant,
+};
+use crate::protocol::{
+    Input, Member, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
 };
 
-/// One machine, its clock, and its group as it was last told.
-#[derive(Clone)]
-struct Kit {
-    machine: Reorganization,
-    now: Time,
-    members: Members,
-    contract: Contract,
+type Kit = crate::elections::fixture::Kit<Reorganization>;
+
+impl Suite for Reorganization {
+    const TIMERS: &'static [Timer] = &[
+        Timer::Answer,
+        Timer::Takeover,
+        Timer::Check,
+        Timer::Watch,
+        Timer::Drain,
+        Timer::Cooldown,
+    ];
+    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+
+    fn configs() -> Vec<Arc<ReorganizationConfig>> {
+        let asked = |when_asked| ReorganizationConfig {
+            when_asked,
+            ..lan()
+        };
+        [WhenAsked::Answer, WhenAsked::Elect]
+            .map(|when| Arc::new(asked(when)))
+            .into()
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn every_message(me: &Kit) -> Vec<ReorganizationMessage> {
+        let elections = every_election(&me.machine.core.numbers);
+        elections.iter().flat_map(every_message).collect()
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
+        any_message(dice, me, from)
+    }
 }
+
+common_suite!(Reorganization);
 
 impl Kit {
     /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
-    fn unborn(kind: MemberKind, score: Option<i32>, config: ReorganizationConfig) -> Self {
-        let score = score.map(Score::from);
-        let (identity, members) = among(kind, score);
-        let record = Some(Count { count: Term(3) });
-        Self {
-            machine: Reorganization::new(identity, &Arc::new(config), record),
-            now: Time::from_millis(1_000),
-            members,
-            contract: Contract::default(),
-        }
+    fn began(kind: MemberKind, score: Option<i32>) -> Self {
+        Self::began_by(lan(), kind, score)
     }
 
-    fn voter() -> Self {
-        Self::unborn(MemberKind::Voter, Some(5), lan())
+    fn began_by(config: ReorganizationConfig, kind: MemberKind, score: Option<i32>) -> Self {
+        let record = Some(Count { count: Term(3) });
+        Self::restored(&Arc::new(config), kind, score, record)
     }
 
     /// Has asked HIGH in the election 4.me.
     fn asking() -> Self {
-        Self::voter().started()
+        Self::began(MemberKind::Voter, Some(5)).started()
     }
 
     /// HIGH is dead; has halted LOW, and called HIGH's next incarnation in vain, in 4.me.
     fn halting() -> Self {
         let mut kit = Self::asking();
-        kit.later(200).fire(Timer::Answer);
+        kit.later(200).fire(Timer::Answer).whatever();
         assert_eq!(kit.machine.status(), Status::Election);
         kit
     }
@@ -75,7 +100,7 @@ impl Kit {
     /// LOW is halted.
     fn reorganizing() -> Self {
         let mut kit = Self::halting();
-        kit.hear(LOW, ack(Call::Halt));
+        kit.hear(LOW, ack(Call::Halt)).whatever();
         assert_eq!(kit.machine.status(), Status::Reorganization);
         kit
     }
@@ -83,56 +108,56 @@ impl Kit {
     /// LOW knows its coordinator.
     fn readying() -> Self {
         let mut kit = Self::reorganizing();
-        kit.hear(LOW, ack(Call::NewCoordinator));
+        kit.hear(LOW, ack(Call::NewCoordinator)).whatever();
         kit
     }
 
     /// Coordinates LOW by 4.me.
     fn leading() -> Self {
         let mut kit = Self::readying();
-        kit.hear(LOW, ack(Call::Ready));
+        kit.hear(LOW, ack(Call::Ready)).whatever();
         assert_eq!(kit.machine.status(), Status::Normal);
         kit
     }
 
     fn draining() -> Self {
         let mut kit = Self::leading();
-        kit.step(Input::StepDown { to: None });
+        kit.step_down(None).whatever();
         kit
     }
 
     /// Has stepped down, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
-        kit.step(Input::Drained);
+        kit.step(Input::Drained).whatever();
         kit
     }
 
     /// Stands back for HIGH, which has said that it is there.
     fn deferring() -> Self {
         let mut kit = Self::asking();
-        kit.hear(HIGH, there(Some(9)));
+        kit.hear(HIGH, there(Some(9))).whatever();
         kit
     }
 
     /// Halted by HIGH, in 7.high.
     fn halted() -> Self {
         let mut kit = Self::deferring();
-        kit.hear(HIGH, halt(7, HIGH, 9));
+        kit.hear(HIGH, halt(7, HIGH, 9)).whatever();
         kit
     }
 
     /// Knows that HIGH coordinates, and awaits the task.
     fn joining() -> Self {
         let mut kit = Self::halted();
-        kit.hear(HIGH, new_coordinator(7, HIGH));
+        kit.hear(HIGH, new_coordinator(7, HIGH)).whatever();
         kit
     }
 
     /// Works under HIGH, by 7.high, on the task 70.
     fn following() -> Self {
         let mut kit = Self::joining();
-        kit.hear(HIGH, ready(7, HIGH, 9));
+        kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
         assert_eq!(kit.machine.status(), Status::Normal);
         kit
     }
@@ -140,16 +165,16 @@ impl Kit {
     /// Its own election failed: LOW has refused.
     fn pausing() -> Self {
         let mut kit = Self::halting();
-        kit.hear(LOW, nack(Call::Halt, 5, Some(1)));
+        kit.hear(LOW, nack(Call::Halt, 5, Some(1))).whatever();
         kit
     }
 
     fn witness() -> Self {
-        Self::unborn(MemberKind::Voter, None, lan()).started()
+        Self::began(MemberKind::Voter, None).started()
     }
 
     fn observer() -> Self {
-        Self::unborn(MemberKind::Observer, Some(5), lan()).started()
+        Self::began(MemberKind::Observer, Some(5)).started()
     }
 
     /// Every state, by its name.
@@ -170,76 +195,6 @@ impl Kit {
             ("witness", Self::witness()),
             ("observer", Self::observer()),
         ]
-    }
-
-    fn started(mut self) -> Self {
-        self.start();
-        self
-    }
-
-    fn start(&mut self) -> Vec<String> {
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Start(members))
-    }
-
-    /// One input; every step is held against the contract.
-    fn step(&mut self, input: InputOf<Reorganization>) -> Vec<String> {
-        if !admits(
-            &self.machine.core.me.members,
-            &self.machine.core.me.id,
-            &input,
-        ) {
-            return Vec::new();
-        }
-        self.contract.before(&input);
-        let mut out = Effects::new();
-        self.machine.handle(self.now, input, &mut out);
-        let effects: Vec<_> = out.drain().collect();
-        self.contract.after(&self.machine, self.now, &effects);
-        effects.iter().filter_map(tell).collect()
-    }
-
-    /// A message from that peer's first incarnation.
-    fn hear(&mut self, from: &str, message: impl Into<ReorganizationMessage>) -> Vec<String> {
-        self.hear_incarnation(from, 1, message)
-    }
-
-    fn hear_incarnation(
-        &mut self,
-        from: &str,
-        incarnation: u64,
-        message: impl Into<ReorganizationMessage>,
-    ) -> Vec<String> {
-        self.step(Input::Received {
-            from: id(from),
-            incarnation: Incarnation(incarnation),
-            message: message.into(),
-        })
-    }
-
-    fn fire(&mut self, timer: Timer) -> Vec<String> {
-        self.step(Input::TimedOut(timer))
-    }
-
-    /// The group changes, and the machine is told.
-    fn told<R>(&mut self, change: impl FnOnce(&mut Members) -> R) -> Vec<String> {
-        change(&mut self.members);
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Members(members))
-    }
-
-    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Vec<String> {
-        self.step(Input::SetScore(score.into().map(Score::from)))
-    }
-
-    /// So many milliseconds pass.
-    fn later(&mut self, millis: u64) -> &mut Self {
-        self.now = self.now.after(Duration::from_millis(millis));
-        self
-    }
-
-    fn role(&self) -> Role {
-        self.machine.view(self.now).role
     }
 }
 
@@ -291,7 +246,7 @@ fn ready(count: u64, name: &str, score: i32) -> Ready {
     Ready {
         election: election(count, name),
         score: score.into(),
-        task: Task(count * 10),
+        task: Task(count.saturating_mul(10)),
     }
 }
 
@@ -314,5 +269,114 @@ fn not_normal(count: u64, name: &str, seen: u64) -> NotNormal {
     NotNormal {
         election: election(count, name),
         seen: Term(seen),
+    }
+}
+
+/// Each message about that election.
+fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
+    let (count, name) = (election.count.0, election.id.as_str());
+    let election = || election.clone();
+    let there = There {
+        election: election(),
+        ..there(Some(9))
+    };
+    let normal = Normal {
+        election: election(),
+    };
+    let mut all: Vec<ReorganizationMessage> = vec![
+        are_you_there(count, name, 9).into(),
+        halt(count, name, 9).into(),
+        new_coordinator(count, name).into(),
+        ready(count, name, 9).into(),
+        are_you_normal(count, name, 9).into(),
+        not_normal(count, name, count).into(),
+        normal.into(),
+        there.clone().into(),
+    ];
+    let coordinates = true;
+    all.push(
+        There {
+            coordinates,
+            ..there
+        }
+        .into(),
+    );
+    for call in [Call::Halt, Call::NewCoordinator, Call::Ready] {
+        let election = election();
+        let nack = nack(call, count, None);
+        all.push(
+            Nack {
+                election: election.clone(),
+                ..nack
+            }
+            .into(),
+        );
+        all.push(Ack { call, election }.into());
+    }
+    for successor in [None, Some(ME), Some(LOW)] {
+        let (election, successor) = (election(), successor.map(id));
+        all.push(
+            Resign {
+                election,
+                successor,
+            }
+            .into(),
+        );
+    }
+    all
+}
+
+/// Any message, mostly what that agent may say of its own election.
+fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
+    let mut election = any_election::<Reorganization>(dice, &me.machine.core.numbers);
+    let call = dice.pick(&[Call::Halt, Call::NewCoordinator, Call::Ready]);
+    let some = dice.score().into();
+    let score = (!dice.one_in(10)).then_some(some);
+    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
+    let kind = dice.below(11);
+    if kind < 5 && !dice.one_in(10) {
+        election.id = id(from);
+    }
+    match kind {
+        0 => Halt {
+            election,
+            score: some,
+        }
+        .into(),
+        1 => NewCoordinator { election }.into(),
+        2 => Ready {
+            election,
+            score: some,
+            task: Task(seen.0),
+        }
+        .into(),
+        3 => AreYouNormal {
+            election,
+            score: some,
+        }
+        .into(),
+        4 => Resign {
+            election,
+            successor: dice.one_in(2).then(|| id(ME)),
+        }
+        .into(),
+        5 => AreYouThere { election, score }.into(),
+        6 => There {
+            election,
+            score,
+            coordinates: dice.one_in(2),
+            seen,
+        }
+        .into(),
+        7 => Normal { election }.into(),
+        8 => NotNormal { election, seen }.into(),
+        9 => Ack { call, election }.into(),
+        _ => Nack {
+            call,
+            election,
+            seen,
+            score,
+        }
+        .into(),
     }
 }

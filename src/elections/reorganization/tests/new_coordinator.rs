@@ -18,9 +18,9 @@ fn only_who_was_halted_by_that_election_joins() {
                 assert_eq!(said, ["high: new coordinator ack 7.high"], "again");
             }
             _ => {
-                assert_eq!(said.len(), 1, "{state}: {said:?}");
+                assert_eq!(said.lines().len(), 1, "{state}: {said:?}");
                 assert!(
-                    said[0].starts_with("high: new coordinator nack 7.high"),
+                    said.lines()[0].starts_with("high: new coordinator nack 7.high"),
                     "{state}"
                 );
             }
@@ -34,7 +34,7 @@ fn another_election_of_the_halter_is_not_meant() {
     for count in [6, 8] {
         let said = me.hear(HIGH, new_coordinator(count, HIGH));
         assert!(
-            said[0].starts_with("high: new coordinator nack"),
+            said.lines()[0].starts_with("high: new coordinator nack"),
             "{said:?}"
         );
     }

@@ -22,8 +22,11 @@ fn only_who_has_joined_goes_to_work() {
             "following" => assert_eq!(said, ["high: ready ack 7.high"], "again"),
             "observer" => assert_eq!(said, ["follows high in term 7", "set Watch 250"]),
             _ => {
-                assert_eq!(said.len(), 1, "{state}: {said:?}");
-                assert!(said[0].starts_with("high: ready nack 7.high"), "{state}");
+                assert_eq!(said.lines().len(), 1, "{state}: {said:?}");
+                assert!(
+                    said.lines()[0].starts_with("high: ready nack 7.high"),
+                    "{state}"
+                );
             }
         }
     }
@@ -42,7 +45,7 @@ fn another_election_is_not_meant() {
 #[test]
 fn an_observer_takes_the_word_of_the_latest_coordinator() {
     let mut eye = Kit::observer();
-    eye.hear(HIGH, ready(7, HIGH, 9));
+    eye.hear(HIGH, ready(7, HIGH, 9)).whatever();
     assert_eq!(eye.hear(LOW, ready(6, LOW, 1)), NOTHING, "older");
     assert_eq!(
         eye.hear(HIGH, ready(7, HIGH, 9)),

@@ -13,9 +13,9 @@ fn resign(successor: Option<&str>) -> Resign {
 fn the_successor_that_is_named_begins_at_once() {
     for mut me in [Kit::joining(), Kit::following()] {
         let said = me.hear(HIGH, resign(Some(ME)));
-        assert_eq!(said.last().unwrap(), "set Answer 200");
+        assert_eq!(said.lines().last().unwrap(), "set Answer 200");
         assert_eq!(
-            said[said.len() - 2],
+            said.lines()[said.lines().len() - 2],
             "high low: halt 8.me score 5",
             "an agent that has resigned ranks below all"
         );
@@ -30,7 +30,7 @@ fn the_others_wait_for_their_slots() {
         ["has no leader since term 7", "set Takeover 18"]
     );
     assert_eq!(
-        me.later(18).fire(Timer::Takeover).last().unwrap(),
+        me.later(18).fire(Timer::Takeover).lines().last().unwrap(),
         "set Answer 200"
     );
 }
@@ -56,6 +56,6 @@ fn only_ones_own_coordinator_is_meant() {
 #[test]
 fn an_observer_has_no_leader_then() {
     let mut eye = Kit::observer();
-    eye.hear(HIGH, ready(7, HIGH, 9));
+    eye.hear(HIGH, ready(7, HIGH, 9)).whatever();
     assert_eq!(eye.hear(HIGH, resign(None)), ["has no leader since term 7"]);
 }

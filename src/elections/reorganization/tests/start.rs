@@ -3,26 +3,8 @@
 use super::*;
 
 #[test]
-fn nothing_happens_before_the_start() {
-    let mut me = Kit::voter();
-    assert_eq!(me.machine.status(), Status::Down);
-    assert_eq!(me.hear(HIGH, are_you_there(1, HIGH, 9)), NOTHING);
-    assert_eq!(me.hear(HIGH, halt(7, HIGH, 9)), NOTHING);
-    assert_eq!(me.told(|_| ()), NOTHING);
-    assert_eq!(me.fire(Timer::Answer), NOTHING);
-    for command in [
-        Input::Campaign,
-        Input::StepDown { to: None },
-        Input::Drained,
-    ] {
-        assert_eq!(me.step(command), NOTHING);
-    }
-    assert_eq!(me.machine.status(), Status::Down);
-}
-
-#[test]
 fn an_incarnation_begins_with_a_new_count_and_a_question_to_all_above() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     assert_eq!(
         me.start(),
         ["persist 4", "high: are you there? 4.me", "set Answer 200"]
@@ -36,18 +18,18 @@ fn an_incarnation_begins_with_a_new_count_and_a_question_to_all_above() {
 
 #[test]
 fn the_count_exceeds_what_the_snapshot_knows() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.note_leader(Leader {
         id: id(LOW),
         incarnation: Incarnation(1),
         term: Term(9),
     });
-    assert_eq!(me.start()[0], "persist 10");
+    assert_eq!(me.start().lines()[0], "persist 10");
 }
 
 #[test]
 fn the_highest_halts_at_once() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(10), lan());
+    let mut me = Kit::began(MemberKind::Voter, Some(10));
     assert_eq!(
         me.start(),
         [
@@ -60,7 +42,7 @@ fn the_highest_halts_at_once() {
 
 #[test]
 fn one_alone_leads_at_once() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     for other in [LOW, HIGH, EYE] {
         me.members.leave(&id(other));
     }
@@ -77,13 +59,13 @@ fn one_alone_leads_at_once() {
 
 #[test]
 fn a_next_incarnation_of_one_that_is_known_to_be_down_is_awaited_for_3_d_only() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.down(&id(HIGH), Incarnation(1));
-    assert_eq!(me.start().last().unwrap(), "set Answer 27");
-    let mut me = Kit::voter();
+    assert_eq!(me.start().lines().last().unwrap(), "set Answer 27");
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.suspect(&id(HIGH), Incarnation(1));
     assert_eq!(
-        me.start().last().unwrap(),
+        me.start().lines().last().unwrap(),
         "set Answer 200",
         "a guess proves nothing"
     );
@@ -91,31 +73,15 @@ fn a_next_incarnation_of_one_that_is_known_to_be_down_is_awaited_for_3_d_only() 
 
 #[test]
 fn who_cannot_be_elected_is_idle() {
-    assert_eq!(Kit::unborn(MemberKind::Voter, None, lan()).start(), NOTHING);
-    let mut eye = Kit::unborn(MemberKind::Observer, Some(99), lan());
+    assert_eq!(Kit::began(MemberKind::Voter, None).start(), NOTHING);
+    let mut eye = Kit::began(MemberKind::Observer, Some(99));
     assert_eq!(eye.start(), NOTHING);
     assert_eq!(eye.role(), Role::Follower);
 }
 
 #[test]
-fn a_score_set_before_the_start_is_the_one_it_starts_with() {
-    let mut me = Kit::unborn(MemberKind::Voter, None, lan());
-    assert_eq!(me.set_score(10), NOTHING);
-    assert_eq!(me.start()[1], "high low: halt 4.me score 10");
-}
-
-#[test]
-fn a_second_start_is_a_snapshot_like_any_other() {
-    for (state, mut me) in Kit::states() {
-        let before = me.machine.state.clone();
-        assert_eq!(me.start(), NOTHING, "{state}");
-        assert_eq!(me.machine.state, before, "{state}");
-    }
-}
-
-#[test]
 fn at_the_end_of_the_counts_no_election_is_held() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.machine.core.numbers.seen = LAST_COUNT;
     assert_eq!(me.start(), NOTHING);
 }

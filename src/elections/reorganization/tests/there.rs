@@ -14,14 +14,14 @@ fn an_agent_that_hears_from_one_above_waits_for_two_and_a_half_t() {
 
 #[test]
 fn all_answers_are_awaited() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
         id("top"),
         MemberKind::Voter,
         Some(10.into()),
         Incarnation(1),
     )]);
-    assert_eq!(me.start()[1], "high top: are you there? 4.me");
+    assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
     assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
     assert_eq!(me.role(), Role::Waiting, "it will stand back");
     let mut both = me.clone();
@@ -31,7 +31,7 @@ fn all_answers_are_awaited() {
 
 #[test]
 fn once_only_the_dead_are_awaited_it_is_for_3_d() {
-    let mut me = Kit::voter();
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
         id("top"),
         MemberKind::Voter,
@@ -39,7 +39,7 @@ fn once_only_the_dead_are_awaited_it_is_for_3_d() {
         Incarnation(1),
     )]);
     me.members.down(&id("top"), Incarnation(1));
-    assert_eq!(me.start().last().unwrap(), "set Answer 200");
+    assert_eq!(me.start().lines().last().unwrap(), "set Answer 200");
     me.later(5);
     assert_eq!(me.hear(HIGH, there(Some(9))), ["set Answer 27"]);
     assert_eq!(me.later(27).fire(Timer::Answer), ["set Takeover 500"]);
@@ -77,10 +77,11 @@ fn a_later_count_is_heard_of() {
             seen,
             ..there(None)
         },
-    );
-    me.hear(LOW, nack(Call::Halt, 0, None));
+    )
+    .whatever();
+    me.hear(LOW, nack(Call::Halt, 0, None)).whatever();
     me.later(18);
-    assert_eq!(me.fire(Timer::Takeover)[0], "persist 31");
+    assert_eq!(me.fire(Timer::Takeover).lines()[0], "persist 31");
 }
 
 fn coordinates(coordinates: bool) -> There {
@@ -95,7 +96,7 @@ fn coordinates(coordinates: bool) -> There {
 fn a_coordinator_that_is_there_is_watched_on() {
     let mut me = Kit::following();
     assert_eq!(me.hear(HIGH, coordinates(true)), NOTHING, "not asked");
-    me.later(250).fire(Timer::Watch);
+    me.later(250).fire(Timer::Watch).whatever();
     assert_eq!(me.hear(HIGH, coordinates(true)), ["set Watch 250"]);
     assert_eq!(me.machine.status(), Status::Normal);
 }
@@ -103,7 +104,7 @@ fn a_coordinator_that_is_there_is_watched_on() {
 #[test]
 fn one_that_knows_nothing_of_its_election_is_as_good_as_silent() {
     let mut me = Kit::following();
-    me.later(250).fire(Timer::Watch);
+    me.later(250).fire(Timer::Watch).whatever();
     assert_eq!(
         me.hear(HIGH, coordinates(false)),
         [
