@@ -175,6 +175,11 @@ impl QuorumConfig {
     }
 
     /// The same rules with one of them broken.
+    #[cfg(test)]
+    pub(super) const fn is_planted(&self) -> bool {
+        self.defect.is_some()
+    }
+
     #[cfg(any(test, feature = "planted"))]
     #[doc(hidden)]
     #[must_use]

@@ -17,7 +17,6 @@ fn a_follower_takes_the_next_ballot_and_asks() {
         )
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
-    me.round += 1;
     me.answered(HIGH, leading(7, HIGH));
     let elected = me.over();
     assert_eq!(elected.events(), [&Event::Acquired { term: Term(8) }]);

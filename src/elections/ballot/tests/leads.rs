@@ -19,13 +19,13 @@ fn nack(n: u64, name: &str) -> Nack {
 fn an_observer_follows_and_says_so_once() {
     let mut me = Kit::observer();
     me.hear(HIGH, leads(7, HIGH))
-        .follows(HIGH, 7)
+        .new_leader(HIGH, 7)
         .set(BallotTimer::Silence, 3 * CAP)
         .nothing_else_happened();
     me.hear(HIGH, leads(7, HIGH))
         .set(BallotTimer::Silence, 3 * CAP)
         .nothing_else_happened();
-    me.hear(LOW, leads(8, LOW)).follows(LOW, 8).whatever();
+    me.hear(LOW, leads(8, LOW)).new_leader(LOW, 8).whatever();
     me.hear(HIGH, leads(7, HIGH))
         .sent(HIGH, nack(8, LOW))
         .nothing_else_happened();
@@ -37,7 +37,7 @@ fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     let mut me = Kit::observer();
     me.hear(HIGH, leads(7, HIGH)).whatever();
     me.told(|members| members.up(&id(HIGH), Incarnation(2)))
-        .leaderless(7)
+        .has_no_leader(7)
         .nothing_else_happened();
     me.hear_incarnation(HIGH, 2, leads(3, HIGH))
         .sent(HIGH, nack(7, HIGH))
@@ -52,7 +52,7 @@ fn silence_ends_the_trust() {
     let mut me = Kit::observer();
     me.hear(HIGH, leads(7, HIGH)).whatever();
     me.fire(BallotTimer::Silence)
-        .leaderless(7)
+        .has_no_leader(7)
         .nothing_else_happened();
     me.hear(LOW, leads(6, LOW))
         .sent(LOW, nack(7, HIGH))

@@ -6,7 +6,7 @@ use super::*;
 fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
     let mut me = Kit::following();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
         .set(BallotTimer::Round, ROUND)
@@ -17,7 +17,7 @@ fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
 fn a_later_incarnation_of_the_leader_is_an_end_of_the_former_one() {
     let mut me = Kit::following();
     me.told(|members| members.up(&id(HIGH), Incarnation(2)))
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .whatever();
 }
@@ -27,11 +27,10 @@ fn a_later_incarnation_of_the_leader_is_an_end_of_the_former_one() {
 fn a_leader_that_is_no_member_any_more_is_asked_for() {
     let mut me = Kit::following();
     me.told(|members| members.leave(&id(HIGH)))
-        .leaderless(7)
+        .has_no_leader(7)
         .asked(3, Some(ballot(7, HIGH)), idle())
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
-    me.round += 1;
     let mut alone = me.clone();
     alone.answered(LOW, idle());
     alone.over().wrote(8, Some(ballot(7, HIGH))).whatever();
@@ -48,7 +47,6 @@ fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
     witness.over().whatever();
     for (mut me, n) in [(Kit::following(), 7), (witness, 1)] {
         me.told(|members| members.leave(&id(HIGH))).whatever();
-        me.round += 1;
         me.told(|members| members.join([high()])).whatever();
         me.answered(HIGH, leading(n, HIGH));
         let trusts = me.over();
@@ -62,10 +60,10 @@ fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
     observer.hear(HIGH, leads.clone()).whatever();
     observer
         .told(|members| members.leave(&id(HIGH)))
-        .leaderless(7)
+        .has_no_leader(7)
         .nothing_else_happened();
     observer.told(|members| members.join([high()])).whatever();
-    observer.hear(HIGH, leads).follows(HIGH, 7).whatever();
+    observer.hear(HIGH, leads).new_leader(HIGH, 7).whatever();
 }
 
 #[test]
@@ -101,7 +99,6 @@ fn no_voter_waits_for_a_leader_whose_end_is_confirmed() {
     let mut me = Kit::following();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
         .whatever();
-    me.round += 1;
     me.answered(LOW, hearing(7, HIGH));
     let elected = me.over();
     assert_eq!(elected.events(), [&Event::Acquired { term: Term(8) }]);
@@ -114,7 +111,7 @@ fn a_witness_and_an_observer_trust_no_agent_then() {
     me.answered(HIGH, standing(1, HIGH));
     me.over().whatever();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .leaderless(1)
+        .has_no_leader(1)
         .nothing_else_happened();
     let mut me = Kit::observer();
     me.hear(
@@ -125,7 +122,7 @@ fn a_witness_and_an_observer_trust_no_agent_then() {
     )
     .whatever();
     me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .leaderless(7)
+        .has_no_leader(7)
         .nothing_else_happened();
 }
 
@@ -153,7 +150,7 @@ fn an_observer_that_is_down_is_told_nothing() {
     me.told(|members| members.down(&id(EYE), Incarnation(1)))
         .nothing_else_happened();
     me.answered(LOW, idle());
-    let is_word = |e: &EffectOf<Ballot>| {
+    let is_word = |e: &crate::protocol::EffectOf<Ballot>| {
         matches!(
             e,
             Effect::Send {

@@ -1,8 +1,7 @@
 //! The ballot election's cells, state by input: one file per input.
 //!
-//! The kit is here: one machine among a few named peers, brought into each state by real inputs.
-//! [`Kit::step`] returns what came out; assertions consume it in order and end with
-//! `nothing_else_happened()`. What is true of whole groups is tested in the simulated world.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here: its
+//! needed timers, its states, its messages. What is true of whole groups is tested in the simulated world.
 
 mod campaign;
 mod config;
@@ -17,26 +16,18 @@ mod start;
 mod step_down;
 mod words;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
     Ballot, BallotConfig, BallotConfigBuilder, BallotError, BallotMessage, BallotNumber,
     BallotRecord, BallotTimer, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
 };
+use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::{
-    AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
-    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
-    Timings, To, View,
+    Effect, Election, Event, Incarnation, Input, LostReason, Member, MemberKind, PeerMessage, Role,
+    Term, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
 };
-
-/// The machine under test, with the score 5.
-const ME: &str = "me";
-/// A voter with the score 1.
-const LOW: &str = "low";
-/// A voter with the score 9.
-const HIGH: &str = "high";
-/// An observer.
-const EYE: &str = "eye";
 
 /// Δ, after how long silent voters are asked again, the cap, the longest drain, the cool-down.
 const ROUND: u64 = 40;
@@ -45,73 +36,128 @@ const CAP: u64 = 120;
 const DRAIN: u64 = 200;
 const COOLDOWN: u64 = 1_000;
 
-/// One machine, its clock, and its group as it was last told.
-#[derive(Clone)]
-struct Kit {
-    machine: Ballot,
-    now: Time,
-    members: Members,
-    /// The number of its present round.
-    round: u64,
+type Kit = crate::elections::fixture::Kit<Ballot>;
+type Seen = crate::elections::fixture::Seen<Ballot>;
+
+impl Machine for Ballot {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
+    }
+
+    fn needed_timers(&self) -> BTreeSet<BallotTimer> {
+        let is_voter = self.core.me.is_voter();
+        let rounds = (is_voter && self.core.stepped.is_some()).then_some(BallotTimer::Round);
+        let follows = !is_voter && self.state.following().is_some();
+        let leaves = self.state.leading().is_some_and(|l| l.leaving.is_some());
+        let mut timers: BTreeSet<_> = rounds.into_iter().collect();
+        timers.extend(follows.then_some(BallotTimer::Silence));
+        timers.extend(leaves.then_some(BallotTimer::Drain));
+        timers
+    }
+
+    fn idle_timers(&self) -> BTreeSet<BallotTimer> {
+        [BallotTimer::Again].into()
+    }
+
+    fn is_planted(&self) -> bool {
+        self.core.config.is_planted()
+    }
+
+    /// A leader's messages name the ballot by which it leads; it resigns after it has lost.
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BallotMessage) {
+        match message {
+            BallotMessage::Leads(leads) => assert_eq!(Some(leads.ballot.term()), leading),
+            BallotMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
+            BallotMessage::HeartbeatRequest(_)
+            | BallotMessage::HeartbeatReply(_)
+            | BallotMessage::Nack(_) => {}
+        }
+    }
+
+    fn may_store(&self, record: &BallotRecord) {
+        assert!(self.core.me.is_voter() && record.n <= self.core.voter.record.n);
+    }
 }
+
+impl Suite for Ballot {
+    const TIMERS: &'static [BallotTimer] = &[
+        BallotTimer::Round,
+        BallotTimer::Again,
+        BallotTimer::Drain,
+        BallotTimer::Silence,
+    ];
+    const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
+    const LEADS_BY_THE_CLOCK: bool = true;
+    const SETS_AGAIN: bool = false;
+
+    fn configs() -> Vec<Arc<BallotConfig>> {
+        vec![Arc::new(listing([LOW, ME, HIGH]))]
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::states().into()
+    }
+
+    fn leader() -> Kit {
+        Kit::leading()
+    }
+
+    fn leads_on(me: &mut Kit, millis: u64) {
+        for _ in 0..millis / ROUND {
+            me.answered(LOW, idle());
+            me.over().whatever();
+        }
+    }
+
+    fn every_message(me: &Kit) -> Vec<BallotMessage> {
+        every_message(me)
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BallotMessage {
+        let all = every_message(me);
+        all[dice.index(all.len())].clone()
+    }
+}
+
+common_suite!(Ballot);
 
 impl Kit {
     /// Not yet started.
-    fn unborn(kind: MemberKind, score: Option<i32>, record: Option<BallotRecord>) -> Self {
-        let score = score.map(Score::from);
-        let first = Incarnation(1);
-        let mut members = Members::new(false);
-        members.join([
-            Member::up(id(LOW), MemberKind::Voter, Some(1.into()), first),
-            Member::up(id(ME), kind, score, first),
-            Member::up(id(HIGH), MemberKind::Voter, Some(9.into()), first),
-            Member::up(id(EYE), MemberKind::Observer, None, first),
-        ]);
-        let me = Identity {
-            id: id(ME),
-            incarnation: first,
-            kind,
-            score,
-            birth: Birth::Started,
-        };
+    fn began(kind: MemberKind, score: Option<i32>, record: Option<BallotRecord>) -> Self {
         let voters = match kind {
             MemberKind::Voter => [LOW, ME, HIGH],
             MemberKind::Observer => [LOW, "other", HIGH],
         };
-        let config = valid(BallotConfig::builder(voters.map(id)));
-        Self {
-            machine: Ballot::new(me, &Arc::new(config), record),
-            now: Time::from_millis(1_000),
-            members,
-            round: 0,
-        }
+        Self::restored(&Arc::new(listing(voters)), kind, score, record)
     }
 
-    fn started(mut self) -> Self {
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Start(members)).whatever();
-        self.round = 1;
-        self
+    /// The number of its present round.
+    fn round(&self) -> u64 {
+        self.machine.core.round
     }
 
     /// The first incarnation: stands with 1.me@5, in its first round.
     fn fresh() -> Self {
-        Self::unborn(MemberKind::Voter, Some(5), None).started()
+        Self::began(MemberKind::Voter, Some(5), None).started()
     }
 
     /// A later incarnation that has heard of 7.high@9.
     fn reborn() -> Self {
         let max = Some(ballot(7, HIGH));
         let record = BallotRecord { n: 3, max };
-        Self::unborn(MemberKind::Voter, Some(5), Some(record)).started()
+        Self::began(MemberKind::Voter, Some(5), Some(record)).started()
     }
 
     fn witness() -> Self {
-        Self::unborn(MemberKind::Voter, None, None).started()
+        Self::began(MemberKind::Voter, None, None).started()
     }
 
     fn observer() -> Self {
-        Self::unborn(MemberKind::Observer, Some(5), None).started()
+        Self::began(MemberKind::Observer, Some(5), None).started()
     }
 
     /// Trusts HIGH, by 7.high@9; it stands itself, and a round has just begun.
@@ -154,65 +200,17 @@ impl Kit {
         ]
     }
 
-    fn step(&mut self, input: InputOf<Ballot>) -> Seen {
-        let mut out = Effects::new();
-        self.machine.handle(self.now, input, &mut out);
-        let told = |effect: &EffectOf<Ballot>| !matches!(effect, Effect::CancelTimer(_));
-        Seen(out.drain().filter(told).collect())
-    }
-
-    fn hear(&mut self, from: &str, message: impl Into<BallotMessage>) -> Seen {
-        self.hear_incarnation(from, 1, message)
-    }
-
-    fn hear_incarnation(
-        &mut self,
-        from: &str,
-        incarnation: u64,
-        message: impl Into<BallotMessage>,
-    ) -> Seen {
-        self.step(Input::Received {
-            from: id(from),
-            incarnation: Incarnation(incarnation),
-            message: message.into(),
-        })
-    }
-
     /// That voter answers the present round; nothing comes of it at once.
     #[track_caller]
     fn answered(&mut self, from: &str, standing: Standing) {
-        let round = round(self.round);
+        let round = round(self.round());
         self.hear(from, HeartbeatReply { round, standing })
             .nothing_else_happened();
     }
 
     /// The present round ends by its timer.
     fn over(&mut self) -> Seen {
-        self.later(ROUND);
-        self.round += 1;
-        self.step(Input::TimedOut(BallotTimer::Round))
-    }
-
-    fn fire(&mut self, timer: BallotTimer) -> Seen {
-        self.step(Input::TimedOut(timer))
-    }
-
-    fn told<T>(&mut self, change: impl FnOnce(&mut Members) -> T) -> Seen {
-        change(&mut self.members);
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Members(members))
-    }
-
-    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Seen {
-        self.step(Input::SetScore(score.into().map(Score::from)))
-    }
-
-    fn later(&mut self, millis: u64) {
-        self.now = self.now.after(Duration::from_millis(millis));
-    }
-
-    fn view(&self) -> View {
-        self.machine.view(self.now)
+        self.later(ROUND).fire(BallotTimer::Round)
     }
 
     /// What it says of itself when it is asked.
@@ -221,24 +219,7 @@ impl Kit {
     }
 }
 
-/// What came out of one step and was not yet asserted, but for which timers were stopped.
-#[must_use = "end with nothing_else_happened()"]
-#[derive(Debug)]
-struct Seen(VecDeque<EffectOf<Ballot>>);
-
 impl Seen {
-    #[track_caller]
-    fn next(mut self, expected: &EffectOf<Ballot>) -> Self {
-        assert_eq!(self.0.pop_front().as_ref(), Some(expected), "then {self:?}");
-        self
-    }
-
-    #[track_caller]
-    fn sent(self, to: &str, message: impl Into<BallotMessage>) -> Self {
-        let (to, message) = (To::One(id(to)), message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
     #[track_caller]
     fn told_observers(self, message: impl Into<BallotMessage>) -> Self {
         let (to, message) = (To::Set([id(EYE)].into()), message.into());
@@ -259,64 +240,10 @@ impl Seen {
     fn wrote(self, n: u64, max: Option<BallotNumber>) -> Self {
         self.next(&Effect::Persist(BallotRecord { n, max }))
     }
+}
 
-    #[track_caller]
-    fn set(mut self, timer: BallotTimer, millis: u64) -> Self {
-        match self.0.pop_front() {
-            Some(Effect::SetTimer { timer: set, after }) => {
-                assert_eq!((set, after.min), (timer, Duration::from_millis(millis)));
-            }
-            other => panic!("expected {timer:?} after {millis}, not {other:?}, then {self:?}"),
-        }
-        self
-    }
-
-    #[track_caller]
-    fn notified(self, event: Event) -> Self {
-        self.next(&Effect::Notify(event))
-    }
-
-    #[track_caller]
-    fn lost(self, n: u64, reason: LostReason) -> Self {
-        let term = Term(n);
-        self.notified(Event::Lost { term, reason })
-    }
-
-    #[track_caller]
-    fn follows(self, name: &str, n: u64) -> Self {
-        self.notified(Event::NewLeader(Leader {
-            id: id(name),
-            incarnation: Incarnation(1),
-            term: Term(n),
-        }))
-    }
-
-    #[track_caller]
-    fn leaderless(self, n: u64) -> Self {
-        self.notified(Event::NoLeader { term: Term(n) })
-    }
-
-    #[track_caller]
-    fn nothing_else_happened(self) {
-        assert!(self.0.is_empty(), "{:?}", self.0);
-    }
-
-    /// For the steps on the way to what a test is about.
-    fn whatever(self) {
-        drop(self);
-    }
-
-    /// What it told its application.
-    fn events(&self) -> Vec<&Event> {
-        let events = self.0.iter().filter_map(|effect| match effect {
-            Effect::Notify(event) => Some(event),
-            Effect::Persist(_)
-            | Effect::Send { .. }
-            | Effect::SetTimer { .. }
-            | Effect::CancelTimer(_) => None,
-        });
-        events.collect()
-    }
+fn listing(voters: [&str; 3]) -> BallotConfig {
+    valid(BallotConfig::builder(voters.map(id)))
 }
 
 fn valid(builder: BallotConfigBuilder) -> BallotConfig {
@@ -324,10 +251,6 @@ fn valid(builder: BallotConfigBuilder) -> BallotConfig {
     let builder = builder.timings(Timings::in_process()).round(ms(ROUND));
     let builder = builder.cap(ms(CAP)).drain(ms(DRAIN)).cooldown(ms(COOLDOWN));
     builder.build().unwrap()
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
 }
 
 /// A ballot of that voter, with the score it has in these tests.
@@ -341,13 +264,6 @@ fn ballot(n: u64, name: &str) -> BallotNumber {
         n,
         score: score.into(),
         id: id(name),
-    }
-}
-
-fn round(counter: u64) -> Round {
-    Round {
-        incarnation: Incarnation(1),
-        counter,
     }
 }
 
@@ -399,4 +315,38 @@ fn alone(standing: Standing) -> Standing {
         connected: false,
         ..standing
     }
+}
+
+/// Each message, about ballots and rounds of the past, the present and the future.
+fn every_message(me: &Kit) -> Vec<BallotMessage> {
+    let seen = me.view().term.0;
+    let mut all: Vec<BallotMessage> = Vec::new();
+    for n in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
+        for name in [LOW, HIGH, ME, STRANGER] {
+            let ballot = ballot(n, name);
+            let said = [
+                idle(),
+                standing(n, name),
+                leading(n, name),
+                hearing(n, name),
+                alone(leading(n, name)),
+            ];
+            for said in said {
+                let round_now = me.round();
+                for counter in [round_now.saturating_sub(1), round_now, round_now + 1] {
+                    let round = round(counter);
+                    let standing = said.clone();
+                    all.push(HeartbeatReply { round, standing }.into());
+                }
+                all.push(request(1, Some(ballot.clone()), said).into());
+            }
+            for successor in [None, Some(ME), Some(LOW)] {
+                let (ballot, successor) = (ballot.clone(), successor.map(id));
+                all.push(Resign { ballot, successor }.into());
+            }
+            let max = ballot.clone();
+            all.extend([Leads { ballot }.into(), Nack { max }.into()]);
+        }
+    }
+    all
 }

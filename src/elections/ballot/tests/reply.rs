@@ -37,12 +37,12 @@ fn the_last_word_of_a_voter_counts() {
 #[test]
 fn an_answer_to_another_incarnation_or_a_round_to_come_counts_for_nothing() {
     let mut me = Kit::following();
-    let mut other = reply(me.round, standing(9, LOW));
+    let mut other = reply(me.round(), standing(9, LOW));
     other.round.incarnation = Incarnation(2);
     me.hear(LOW, other).nothing_else_happened();
     me.hear(LOW, reply(99, standing(9, LOW)))
         .nothing_else_happened();
-    me.over().leaderless(7).whatever();
+    me.over().has_no_leader(7).whatever();
     assert!(!me.machine.is_connected());
 }
 
@@ -63,9 +63,9 @@ fn late_answers_lengthen_a_round_once_and_to_the_cap() {
     let mut me = Kit::following();
     for expected in [80, 120, 120] {
         me.answered(HIGH, leading(7, HIGH));
-        me.hear(LOW, reply(me.round - 1, idle()))
+        me.hear(LOW, reply(me.round() - 1, idle()))
             .nothing_else_happened();
-        me.hear(LOW, reply(me.round - 1, idle()))
+        me.hear(LOW, reply(me.round() - 1, idle()))
             .nothing_else_happened();
         me.over().whatever();
         assert_eq!(me.machine.round_takes(), Duration::from_millis(expected));
@@ -87,7 +87,7 @@ fn an_answer_that_was_counted_already_is_not_late() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
     me.answered(HIGH, leading(7, HIGH));
-    let last = me.round;
+    let last = me.round();
     me.over().whatever();
     me.hear(LOW, reply(last, idle())).nothing_else_happened();
     me.over().whatever();
@@ -109,7 +109,7 @@ fn a_ballot_of_another_voter_is_not_its_senders() {
 #[test]
 fn an_answer_of_an_earlier_incarnation_does_not_replace_that_of_a_later_one() {
     let mut me = Kit::following();
-    let now = me.round;
+    let now = me.round();
     me.hear_incarnation(LOW, 2, reply(now, idle()))
         .nothing_else_happened();
     me.hear_incarnation(LOW, 1, reply(now, standing(9, LOW)))

@@ -9,7 +9,7 @@ fn every_voter_answers_in_every_state() {
         let answered = matches!(
             seen.0.back(),
             Some(Effect::Send { to: To::One(to), message: BallotMessage::HeartbeatReply(reply) })
-                if *to == LOW && reply.round == round(1)
+                if *to == id(LOW) && reply.round == round(1)
         );
         assert_eq!(answered, name != "observer", "{name}: {seen:?}");
         seen.whatever();
@@ -86,7 +86,7 @@ fn what_the_asker_stands_with_replaces_what_it_answered() {
 fn a_request_is_no_answer() {
     let mut me = Kit::following();
     me.hear(LOW, request(3, None, standing(8, LOW))).whatever();
-    me.over().leaderless(7).whatever();
+    me.over().has_no_leader(7).whatever();
     assert!(!me.machine.is_connected(), "the way there may be cut");
 }
 

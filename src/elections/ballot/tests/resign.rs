@@ -13,7 +13,7 @@ fn resign(n: u64, successor: Option<&str>) -> Resign {
 fn the_successor_takes_a_ballot_above_those_that_others_may_take() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(ME)))
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(9, Some(ballot(7, HIGH)))
         .asked(3, Some(ballot(7, HIGH)), standing(9, ME))
         .set(BallotTimer::Round, ROUND)
@@ -24,11 +24,10 @@ fn the_successor_takes_a_ballot_above_those_that_others_may_take() {
 fn every_other_voter_asks_and_waits_a_round() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW)))
-        .leaderless(7)
+        .has_no_leader(7)
         .asked(3, Some(ballot(7, HIGH)), idle())
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
-    me.round += 1;
     me.answered(LOW, standing(9, LOW));
     let elected = me.over();
     assert!(matches!(elected.events()[..], [Event::NewLeader(leader)] if leader.id == LOW));
@@ -39,7 +38,6 @@ fn every_other_voter_asks_and_waits_a_round() {
 fn a_successor_that_does_not_come_is_not_waited_for() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW))).whatever();
-    me.round += 1;
     me.answered(LOW, hearing(7, HIGH)); // it missed the news
     me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
 }
@@ -67,7 +65,6 @@ fn what_was_over_before_is_no_news() {
 fn a_resigned_ballot_is_not_elected_again() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, None)).whatever();
-    me.round += 1;
     me.answered(HIGH, leading(7, HIGH)); // it was under way for longer
     let vacant = me.over();
     assert!(vacant.events().is_empty());
@@ -85,7 +82,7 @@ fn an_observer_trusts_no_agent_then() {
     )
     .whatever();
     me.hear(HIGH, resign(7, Some(LOW)))
-        .leaderless(7)
+        .has_no_leader(7)
         .nothing_else_happened();
     me.hear(
         HIGH,

@@ -8,7 +8,7 @@ fn the_highest_ballot_of_a_majority_is_trusted_and_that_is_said_once() {
     me.answered(HIGH, standing(1, HIGH));
     me.over()
         .wrote(1, Some(ballot(1, HIGH)))
-        .follows(HIGH, 1)
+        .new_leader(HIGH, 1)
         .asked(2, Some(ballot(1, HIGH)), hearing(1, HIGH))
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
@@ -75,9 +75,9 @@ fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
     assert!(!me.machine.is_connected());
     let mut given_up = me.clone();
     given_up.answered(HIGH, alone(idle()));
-    given_up.over().leaderless(7).whatever();
+    given_up.over().has_no_leader(7).whatever();
     me.answered(LOW, idle());
-    me.over().leaderless(7).whatever();
+    me.over().has_no_leader(7).whatever();
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_silent_leader_is_succeeded_by_a_higher_ballot() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
     me.over()
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
         .set(BallotTimer::Round, ROUND)
@@ -120,13 +120,13 @@ fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
         assert!(me.over().events().is_empty());
         assert_eq!((me.says().ballot, me.says().hears), (None, None));
     }
-    let next = me.round + 1;
+    let next = me.round() + 1;
     let said = HeartbeatReply {
         round: round(3),
         standing: standing(8, ME),
     };
     me.hear(LOW, request(3, None, idle())) // it hears it no longer either
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(next, Some(ballot(7, HIGH)), standing(8, ME))
         .set(BallotTimer::Round, ROUND)
@@ -139,7 +139,7 @@ fn a_neighbour_without_a_majority_does_not_hold_anybody_back() {
     let mut me = Kit::following();
     me.answered(LOW, alone(hearing(7, HIGH)));
     me.over()
-        .leaderless(7)
+        .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .whatever();
 }
@@ -151,7 +151,7 @@ fn a_leader_stops_when_a_higher_ballot_is_heard() {
     me.over()
         .wrote(8, Some(ballot(9, LOW)))
         .lost(8, LostReason::Superseded)
-        .follows(LOW, 9)
+        .new_leader(LOW, 9)
         .asked(5, Some(ballot(9, LOW)), hearing(9, LOW))
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
@@ -173,10 +173,10 @@ fn a_witness_trusts_and_takes_no_ballot() {
     me.answered(HIGH, standing(1, HIGH));
     me.over()
         .wrote(0, Some(ballot(1, HIGH)))
-        .follows(HIGH, 1)
+        .new_leader(HIGH, 1)
         .whatever();
     me.answered(LOW, idle());
-    me.over().leaderless(1).whatever();
+    me.over().has_no_leader(1).whatever();
     assert_eq!(me.machine.own(), None);
 }
 

@@ -12,15 +12,14 @@ fn a_score_moves_no_leadership_and_counts_in_the_next_ballot() {
     me.set_score(99).nothing_else_happened();
     me.answered(LOW, idle());
     me.over().whatever();
-    assert_eq!(me.machine.own().unwrap().score, Score::from(99));
+    assert_eq!(me.machine.own().unwrap().score, 99.into());
 }
 
 #[test]
 fn a_leader_that_cannot_be_elected_any_more_drains() {
     let mut me = Kit::leading();
-    let to = Some(id(HIGH));
     me.set_score(None)
-        .notified(Event::Draining { term: Term(8), to })
+        .drained(8, Some(HIGH))
         .set(BallotTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_first_incarnation_takes_a_ballot_durable_before_it_is_said() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
+    let mut me = Kit::began(MemberKind::Voter, Some(5), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
         .wrote(1, None)
@@ -19,7 +19,7 @@ fn the_first_incarnation_takes_a_ballot_durable_before_it_is_said() {
 fn a_later_incarnation_holds_no_ballot_and_leaves_the_leader_alone() {
     let max = Some(ballot(7, HIGH));
     let record = BallotRecord { n: 3, max };
-    let mut me = Kit::unborn(MemberKind::Voter, Some(99), Some(record));
+    let mut me = Kit::began(MemberKind::Voter, Some(99), Some(record));
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
         .asked(1, Some(ballot(7, HIGH)), alone(idle()))
@@ -34,7 +34,7 @@ fn its_next_ballot_is_above_all_that_it_used_and_all_that_it_heard() {
     for (n, max, next) in [(3, 7, 8), (12, 7, 13)] {
         let max = Some(ballot(max, HIGH));
         let record = BallotRecord { n, max };
-        let mut me = Kit::unborn(MemberKind::Voter, Some(5), Some(record)).started();
+        let mut me = Kit::began(MemberKind::Voter, Some(5), Some(record)).started();
         me.answered(LOW, idle());
         me.over().whatever();
         assert_eq!(me.machine.own(), Some(&ballot(next, ME)));
@@ -44,7 +44,7 @@ fn its_next_ballot_is_above_all_that_it_used_and_all_that_it_heard() {
 
 #[test]
 fn a_witness_asks_and_takes_no_ballot() {
-    let mut me = Kit::unborn(MemberKind::Voter, None, None);
+    let mut me = Kit::began(MemberKind::Voter, None, None);
     let members = Arc::new(me.members.clone());
     let eligible = false;
     me.step(Input::Start(members))
@@ -55,14 +55,14 @@ fn a_witness_asks_and_takes_no_ballot() {
 
 #[test]
 fn an_observer_waits_to_be_told() {
-    let mut me = Kit::unborn(MemberKind::Observer, Some(5), None);
+    let mut me = Kit::began(MemberKind::Observer, Some(5), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members)).nothing_else_happened();
 }
 
 #[test]
 fn a_single_voter_is_the_majority_and_leads_at_once() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
+    let mut me = Kit::began(MemberKind::Voter, Some(5), None);
     let config = valid(BallotConfig::builder([id(ME)]));
     me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
     let members = Arc::new(me.members.clone());
@@ -83,7 +83,7 @@ fn a_single_voter_is_the_majority_and_leads_at_once() {
 
 #[test]
 fn before_the_start_only_the_score_counts() {
-    let mut me = Kit::unborn(MemberKind::Voter, Some(5), None);
+    let mut me = Kit::began(MemberKind::Voter, Some(5), None);
     me.hear(LOW, request(1, None, idle()))
         .nothing_else_happened();
     me.fire(BallotTimer::Round).nothing_else_happened();

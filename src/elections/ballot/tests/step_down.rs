@@ -4,24 +4,14 @@ use super::*;
 
 fn draining(to: Option<&str>) -> Kit {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: to.map(id) }).whatever();
+    me.step_down(to).whatever();
     me
 }
 
 #[test]
 fn a_leader_drains_and_resigns() {
-    let mut me = Kit::leading();
+    let mut me = draining(Some(LOW));
     let to = Some(id(LOW));
-    me.step(Input::StepDown { to: to.clone() })
-        .notified(Event::Draining {
-            term: Term(8),
-            to: to.clone(),
-        })
-        .set(BallotTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(8)));
-    me.step(Input::StepDown { to: None })
-        .nothing_else_happened();
     let resign = Resign {
         ballot: ballot(8, ME),
         successor: to,
@@ -37,32 +27,11 @@ fn a_leader_drains_and_resigns() {
 }
 
 #[test]
-fn work_that_takes_too_long_does_not_hold_the_leadership() {
-    let mut me = draining(None);
-    me.fire(BallotTimer::Drain)
-        .lost(8, LostReason::Resigned)
+fn the_successor_is_up() {
+    let mut me = Kit::leading();
+    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
         .whatever();
-}
-
-#[test]
-fn the_successor_is_the_best_voter_that_is_up_unless_one_is_asked_for() {
-    for (wanted, gone, successor) in [
-        (None, None, Some(HIGH)),
-        (None, Some(HIGH), Some(LOW)),
-        (Some(LOW), None, Some(LOW)),
-        (Some(EYE), None, Some(HIGH)),
-        (Some(ME), None, Some(HIGH)),
-    ] {
-        let mut me = Kit::leading();
-        if let Some(gone) = gone {
-            me.told(|members| members.down(&id(gone), Incarnation(1)))
-                .whatever();
-        }
-        let to = successor.map(id);
-        me.step(Input::StepDown { to: wanted.map(id) })
-            .notified(Event::Draining { term: Term(8), to })
-            .whatever();
-    }
+    me.step_down(None).drained(8, Some(LOW)).whatever();
 }
 
 #[test]
@@ -121,20 +90,6 @@ fn a_score_or_a_campaign_ends_the_cooldown() {
 }
 
 #[test]
-fn no_other_agent_drains() {
-    for (name, mut me) in Kit::states() {
-        if name != "leading" {
-            me.step(Input::StepDown { to: None })
-                .nothing_else_happened();
-            me.step(Input::Drained).nothing_else_happened();
-            me.fire(BallotTimer::Drain).nothing_else_happened();
-        }
-    }
-    let mut me = Kit::leading();
-    me.step(Input::Drained).nothing_else_happened();
-}
-
-#[test]
 fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
     let mut me = draining(None);
     me.over().lost(8, LostReason::Isolated).whatever();
@@ -145,7 +100,7 @@ fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
 #[test]
 fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.over().lost(8, LostReason::Isolated).whatever();
     for _ in 0..3 {
         me.answered(LOW, idle());

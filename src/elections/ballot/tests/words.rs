@@ -1,7 +1,6 @@
 //! The messages themselves: how they read, and what they say of terms.
 
 use super::*;
-use crate::protocol::PeerMessage;
 
 #[test]
 fn messages_read_as_what_they_mean() {

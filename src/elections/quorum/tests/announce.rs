@@ -7,7 +7,7 @@ fn a_voter_follows_writes_promises_and_acknowledges() {
     let mut me = Kit::vacant();
     me.hear(HIGH, elected(OLD, 9))
         .wrote(OLD, HIGH)
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
@@ -56,7 +56,7 @@ fn a_newer_leader_supersedes_one_that_is_followed() {
     let mut me = Kit::following();
     me.hear(LOW, elected(OLD + 1, 1))
         .wrote(OLD + 1, LOW)
-        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .new_leader(LOW, OLD + 1)
         .set(Timer::Election, P)
         .sent(LOW, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
@@ -66,9 +66,9 @@ fn a_newer_leader_supersedes_one_that_is_followed() {
 fn a_newer_leader_supersedes_this_one() {
     let mut me = Kit::leading();
     me.hear(HIGH, elected(50, 9))
-        .lost(LostReason::Superseded)
+        .lost(MINE, LostReason::Superseded)
         .wrote(50, HIGH)
-        .notified(Event::NewLeader(leader(HIGH, 50)))
+        .new_leader(HIGH, 50)
         .set(Timer::Election, P)
         .sent(HIGH, ack(50, SAID, 5))
         .nothing_else_happened();
@@ -101,7 +101,7 @@ fn silence_ends_with_the_promise() {
         .nothing_else_happened();
     me.later(1)
         .fire(Timer::Election)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, 0) // no agent waits for the one that fell silent
         .nothing_else_happened();
 }
@@ -111,13 +111,13 @@ fn silence_ends_with_the_promise() {
 fn an_observer_follows_and_promises_nothing() {
     let mut me = Kit::observer();
     me.hear(HIGH, elected(OLD, 9))
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, P)
         .nothing_else_happened();
     assert_eq!(me.machine.core.voter.promise, None);
     me.later(P)
         .fire(Timer::Election)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .nothing_else_happened();
 }
 
@@ -156,7 +156,7 @@ fn what_the_available_mode_says_is_none_of_this_mode() {
 #[test]
 fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained).whatever();
     let sleepy = Ack {
         score: None,
@@ -164,7 +164,7 @@ fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
     };
     me.hear(LOW, elected(50, 1))
         .wrote(50, LOW)
-        .notified(Event::NewLeader(leader(LOW, 50)))
+        .new_leader(LOW, 50)
         .set(Timer::Election, P)
         .sent(LOW, sleepy)
         .nothing_else_happened();

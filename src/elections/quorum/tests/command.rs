@@ -99,7 +99,7 @@ fn a_leader_tells_its_score() {
 #[test]
 fn campaigning_ends_a_cooldown() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained).whatever();
     me.step(Input::Campaign)
         .asked(Elect {
@@ -108,33 +108,9 @@ fn campaigning_ends_a_cooldown() {
         })
         .whatever();
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained).whatever();
     me.fire(Timer::Election)
         .set(Timer::Election, W + 9 * S)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_timer_of_another_role_is_ignored() {
-    use Timer::{Drain, Election, Heartbeat, Lease, Round};
-    for mut me in [
-        Kit::vacant(),
-        Kit::following(),
-        Kit::witness(),
-        Kit::observer(),
-    ] {
-        for timer in [Round, Heartbeat, Lease, Drain] {
-            me.fire(timer).nothing_else_happened();
-        }
-    }
-    for mut me in [
-        Kit::asking(),
-        Kit::claiming(),
-        Kit::elected(),
-        Kit::leading(),
-    ] {
-        me.fire(Election).nothing_else_happened();
-        me.fire(Drain).nothing_else_happened();
-    }
 }

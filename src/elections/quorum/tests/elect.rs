@@ -57,7 +57,7 @@ fn it_objects_to_the_same_one_only_once() {
 #[test]
 fn an_agent_in_its_cooldown_consents_to_all_until_it_asks_itself() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained).whatever();
     let (seen, _) = me.durable();
     me.hear(LOW, elect(seen, 1))
@@ -162,7 +162,7 @@ fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
     let mut me = Kit::following();
     me.later(P)
         .fire(Timer::Election)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, 0)
         .nothing_else_happened();
     me.fire(Timer::Election).asked(elect(OLD, 5)).whatever();

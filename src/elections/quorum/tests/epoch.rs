@@ -30,7 +30,7 @@ fn every_epoch_has_terms_of_its_own_above_those_before() {
 
 #[test]
 fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
-    let mut me = Kit::unborn(of_epoch(1), MemberKind::Voter, Some(5));
+    let mut me = Kit::began(of_epoch(1), MemberKind::Voter, Some(5));
     let fresh = vote(NEXT, None, P);
     start(&mut me)
         .next(&Effect::Persist(fresh))
@@ -80,7 +80,7 @@ fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
 
 #[test]
 fn an_observer_keeps_no_record_of_an_epoch() {
-    let mut me = Kit::unborn(of_epoch(1), MemberKind::Observer, None);
+    let mut me = Kit::began(of_epoch(1), MemberKind::Observer, None);
     start(&mut me).nothing_else_happened();
 }
 

@@ -9,7 +9,7 @@ fn the_lease_begins_with_a_quorum_of_acknowledgements() {
     me.later(3)
         .hear(LOW, ack(MINE, said, 1))
         .set(Timer::Lease, D - 3)
-        .notified(Event::Acquired { term: Term(MINE) })
+        .acquired(MINE)
         .nothing_else_happened();
     let view = me.view();
     assert_eq!(view.leading, Some(Term(MINE)));
@@ -72,7 +72,7 @@ fn of_five_voters_the_second_best_word_counts() {
 
 impl Kit {
     fn elected_by_five(config: QuorumConfig) -> Self {
-        let mut kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
+        let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
         kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(Timer::Election).whatever();
         kit.after(LOW, yields(1))
@@ -123,7 +123,7 @@ fn an_acknowledgement_after_the_end_does_not_revive_a_leadership() {
     let said = me.now;
     me.later(D - H)
         .hear(LOW, ack(MINE, said, 1))
-        .lost(LostReason::LeaseExpired)
+        .lost(MINE, LostReason::LeaseExpired)
         .whatever();
     assert_eq!(me.view().leading, None);
 }
@@ -156,7 +156,7 @@ fn the_lease_timer_moves_with_the_lease() {
         .nothing_else_happened();
     me.later(H)
         .fire(Timer::Lease)
-        .lost(LostReason::LeaseExpired)
+        .lost(MINE, LostReason::LeaseExpired)
         .set(Timer::Election, S)
         .nothing_else_happened();
 }
@@ -251,7 +251,7 @@ fn the_lease_ends_while_a_higher_term_is_claimed() {
     let mut me = Kit::leading().after(HIGH, nack(20));
     me.later(D)
         .hear(LOW, grants(21))
-        .lost(LostReason::LeaseExpired)
+        .lost(MINE, LostReason::LeaseExpired)
         .set(Timer::Election, S)
         .nothing_else_happened();
 }
@@ -260,9 +260,9 @@ fn the_lease_ends_while_a_higher_term_is_claimed() {
 #[test]
 fn resigning_while_a_higher_term_is_claimed_names_the_term_that_was_led() {
     let mut me = Kit::leading().after(HIGH, nack(20));
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Election, W + 9 * S)
         .nothing_else_happened();

@@ -7,7 +7,7 @@ use super::{super::state::Certainty, *};
 fn the_confirmed_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .asked(elect(OLD, 5)) // first in line: at once
         .set(Timer::Round, E)
         .nothing_else_happened();
@@ -20,7 +20,7 @@ fn the_confirmed_end_of_the_holder_voids_the_promise() {
 fn after_a_confirmed_end_slots_come_in_steps_of_a_delay() {
     let mut me = Kit::following_low();
     me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, DELAY)
         .nothing_else_happened();
 }
@@ -60,7 +60,7 @@ fn a_guess_voids_no_promise() {
         .nothing_else_happened();
 
     let planted = config().planted(Defect::GuessIsCertain);
-    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
         .whatever();
@@ -85,7 +85,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
         .nothing_else_happened();
 
     let planted = config().planted(Defect::EndOfAnyLife);
-    let mut me = again(Kit::unborn(planted, MemberKind::Voter, Some(5)).started());
+    let mut me = again(Kit::began(planted, MemberKind::Voter, Some(5)).started());
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
@@ -93,7 +93,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
 fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
     let mut me = Kit::following();
     me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, P) // its end is not certain: the promise holds
         .nothing_else_happened();
     me.hear(LOW, claim(9, 1))
@@ -105,7 +105,7 @@ fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
 fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
     let mut me = Kit::following();
     me.told(|m| _ = m.leave(&id(HIGH)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, P)
         .nothing_else_happened();
     assert!(me.machine.core.voter.promise.is_some());
@@ -115,7 +115,7 @@ fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
 fn an_observer_hears_of_a_confirmed_end() {
     let mut me = Kit::observer().after(HIGH, heartbeat(OLD, 9));
     me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .nothing_else_happened();
 }
 

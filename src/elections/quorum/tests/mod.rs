@@ -1,8 +1,7 @@
 //! The quorum election's cells, role by input: one file per input.
 //!
-//! The kit is here: one machine among a few named peers, brought into each role by real inputs.
-//! [`Kit::step`] returns what came out; assertions consume it in order and end with
-//! `nothing_else_happened()`. What is true of whole groups is tested in the simulated world.
+//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here: its
+//! needed timers, its roles, its messages. What is true of whole groups is tested in the simulated world.
 
 mod announce;
 mod command;
@@ -19,40 +18,36 @@ mod start;
 mod takeover;
 mod vote;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
 use say::*;
 
 use super::{
     Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
-    QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Resign, Takeover, Timer, Vote, Yield,
+    QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Takeover, Timer, Vote, Yield,
     state::State,
 };
-use crate::elections::policy::Preemption;
-use crate::protocol::{
-    AgentId, Birth, Effect, EffectOf, Effects, Election, Event, Identity, Incarnation, Input,
-    InputOf, Leader, LostReason, Member, MemberKind, Members, Role, Round, Score, Term, Time,
-    Timings, To, View,
+use crate::elections::{
+    fixture::{
+        Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
+    },
+    policy::Preemption,
+    shared::Participant,
 };
-
-/// The machine under test, with the score 5.
-const ME: &str = "me";
-/// A voter with the score 1.
-const LOW: &str = "low";
-/// A voter with the score 9.
-const HIGH: &str = "high";
-/// An observer.
-const EYE: &str = "eye";
+use crate::protocol::{
+    AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
+    Members, Role, Term, Time, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, id},
+};
 
 /// The last term of the first epoch.
 const LAST_TERM: Term = Term(super::epoch::TERMS);
 
-/// The term of the leader in [`Kit::following`].
-const OLD: u64 = 3;
-/// The term in which [`Kit::leading`] leads.
-const MINE: u64 = 7;
-
-/// The preset `in_process`, by its letters.
+/// The preset `in_process`, in milliseconds.
 const DELAY: u64 = 2;
 const H: u64 = 25;
 const S: u64 = 4;
@@ -60,57 +55,118 @@ const E: u64 = 5;
 const D: u64 = 100;
 const P: u64 = 125;
 const W: u64 = 18;
-/// A leader's patience, and the longest drain.
+/// A leader's grace period, and the longest drain.
 const AFTER: u64 = 300;
 const DRAIN: u64 = 96;
 
-/// One machine, its clock, and its group as it was last told.
-#[derive(Clone)]
-struct Kit {
-    machine: QuorumBully,
-    now: Time,
-    members: Members,
+type Kit = crate::elections::fixture::Kit<QuorumBully>;
+type Seen = crate::elections::fixture::Seen<QuorumBully>;
+
+impl Machine for QuorumBully {
+    fn participant(&self) -> &Participant {
+        &self.core.me
+    }
+
+    fn state(&self) -> String {
+        format!("{:?}", self.state)
+    }
+
+    fn needed_timers(&self) -> BTreeSet<Timer> {
+        let mut timers = BTreeSet::new();
+        match &self.state {
+            State::Vacant(vacant) => {
+                timers.extend((vacant.due < Time::MAX).then_some(Timer::Election));
+            }
+            State::Following(_) => timers.extend([Timer::Election]),
+            State::Asking(_) | State::Claiming(_) => timers.extend([Timer::Round]),
+            State::Leading(leading) => {
+                let lease = if leading.has_lease() {
+                    Timer::Lease
+                } else {
+                    Timer::Round
+                };
+                timers.extend([Timer::Heartbeat, lease]);
+                timers.extend(leading.leaving.as_ref().map(|_| Timer::Drain));
+            }
+        }
+        timers
+    }
+
+    /// A follower's question has a round; the next role may begin before its timer is stopped.
+    fn idle_timers(&self) -> BTreeSet<Timer> {
+        [Timer::Round, Timer::Election].into()
+    }
+
+    fn is_planted(&self) -> bool {
+        self.core.config.is_planted()
+    }
+
+    /// A leader resigns after it has lost.
+    fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
+        if let BullyMessage::Resign(_) = message {
+            assert_eq!(leading, None, "the leadership ends first");
+        }
+    }
+
+    fn may_store(&self, record: &Vote) {
+        assert!(self.core.me.is_voter() && record.term <= self.core.voter.record.term);
+    }
 }
+
+impl Suite for QuorumBully {
+    const TIMERS: &'static [Timer] = &[
+        Timer::Election,
+        Timer::Round,
+        Timer::Heartbeat,
+        Timer::Lease,
+        Timer::Drain,
+    ];
+    const DRAIN: (Timer, u64) = (Timer::Drain, DRAIN);
+    const LEADS_BY_THE_CLOCK: bool = true;
+
+    fn configs() -> Vec<Arc<QuorumConfig>> {
+        vec![Arc::new(config())]
+    }
+
+    fn roles() -> Vec<(&'static str, Kit)> {
+        Kit::roles().into()
+    }
+
+    fn leader() -> Kit {
+        let mut kit = Kit::leading();
+        kit.acked(HIGH, 9).whatever();
+        kit
+    }
+
+    fn is_elected(me: &Kit) -> bool {
+        matches!(me.machine.state, State::Leading(_))
+    }
+
+    fn every_message(me: &Kit) -> Vec<BullyMessage> {
+        every_message(me)
+    }
+
+    fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
+        let all = every_message(me);
+        all[dice.index(all.len())].clone()
+    }
+}
+
+common_suite!(QuorumBully);
 
 impl Kit {
     /// Not yet started, with a store that was never written.
-    fn unborn(config: QuorumConfig, kind: MemberKind, score: Option<i32>) -> Self {
+    fn began(config: QuorumConfig, kind: MemberKind, score: Option<i32>) -> Self {
         Self::reborn(config, kind, score, Vote::default())
     }
 
     fn reborn(config: QuorumConfig, kind: MemberKind, score: Option<i32>, vote: Vote) -> Self {
-        let score = score.map(Score::from);
-        let mut members = Members::new(false);
-        let first = Incarnation(1);
-        members.join([
-            Member::up(id(LOW), MemberKind::Voter, Some(1.into()), first),
-            Member::up(id(ME), kind, score, first),
-            Member::up(id(HIGH), MemberKind::Voter, Some(9.into()), first),
-            Member::up(id(EYE), MemberKind::Observer, None, first),
-        ]);
-        let identity = Identity {
-            id: id(ME),
-            incarnation: first,
-            kind,
-            score,
-            birth: Birth::Started,
-        };
-        Self {
-            machine: QuorumBully::new(identity, &Arc::new(config), Some(vote)),
-            now: Time::from_millis(1_000),
-            members,
-        }
-    }
-
-    fn started(mut self) -> Self {
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Start(members)).whatever();
-        self
+        Self::restored(&Arc::new(config), kind, score, Some(vote))
     }
 
     /// A follower without a leader: HIGH goes first.
     fn vacant() -> Self {
-        Self::unborn(config(), MemberKind::Voter, Some(5)).started()
+        Self::began(config(), MemberKind::Voter, Some(5)).started()
     }
 
     /// A follower of HIGH, which leads in the term [`OLD`].
@@ -124,13 +180,13 @@ impl Kit {
     }
 
     fn witness() -> Self {
-        Self::unborn(config(), MemberKind::Voter, None).started()
+        Self::began(config(), MemberKind::Voter, None).started()
     }
 
     fn observer() -> Self {
         let voters = [LOW, HIGH, "other"].map(id);
         let config = valid(QuorumConfig::builder(voters));
-        Self::unborn(config, MemberKind::Observer, Some(5)).started()
+        Self::began(config, MemberKind::Observer, Some(5)).started()
     }
 
     /// Asks whether it may claim the term [`MINE`]: it has heard of the one before.
@@ -139,7 +195,7 @@ impl Kit {
     }
 
     fn asking_by(config: QuorumConfig) -> Self {
-        let mut kit = Self::unborn(config, MemberKind::Voter, Some(5)).started();
+        let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
         kit.machine.core.voter.seen = Term(MINE - 1);
         kit.later(S).fire(Timer::Election).whatever();
         assert!(matches!(kit.machine.state, State::Asking(_)));
@@ -198,66 +254,10 @@ impl Kit {
         ]
     }
 
-    fn step(&mut self, input: InputOf<QuorumBully>) -> Seen {
-        let mut out = Effects::new();
-        self.machine.handle(self.now, input, &mut out);
-        let told = |effect: &EffectOf<QuorumBully>| !matches!(effect, Effect::CancelTimer(_));
-        Seen(out.drain().filter(told).collect())
-    }
-
-    /// A message from that peer's first incarnation.
-    fn hear(&mut self, from: &str, message: impl Into<BullyMessage>) -> Seen {
-        self.hear_incarnation(from, 1, message)
-    }
-
-    fn hear_incarnation(
-        &mut self,
-        from: &str,
-        incarnation: u64,
-        message: impl Into<BullyMessage>,
-    ) -> Seen {
-        self.step(Input::Received {
-            from: id(from),
-            incarnation: Incarnation(incarnation),
-            message: message.into(),
-        })
-    }
-
-    /// The same machine after it has heard that.
-    fn after(mut self, from: &str, message: impl Into<BullyMessage>) -> Self {
-        self.hear(from, message).whatever();
-        self
-    }
-
     /// An acknowledgement of what is said at this moment.
     fn acked(&mut self, from: &str, score: i32) -> Seen {
         let echo = self.now;
         self.hear(from, ack(MINE, echo, score))
-    }
-
-    fn fire(&mut self, timer: Timer) -> Seen {
-        self.step(Input::TimedOut(timer))
-    }
-
-    /// The group changes, and the machine is told.
-    fn told(&mut self, change: impl FnOnce(&mut Members)) -> Seen {
-        change(&mut self.members);
-        let members = Arc::new(self.members.clone());
-        self.step(Input::Members(members))
-    }
-
-    fn set_score(&mut self, score: impl Into<Option<i32>>) -> Seen {
-        self.step(Input::SetScore(score.into().map(Score::from)))
-    }
-
-    /// So many milliseconds pass.
-    fn later(&mut self, millis: u64) -> &mut Self {
-        self.now = self.now.after(Duration::from_millis(millis));
-        self
-    }
-
-    fn view(&self) -> View {
-        self.machine.view(self.now)
     }
 
     fn durable(&self) -> (u64, Option<String>) {
@@ -267,30 +267,7 @@ impl Kit {
     }
 }
 
-/// What came out of one step and was not yet asserted, but for which timers were stopped.
-#[must_use = "end with nothing_else_happened()"]
-#[derive(Debug)]
-struct Seen(VecDeque<EffectOf<QuorumBully>>);
-
 impl Seen {
-    #[track_caller]
-    fn next(mut self, expected: &EffectOf<QuorumBully>) -> Self {
-        assert_eq!(self.0.pop_front().as_ref(), Some(expected), "then {self:?}");
-        self
-    }
-
-    #[track_caller]
-    fn sent(self, to: &str, message: impl Into<BullyMessage>) -> Self {
-        let (to, message) = (To::One(id(to)), message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
-    #[track_caller]
-    fn sent_all(self, message: impl Into<BullyMessage>) -> Self {
-        let (to, message) = (To::All, message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
     /// Asked the other voters.
     #[track_caller]
     fn asked(self, message: impl Into<BullyMessage>) -> Self {
@@ -303,53 +280,6 @@ impl Seen {
     #[track_caller]
     fn wrote(self, term: u64, voted_for: &str) -> Self {
         self.next(&Effect::Persist(vote(term, voted_for, P)))
-    }
-
-    /// Set a timer; the milliseconds are the earliest.
-    #[track_caller]
-    fn set(mut self, timer: Timer, millis: u64) -> Self {
-        match self.0.pop_front() {
-            Some(Effect::SetTimer { timer: set, after }) => {
-                assert_eq!((set, after.min), (timer, Duration::from_millis(millis)));
-            }
-            other => panic!("expected {timer:?} after {millis}, not {other:?}, then {self:?}"),
-        }
-        self
-    }
-
-    #[track_caller]
-    fn notified(self, event: Event) -> Self {
-        self.next(&Effect::Notify(event))
-    }
-
-    #[track_caller]
-    fn lost(self, reason: LostReason) -> Self {
-        let term = Term(MINE);
-        self.notified(Event::Lost { term, reason })
-    }
-
-    #[track_caller]
-    fn nothing_else_happened(self) {
-        assert!(self.0.is_empty(), "{:?}", self.0);
-    }
-
-    /// For the steps on the way to what a test is about.
-    fn whatever(self) {
-        drop(self);
-    }
-
-    fn messages(&self) -> Vec<&BullyMessage> {
-        let mut messages = Vec::new();
-        for effect in &self.0 {
-            if let Effect::Send { message, .. } = effect {
-                messages.push(message);
-            }
-        }
-        messages
-    }
-
-    fn writes(&self) -> bool {
-        self.0.iter().any(|e| matches!(e, Effect::Persist(_)))
     }
 }
 
@@ -371,16 +301,4 @@ fn valid(builder: QuorumConfigBuilder) -> QuorumConfig {
 
 fn config() -> QuorumConfig {
     valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)))
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
-fn leader(name: &str, term: u64) -> Leader {
-    Leader {
-        id: id(name),
-        incarnation: Incarnation(1),
-        term: Term(term),
-    }
 }

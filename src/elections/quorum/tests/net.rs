@@ -28,7 +28,7 @@ fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
 /// LOW, ME and HIGH, of which HIGH leads in the first term.
 fn three() -> [(&'static str, Kit); 3] {
     let kit = |name: &str, score: i32| {
-        let mut kit = Kit::unborn(config(), MemberKind::Voter, Some(score));
+        let mut kit = Kit::began(config(), MemberKind::Voter, Some(score));
         let identity = Identity {
             id: id(name),
             ..kit.machine.core.me.identity()
@@ -78,7 +78,7 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
 #[test]
 fn a_hand_over_needs_no_time() {
     let mut all = three();
-    let drains = all[2].1.step(Input::StepDown { to: Some(id(LOW)) });
+    let drains = all[2].1.step_down(LOW);
     drains.whatever();
     let seen = all[2].1.step(Input::Drained);
     deliver(&mut all, 2, seen);
@@ -104,7 +104,7 @@ fn a_voter_with_a_higher_term_costs_no_leadership() {
 #[test]
 fn two_that_claim_the_same_term_are_not_both_elected() {
     let mut all = three();
-    let seen = all[2].1.step(Input::StepDown { to: None });
+    let seen = all[2].1.step_down(None);
     seen.whatever();
     pass(&mut all, P);
     for at in [0, 1] {

@@ -123,7 +123,7 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
     let mut me = reborn(config(), P / 5);
     start(&mut me).whatever();
     me.hear(HIGH, heartbeat(OLD, 9))
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, P)
         .wrote(OLD, HIGH)
         .sent(HIGH, ack(OLD, SAID, 5))
@@ -165,7 +165,7 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
     me.later(3 * P - 1)
         .hear(HIGH, heartbeat(OLD + 1, 9))
         .next(&Effect::Persist(vote(OLD + 1, HIGH, 3 * P)))
-        .notified(Event::NewLeader(leader(HIGH, OLD + 1)))
+        .new_leader(HIGH, OLD + 1)
         .set(Timer::Election, P)
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
@@ -207,16 +207,16 @@ fn an_observer_writes_nothing() {
 fn an_observer_waits_as_long_as_a_slow_leader_asks() {
     let mut me = Kit::observer();
     me.hear(HIGH, heartbeat(OLD, 9))
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, P)
         .nothing_else_happened();
     me.later(P)
         .fire(Timer::Election)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .nothing_else_happened();
     me.later(P)
         .hear(HIGH, heartbeat(OLD, 9))
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, 6 * P)
         .nothing_else_happened();
     me.later(2 * P)
@@ -232,7 +232,7 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
         .set(Timer::Election, 16 * P)
         .nothing_else_happened();
     me.hear(LOW, elected(OLD + 1, 1))
-        .notified(Event::NewLeader(leader(LOW, OLD + 1)))
+        .new_leader(LOW, OLD + 1)
         .set(Timer::Election, P)
         .nothing_else_happened();
 }
@@ -245,7 +245,7 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     let builder = QuorumConfig::builder([LOW, ME, HIGH].map(id)).timings(timings.build().unwrap());
     let after = Preemption::After(Duration::from_millis(10 * P));
     let config = builder.preemption(after).build().unwrap();
-    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5)).started();
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
     let pace = 5 * H; // less than a third of what the promise covers, more than three of its own H
     let asks = (0..30).any(|_| {
         let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));

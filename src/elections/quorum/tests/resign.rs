@@ -2,33 +2,13 @@
 
 use super::*;
 
-#[test]
-fn stepping_down_drains_first() {
-    let mut me = Kit::leading();
-    me.acked(HIGH, 9).whatever();
-    me.step(Input::StepDown { to: Some(id(LOW)) })
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(LOW)),
-        })
-        .set(Timer::Drain, DRAIN)
-        .nothing_else_happened();
-    assert_eq!(
-        me.view().leading,
-        Some(Term(MINE)),
-        "until the work has ended"
-    );
-    me.step(Input::StepDown { to: None })
-        .nothing_else_happened();
-}
-
 /// `lose-before-resign`
 #[test]
 fn the_leadership_ends_before_it_is_said() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.step_down(LOW).whatever();
     me.step(Input::Drained)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(LOW)))
         .set(Timer::Election, W + 9 * S) // it lets the others go first
         .nothing_else_happened();
@@ -40,7 +20,7 @@ fn the_leadership_ends_before_it_is_said() {
 #[test]
 fn work_that_does_not_end_is_waited_for_only_so_long() {
     let mut me = Kit::leading();
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.later(50).acked(LOW, 1).whatever();
     me.later(DRAIN - 51)
         .fire(Timer::Drain)
@@ -48,7 +28,7 @@ fn work_that_does_not_end_is_waited_for_only_so_long() {
         .nothing_else_happened();
     me.later(1)
         .fire(Timer::Drain)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .whatever();
 }
 
@@ -93,14 +73,11 @@ fn the_best_one_that_is_heard_succeeds() {
 fn a_leader_that_becomes_ineligible_hands_over() {
     let mut me = Kit::leading();
     me.set_score(None)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(LOW)),
-        })
+        .drained(MINE, Some(LOW))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(LOW)))
         .nothing_else_happened();
 }
@@ -108,7 +85,7 @@ fn a_leader_that_becomes_ineligible_hands_over() {
 #[test]
 fn without_a_lease_an_elected_agent_resigns_at_once() {
     let mut me = Kit::elected();
-    me.step(Input::StepDown { to: None })
+    me.step_down(None)
         .sent_all(resign(MINE, None))
         .set(Timer::Election, W + 9 * S)
         .nothing_else_happened();
@@ -118,26 +95,11 @@ fn without_a_lease_an_elected_agent_resigns_at_once() {
 #[test]
 fn a_planted_leader_leads_after_it_resigned() {
     let mut me = Kit::leading_by(config().planted(Defect::BeliefAfterResign));
-    me.step(Input::StepDown { to: None }).whatever();
+    me.step_down(None).whatever();
     me.step(Input::Drained)
         .sent_all(resign(MINE, Some(LOW)))
         .nothing_else_happened();
     assert_eq!(me.view().leading, Some(Term(MINE)));
-}
-
-#[test]
-fn only_a_leader_steps_down() {
-    for mut me in [
-        Kit::vacant(),
-        Kit::following(),
-        Kit::asking(),
-        Kit::claiming(),
-    ] {
-        me.step(Input::StepDown { to: None })
-            .nothing_else_happened();
-        me.step(Input::Drained).nothing_else_happened();
-        me.fire(Timer::Drain).nothing_else_happened();
-    }
 }
 
 /// `resignation-is-final`, 67
@@ -146,7 +108,7 @@ fn the_successor_claims_at_once() {
     let mut me = Kit::following();
     let released = Some(leadership(HIGH, OLD));
     me.hear(HIGH, resign(OLD, Some(ME)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .wrote(OLD + 1, ME)
         .asked(Claim {
             released,
@@ -160,7 +122,7 @@ fn the_successor_claims_at_once() {
 fn the_others_wait_for_the_successor() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, Some(LOW)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, W)
         .nothing_else_happened();
     assert_eq!(me.machine.core.voter.promise, None);
@@ -171,7 +133,7 @@ fn the_others_wait_for_the_successor() {
 fn without_a_successor_slots_come_by_rank() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, None))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, 0) // HIGH, which resigned, is not waited for
         .nothing_else_happened();
 }
@@ -194,7 +156,7 @@ fn another_ones_resignation_voids_no_promise() {
         .nothing_else_happened();
 
     let planted = config().planted(Defect::ResignVoidsAny);
-    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit
         .after(HIGH, heartbeat(OLD, 9))
         .after(LOW, resign(50, None));

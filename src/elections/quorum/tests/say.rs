@@ -7,13 +7,6 @@ pub(super) fn leadership(name: &str, term: u64) -> Leadership {
     Leadership { id, term }
 }
 
-pub(super) fn round(counter: u64) -> Round {
-    Round {
-        incarnation: Incarnation(1),
-        counter,
-    }
-}
-
 /// A question for the term after `seen`.
 pub(super) fn elect(seen: u64, score: i32) -> Elect {
     Elect {
@@ -22,10 +15,6 @@ pub(super) fn elect(seen: u64, score: i32) -> Elect {
         seen: Term(seen),
         takeover: None,
     }
-}
-
-pub(super) fn yields(counter: u64) -> Yield {
-    yields_at(counter, 0)
 }
 
 pub(super) fn yields_at(counter: u64, seen: u64) -> Yield {
@@ -124,9 +113,34 @@ pub(super) fn nack(term: u64) -> Nack {
     Nack { term: Term(term) }
 }
 
-pub(super) fn resign(term: u64, successor: Option<&str>) -> Resign {
-    Resign {
-        term: Term(term),
-        successor: successor.map(id),
+/// Each message, about terms and rounds of the past, the present and the future.
+pub(super) fn every_message(me: &Kit) -> Vec<BullyMessage> {
+    let seen = me.view().term.0;
+    let mut all: Vec<BullyMessage> = Vec::new();
+    for term in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
+        for score in [0, 20] {
+            all.extend([elected(term, score).into(), heartbeat(term, score).into()]);
+            all.extend([elect(term, score).into(), claim(term, score).into()]);
+            for echo in [Time::ZERO, me.now, SAID] {
+                all.push(ack(term, echo, score).into());
+            }
+        }
+        for name in [LOW, HIGH, ME, STRANGER] {
+            let takeover = Some(leadership(name, term));
+            let elect = elect(term, 20);
+            all.push(Elect { takeover, ..elect }.into());
+            all.push(resign(term, Some(name)).into());
+        }
+        for counter in [0, 1, 2] {
+            all.extend([
+                yields_at(counter, term).into(),
+                objects(counter, term).into(),
+            ]);
+            all.extend([alive(counter, term, 50).into(), stale(counter, term).into()]);
+        }
+        all.extend([grants(term).into(), refuses(term, term, 50).into()]);
+        all.extend([nack(term).into(), resign(term, None).into()]);
+        all.push(Takeover { term: Term(term) }.into());
     }
+    all
 }

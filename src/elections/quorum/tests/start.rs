@@ -12,23 +12,8 @@ fn recovered(term: u64) -> Kit {
 }
 
 #[test]
-fn nothing_happens_before_the_start() {
-    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
-    me.hear(LOW, elect(1, 1)).nothing_else_happened();
-    me.hear(LOW, claim(1, 1)).nothing_else_happened();
-    me.hear(HIGH, elected(1, 9)).nothing_else_happened();
-    me.told(|_| ()).nothing_else_happened();
-    me.fire(Timer::Election).nothing_else_happened();
-    me.step(Input::Campaign).nothing_else_happened();
-    me.set_score(10).nothing_else_happened();
-    start(&mut me)
-        .set(Timer::Election, 0) // the score set before counts
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
-    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     start(&mut me)
         .set(Timer::Election, S)
         .nothing_else_happened();
@@ -36,14 +21,14 @@ fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
 
 #[test]
 fn a_voter_that_is_down_is_not_waited_for() {
-    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     me.members.down(&id(HIGH), Incarnation(1));
     start(&mut me).set(Timer::Election, 0).whatever();
 }
 
 #[test]
 fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
-    let mut me = Kit::unborn(config(), MemberKind::Voter, Some(5));
+    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     me.members.note_leader(leader(LOW, OLD));
     start(&mut me)
         .set(Timer::Election, P + S)
@@ -52,10 +37,10 @@ fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
 
 #[test]
 fn witnesses_and_observers_have_no_slot() {
-    let mut me = Kit::unborn(config(), MemberKind::Voter, None);
+    let mut me = Kit::began(config(), MemberKind::Voter, None);
     start(&mut me).nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
-    let mut me = Kit::unborn(config(), MemberKind::Observer, Some(5));
+    let mut me = Kit::began(config(), MemberKind::Observer, Some(5));
     start(&mut me).nothing_else_happened();
 }
 
@@ -63,7 +48,7 @@ fn witnesses_and_observers_have_no_slot() {
 fn a_voter_that_is_not_listed_observes() {
     let voters = [LOW, HIGH, "other"].map(id);
     let config = valid(QuorumConfig::builder(voters));
-    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5));
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5));
     start(&mut me).nothing_else_happened();
     me.hear(LOW, claim(1, 1)).nothing_else_happened();
 }
@@ -71,7 +56,7 @@ fn a_voter_that_is_not_listed_observes() {
 #[test]
 fn the_only_voter_leads_at_once() {
     let config = valid(QuorumConfig::builder([id(ME)]));
-    let mut me = Kit::unborn(config, MemberKind::Voter, Some(5));
+    let mut me = Kit::began(config, MemberKind::Voter, Some(5));
     let seen = start(&mut me);
     assert!(seen.writes());
     assert_eq!(me.view().leading, Some(Term(1)));
@@ -125,7 +110,7 @@ fn a_voter_that_abstains_follows_all_the_same() {
     let mut me = recovered(OLD);
     start(&mut me).whatever();
     me.hear(HIGH, heartbeat(OLD, 9))
-        .notified(Event::NewLeader(leader(HIGH, OLD)))
+        .new_leader(HIGH, OLD)
         .set(Timer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
@@ -143,14 +128,4 @@ fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
     let config = valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)).quorums(3, 1));
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, None, P));
     start(&mut me).set(Timer::Election, S).whatever();
-}
-
-#[test]
-fn a_second_start_is_a_snapshot_like_any_other() {
-    for (role, mut me) in Kit::roles() {
-        let before = me.machine.clone();
-        start(&mut me).nothing_else_happened();
-        assert_eq!(me.machine.state, before.state, "{role}");
-        assert_eq!(me.machine.core.voter, before.core.voter, "{role}");
-    }
 }

@@ -136,7 +136,7 @@ fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
     let sticky = QuorumConfig::builder([LOW, ME, HIGH].map(id))
         .timings(Timings::in_process())
         .preemption(Preemption::Never);
-    let kit = Kit::unborn(sticky.build().unwrap(), MemberKind::Voter, Some(5)).started();
+    let kit = Kit::began(sticky.build().unwrap(), MemberKind::Voter, Some(5)).started();
     for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
         let mut me = kit;
         for _ in 0..100 {
@@ -200,14 +200,11 @@ fn a_leader_gives_way_to_an_agent_that_was_steady_for_long_enough() {
         .sent(HIGH, yields_at(1, MINE))
         .nothing_else_happened();
     me.hear(HIGH, Takeover { term: Term(MINE) })
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(HIGH)),
-        })
+        .drained(MINE, Some(HIGH))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
-        .lost(LostReason::Resigned)
+        .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(HIGH)))
         .set(Timer::Election, W + S)
         .nothing_else_happened();
@@ -237,7 +234,7 @@ fn a_leader_gives_way_only_to_a_better_agent_that_is_heard_in_its_own_term() {
     me.set_score(10).whatever();
     me.hear(HIGH, takeover.clone()).nothing_else_happened();
     let mut me = heard(AFTER);
-    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.step_down(LOW).whatever();
     me.hear(HIGH, takeover).nothing_else_happened();
 }
 
@@ -248,12 +245,7 @@ fn a_margin_keeps_a_leader_that_is_hardly_worse() {
     let mut me = heard_by(valid(voters.clone().margin(5.into())), AFTER);
     me.hear(HIGH, takeover.clone()).nothing_else_happened();
     let mut me = heard_by(valid(voters.margin(4.into())), AFTER);
-    me.hear(HIGH, takeover)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(HIGH)),
-        })
-        .whatever();
+    me.hear(HIGH, takeover).drained(MINE, Some(HIGH)).whatever();
 }
 
 #[test]

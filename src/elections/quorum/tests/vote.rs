@@ -48,7 +48,7 @@ fn a_promise_that_is_over_binds_no_voter() {
     me.later(P)
         .hear(LOW, claim(OLD + 1, 1))
         .wrote(OLD + 1, LOW)
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .set(Timer::Election, W)
         .sent(LOW, grants(OLD + 1))
         .nothing_else_happened();
@@ -91,7 +91,7 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
 fn a_vote_for_a_new_incarnation_keeps_the_promise_to_the_old_one() {
     let mut me = Kit::following();
     me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
-        .notified(Event::NoLeader { term: Term(OLD) })
+        .has_no_leader(OLD)
         .whatever();
     me.hear_incarnation(HIGH, 2, claim(9, 9))
         .wrote(9, HIGH)
@@ -127,7 +127,7 @@ fn a_leader_whose_lease_is_over_gives_its_vote() {
     let mut me = Kit::leading();
     me.later(D)
         .hear(HIGH, claim(50, 9))
-        .lost(LostReason::LeaseExpired)
+        .lost(MINE, LostReason::LeaseExpired)
         .set(Timer::Election, S)
         .wrote(50, HIGH)
         .set(Timer::Election, W)
@@ -201,7 +201,7 @@ fn a_claim_without_a_quorum_is_tried_again() {
 #[test]
 fn a_planted_vote_is_given_against_a_promise() {
     let planted = config().planted(Defect::GrantIgnoresPromise);
-    let kit = Kit::unborn(planted, MemberKind::Voter, Some(5)).started();
+    let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
