@@ -1,8 +1,8 @@
 //! Says a frame again: what was decoded is encoded, and must be the same bytes.
 
 use actix_bully::remote::internals::wire::{
-    Frame, Messages, MessagesWriter, RawReceivers, Roster, Targets, encode_goodbye, encode_ping,
-    encode_pong, encode_proof,
+    Frame, Messages, MessagesWriter, RawReceivers, RosterFrame, Targets, encode_goodbye,
+    encode_ping, encode_pong, encode_proof,
 };
 use bytes::{BufMut, BytesMut};
 
@@ -15,7 +15,7 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => match roster.content() {
             Ok(content) => {
-                Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
+                RosterFrame::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
             }
             Err(_) => return,
         },

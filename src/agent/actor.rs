@@ -22,8 +22,8 @@ use crate::{
 };
 
 use super::{
-    drive::{Drain, Leaving, Progress},
-    message::{Command, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining},
+    drive::{Drain, LeaveRequest, Progress},
+    message::{AgentCommand, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining},
     shared::SharedState,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
@@ -48,7 +48,7 @@ pub struct Agent<E: Election> {
     pub(super) drain: Drain,
     /// A scan for subscribers that have stopped is due.
     pub(super) scan_is_due: bool,
-    pub(super) leaving: Leaving,
+    pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
     pub(super) progress: Progress<E>,
@@ -114,7 +114,7 @@ impl<E: Election> Agent<E> {
             rng: generator(spec.seed, &spec.id, incarnation),
             drain: Drain::No,
             scan_is_due: false,
-            leaving: Leaving::No,
+            leaving: LeaveRequest::No,
             generation: stored.generation,
             has_saved: false,
             progress: Progress::Free,
@@ -283,27 +283,27 @@ impl<E: Election> Handler<MembersChanged> for Agent<E> {
     }
 }
 
-impl<E: Election> Handler<Command> for Agent<E> {
+impl<E: Election> Handler<AgentCommand> for Agent<E> {
     type Result = ();
 
-    fn handle(&mut self, command: Command, ctx: &mut Context<Self>) {
+    fn handle(&mut self, command: AgentCommand, ctx: &mut Context<Self>) {
         // The name may have a new holder by now, whose score this one must not set.
         if !self.is_present(ctx) {
             return;
         }
         match command {
-            Command::Campaign => self.step(Input::Campaign, ctx),
-            Command::SetScore(score) => {
+            AgentCommand::Campaign => self.step(Input::Campaign, ctx),
+            AgentCommand::SetScore(score) => {
                 self.spec.group.set_score(&self.spec.id, score);
                 self.step(Input::SetScore(score), ctx);
             }
-            Command::StepDown { to } => self.step(Input::StepDown { to }, ctx),
-            Command::Recheck => {
+            AgentCommand::StepDown { to } => self.step(Input::StepDown { to }, ctx),
+            AgentCommand::Recheck => {
                 let view = self.machine.view(self.shared.now());
                 self.follow_up(&view, ctx);
             }
-            Command::Leave => {
-                self.leaving = Leaving::Asked;
+            AgentCommand::Leave => {
+                self.leaving = LeaveRequest::Asked;
                 let view = self.machine.view(self.shared.now());
                 if view.leading.is_some() {
                     self.step(Input::StepDown { to: None }, ctx);
@@ -311,17 +311,17 @@ impl<E: Election> Handler<Command> for Agent<E> {
                     self.follow_up(&view, ctx);
                 }
             }
-            Command::SubscribeDraining { id, to } => {
+            AgentCommand::SubscribeDraining { id, to } => {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
-            Command::Drained => {
+            AgentCommand::Drained => {
                 // Asked again: another subscriber may have come since the handle asked.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);
                 }
             }
-            Command::Stop => self.stop(ctx),
+            AgentCommand::Stop => self.stop(ctx),
         }
     }
 }

@@ -23,7 +23,7 @@ use super::{
     Agent, ElectionHandle, Notice, StartError,
     actor::{Spec, StoredState},
     leadership::Scope,
-    shared::{Place, SharedState},
+    shared::{GroupMembership, SharedState},
     subscribers::SubscriberKind,
 };
 
@@ -235,7 +235,7 @@ impl<E: Election> AgentBuilder<E> {
         Ok(stored)
     }
 
-    fn prepare(mut self) -> Result<Ready<E>, StartError> {
+    fn prepare(mut self) -> Result<PreparedAgent<E>, StartError> {
         if let Some(refused) = self.refused {
             return Err(refused);
         }
@@ -255,11 +255,11 @@ impl<E: Election> AgentBuilder<E> {
         let stored = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
-        let place: Box<dyn Place> = Box::new(group.clone());
+        let membership: Box<dyn GroupMembership> = Box::new(group.clone());
         // A term is a fence only where no other leader ever has it.
         let is_fenced = requirements.leaders == Leaders::PerTerm;
         let name = id.clone();
-        let shared = SharedState::new(name, clock, place, is_fenced, incarnation, self.score);
+        let shared = SharedState::new(name, clock, membership, is_fenced, incarnation, self.score);
         for to in self.subscribers.drain(..) {
             let mut subscribers = shared.subscribers();
             let id = subscribers.next_id();
@@ -273,7 +273,7 @@ impl<E: Election> AgentBuilder<E> {
             store: self.store,
             seed: self.seed,
         };
-        Ok(Ready {
+        Ok(PreparedAgent {
             spec: Arc::new(spec),
             shared: Arc::new(shared),
             incarnation,
@@ -301,7 +301,7 @@ pub(super) fn choose_clock(
 }
 
 /// An agent whose name is reserved and whose settings are in order.
-struct Ready<E: Election> {
+struct PreparedAgent<E: Election> {
     spec: Arc<Spec<E>>,
     shared: Arc<SharedState>,
     incarnation: Incarnation,
@@ -311,7 +311,7 @@ struct Ready<E: Election> {
     parent: Option<Recipient<Supervision<AgentId>>>,
 }
 
-impl<E: Election> Ready<E> {
+impl<E: Election> PreparedAgent<E> {
     /// The agent's supervisor.
     fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
         let ending = Ending(Arc::clone(&self.shared));

@@ -210,7 +210,7 @@ impl<E: Election> Agent<E> {
             self.scan_is_due = true;
             ctx.run_later(SCAN, Self::scan_for_stopped);
         }
-        if self.leaving == Leaving::Asked && view.leading.is_none() {
+        if self.leaving == LeaveRequest::Asked && view.leading.is_none() {
             self.stop(ctx);
         }
     }
@@ -282,7 +282,7 @@ pub(super) enum Drain {
 
 /// Whether the agent was asked to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leaving {
+pub(super) enum LeaveRequest {
     No,
     Asked,
 }

@@ -8,19 +8,19 @@ use std::{fmt, sync::Arc};
 
 use crate::protocol::{AgentId, Incarnation, Term};
 
-use super::{leadership::Remaining, phase::Tenure, shared::SharedState};
+use super::{leadership::Remaining, phase::AgentTenure, shared::SharedState};
 
 /// Held by work that may be done only while an agent leads.
 #[must_use = "work that ignores its guard does not notice when it has to end"]
 pub struct LeaderGuard {
     pub(super) shared: Arc<SharedState>,
-    pub(super) tenure: Tenure,
+    pub(super) tenure: AgentTenure,
 }
 
 impl LeaderGuard {
     /// The newest epoch of this leadership; it grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
-        let same = |held: &Tenure| held.serial == self.tenure.serial;
+        let same = |held: &AgentTenure| held.serial == self.tenure.serial;
         // A guard of a tenure that is over must not get the token of a later one: it would pass.
         let tenure = self.shared.tenure().filter(same).unwrap_or(self.tenure);
         Epoch {

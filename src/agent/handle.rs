@@ -13,7 +13,7 @@ use crate::protocol::{AgentId, Election, Leader, Score};
 use super::{
     Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
     leadership::{Remaining, Scope, Updates},
-    message::Command,
+    message::AgentCommand,
     shared::SharedState,
     status::Lifecycle,
     subscribers::OnlyDraining,
@@ -108,7 +108,7 @@ impl<E: Election> ElectionHandle<E> {
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
     pub fn campaign(&self) -> Result<(), CommandError> {
-        self.command(Command::Campaign)
+        self.command(AgentCommand::Campaign)
     }
 
     /// Sets the agent's score. It outlasts a crash.
@@ -132,7 +132,7 @@ impl<E: Election> ElectionHandle<E> {
         self.must_go_on()?;
         // Before the command: an agent that crashes on the way to it begins with this score.
         self.shared.set_score(score);
-        self.command(Command::SetScore(score))
+        self.command(AgentCommand::SetScore(score))
     }
 
     /// Asks the agent to hand over, to this member if one is named. It is no candidate for a while
@@ -146,7 +146,7 @@ impl<E: Election> ElectionHandle<E> {
         if let Some(to) = &to {
             self.shared.check_successor(to)?;
         }
-        self.command(Command::StepDown { to })
+        self.command(AgentCommand::StepDown { to })
     }
 
     /// Subscribes to the agent's events; see [`Subscribe`].
@@ -202,7 +202,7 @@ impl<E: Election> ElectionHandle<E> {
         self.must_go_on()?;
         // Drawn here, so that the token is given back without a wait for the agent.
         let id = self.shared.subscribers().next_id();
-        self.command(Command::SubscribeDraining { id, to })?;
+        self.command(AgentCommand::SubscribeDraining { id, to })?;
         Ok(DrainingToken::new(self.addr.clone().recipient(), id))
     }
 
@@ -218,10 +218,10 @@ impl<E: Election> ElectionHandle<E> {
         if self.shared.subscribers().only_draining() == OnlyDraining::Several {
             return Err(CommandError::SeveralDraining);
         }
-        self.command(Command::Drained)
+        self.command(AgentCommand::Drained)
     }
 
-    fn command(&self, command: Command) -> Result<(), CommandError> {
+    fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
         self.must_go_on()?;
         self.addr.do_send(command);
         Ok(())
@@ -245,7 +245,7 @@ impl<E: Election> ElectionHandle<E> {
         let left = async {
             // Before the command: an agent that crashes on the way to it does not come back.
             self.shared.leave();
-            self.addr.do_send(Command::Leave);
+            self.addr.do_send(AgentCommand::Leave);
             while !self.shared.is_over() && updates.changed().await.is_ok() {}
         };
         match wait::within(deadline, left).await {
@@ -253,7 +253,7 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
-        self.addr.do_send(Command::Stop);
+        self.addr.do_send(AgentCommand::Stop);
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }

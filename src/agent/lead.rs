@@ -19,8 +19,8 @@ use super::{
     error::LeadError,
     handle::ElectionHandle,
     leadership::Remaining,
-    message::Command,
-    phase::Tenure,
+    message::AgentCommand,
+    phase::AgentTenure,
     wait::{NoTimers, timer, within},
 };
 
@@ -95,7 +95,7 @@ impl<E: Election> ElectionHandle<E> {
                 }
                 continue;
             };
-            let running = Running {
+            let running = RunningWork {
                 handle: self,
                 incarnation: tenure.incarnation,
             };
@@ -104,27 +104,27 @@ impl<E: Election> ElectionHandle<E> {
             drop(running);
             let next = match end {
                 WorkEnd::Dropped => continue,
-                WorkEnd::Finished => Next::StepDown,
+                WorkEnd::Finished => AfterWork::StepDown,
                 WorkEnd::Panicked(reason) => panics.count(&reason),
             };
             match next {
-                Next::StepDown => {
+                AfterWork::StepDown => {
                     // The agent leads until it has stepped down: the work must not begin again.
                     done = Some(tenure.serial);
                     // Work that ended because the agent drains asks for nothing more.
                     if !self.shared.is_draining() {
-                        self.addr.do_send(Command::StepDown { to: None });
+                        self.addr.do_send(AgentCommand::StepDown { to: None });
                     }
                 }
-                Next::Again { after } => {
+                AfterWork::Again { after } => {
                     // The next tenure begins its work without the backoff of this one.
                     let over = self.shared.until_over(tenure.serial);
                     within(after, over).await.map_err(LeadError::from)?;
                 }
-                Next::GiveUp => {
+                AfterWork::GiveUp => {
                     // Before the command: an agent that crashes meanwhile does not come back.
                     self.shared.leave();
-                    self.addr.do_send(Command::Leave);
+                    self.addr.do_send(AgentCommand::Leave);
                     while !self.shared.is_over() && updates.changed().await.is_ok() {}
                     return Err(LeadError::GaveUp);
                 }
@@ -155,17 +155,17 @@ pub enum OnPanic {
 /// The panics of one lead future's work, and what they lead to.
 struct Panics<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
-    answer: Answer,
+    answer: PanicResponse,
 }
 
-enum Answer {
+enum PanicResponse {
     StepDown,
     Restart(RestartBudget),
     GiveUp,
 }
 
 /// The step after the work's end.
-enum Next {
+enum AfterWork {
     StepDown,
     Again { after: Duration },
     GiveUp,
@@ -174,29 +174,29 @@ enum Next {
 impl<'a, E: Election> Panics<'a, E> {
     fn new(on_panic: OnPanic, handle: &'a ElectionHandle<E>) -> Self {
         let answer = match on_panic {
-            OnPanic::StepDown => Answer::StepDown,
-            OnPanic::Restart(policy) => Answer::Restart(RestartBudget::new(policy)),
-            OnPanic::GiveUp => Answer::GiveUp,
+            OnPanic::StepDown => PanicResponse::StepDown,
+            OnPanic::Restart(policy) => PanicResponse::Restart(RestartBudget::new(policy)),
+            OnPanic::GiveUp => PanicResponse::GiveUp,
         };
         Self { handle, answer }
     }
 
-    fn count(&mut self, reason: &str) -> Next {
+    fn count(&mut self, reason: &str) -> AfterWork {
         let shared = &self.handle.shared;
         let next = match &mut self.answer {
-            Answer::StepDown => Next::StepDown,
-            Answer::GiveUp => Next::GiveUp,
-            Answer::Restart(budget) => {
+            PanicResponse::StepDown => AfterWork::StepDown,
+            PanicResponse::GiveUp => AfterWork::GiveUp,
+            PanicResponse::Restart(budget) => {
                 match budget.spend(Duration::from_nanos(shared.now().as_nanos())) {
-                    Decision::Restart { after, .. } => Next::Again { after },
-                    Decision::GiveUp => Next::GiveUp,
+                    Decision::Restart { after, .. } => AfterWork::Again { after },
+                    Decision::GiveUp => AfterWork::GiveUp,
                 }
             }
         };
         let then = match next {
-            Next::StepDown => "the agent steps down",
-            Next::Again { .. } => "the work is begun again",
-            Next::GiveUp => "the agent leaves",
+            AfterWork::StepDown => "the agent steps down",
+            AfterWork::Again { .. } => "the work is begun again",
+            AfterWork::GiveUp => "the agent leaves",
         };
         error!(node = %shared.id(), reason, then, "work of the leader panicked");
         shared.note_work_panic();
@@ -205,7 +205,7 @@ impl<'a, E: Election> Panics<'a, E> {
 }
 
 /// A lead future that runs; its end is noted however it comes about.
-struct Running<'a, E: Election> {
+struct RunningWork<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
     incarnation: Incarnation,
 }
@@ -221,9 +221,9 @@ enum WorkEnd {
     Panicked(String),
 }
 
-impl<E: Election> Running<'_, E> {
+impl<E: Election> RunningWork<'_, E> {
     /// Runs the work until it ends or the leadership does. The future is dropped on return.
-    async fn attend<F, W>(&self, tenure: Tenure, work: &mut F) -> WorkEnd
+    async fn attend<F, W>(&self, tenure: AgentTenure, work: &mut F) -> WorkEnd
     where
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
@@ -265,11 +265,11 @@ impl<E: Election> Running<'_, E> {
     }
 }
 
-impl<E: Election> Drop for Running<'_, E> {
+impl<E: Election> Drop for RunningWork<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
         // A hand-over may wait for just this work, and no other message makes the agent look.
-        self.handle.addr.do_send(Command::Recheck);
+        self.handle.addr.do_send(AgentCommand::Recheck);
     }
 }
 

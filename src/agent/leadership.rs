@@ -23,22 +23,22 @@ use crate::protocol::{Incarnation, Leader, Role, Score, Term, Time, View};
 
 use super::{
     lead_futures::LeadFutures,
-    phase::{Departure, Phase, Tenure},
+    phase::{AgentTenure, Departure, LeadershipPhase},
     status::{Lifecycle, Status},
     sync::{AtomicU64, Mutex, MutexGuard, Ordering, PoisonError, watch},
 };
 
 /// See the [module](self).
-pub(super) struct Leadership {
+pub(super) struct LeadershipMachine {
     /// Up to when this agent considers itself leader, in nanoseconds of its clock. It is 0 exactly
-    /// while the phase is neither [`Phase::Leading`] nor [`Phase::Draining`].
+    /// while the phase is neither [`LeadershipPhase::Leading`] nor [`LeadershipPhase::Draining`].
     until: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<LeadershipState>,
 }
 
 /// What changes together.
-struct State {
-    phase: Phase,
+struct LeadershipState {
+    phase: LeadershipPhase,
     /// The present incarnation, or the last one.
     incarnation: Incarnation,
     role: Role,
@@ -57,11 +57,11 @@ struct State {
     updates: Option<watch::Sender<()>>,
 }
 
-impl Leadership {
+impl LeadershipMachine {
     /// The leadership of an agent whose first incarnation begins.
     pub(super) fn new(first: Incarnation, score: Option<Score>) -> Self {
-        let state = State {
-            phase: Phase::Idle,
+        let state = LeadershipState {
+            phase: LeadershipPhase::Idle,
             incarnation: first,
             role: Role::Follower,
             term: Term::ZERO,
@@ -98,7 +98,7 @@ impl Leadership {
             self.until.store(until, Ordering::Release);
             let is_revoked = until == 0;
             if is_revoked {
-                state.enter_without_leadership(Phase::Idle);
+                state.enter_without_leadership(LeadershipPhase::Idle);
             }
             (is_revoked, is_revoked)
         })
@@ -134,10 +134,10 @@ impl Leadership {
     /// The work under the present leadership has to end.
     pub(super) fn drain(&self, by: Incarnation) {
         self.change(|state| {
-            if let Phase::Leading(tenure) = state.phase
+            if let LeadershipPhase::Leading(tenure) = state.phase
                 && state.is_present(by)
             {
-                state.phase = Phase::Draining(tenure);
+                state.phase = LeadershipPhase::Draining(tenure);
                 return ((), true);
             }
             ((), false)
@@ -155,7 +155,7 @@ impl Leadership {
             let may_begin = state.phase.departure().is_none();
             if may_begin {
                 self.until.store(0, Ordering::Release);
-                state.enter_without_leadership(Phase::Idle);
+                state.enter_without_leadership(LeadershipPhase::Idle);
             }
             (may_begin, may_begin)
         })
@@ -170,11 +170,11 @@ impl Leadership {
             let next = if before.departure().is_some() {
                 before
             } else if state.is_leaving {
-                Phase::Ended(Departure::Left)
+                LeadershipPhase::Ended(Departure::Left)
             } else {
                 match scope {
-                    Scope::Incarnation => Phase::Down,
-                    Scope::Agent => Phase::Ended(Departure::Retired),
+                    Scope::Incarnation => LeadershipPhase::Down,
+                    Scope::Agent => LeadershipPhase::Ended(Departure::Retired),
                 }
             };
             state.enter_without_leadership(next);
@@ -207,9 +207,9 @@ impl Leadership {
 
     /// A lead future begins to work, unless there is nothing for it to do: the agent does not lead,
     /// or drains, or this future has `done` its work in the present tenure.
-    pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<Tenure> {
+    pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<AgentTenure> {
         let mut state = self.state();
-        let Phase::Leading(tenure) = state.phase else {
+        let LeadershipPhase::Leading(tenure) = state.phase else {
             return None;
         };
         // The phase outlasts a lease that ran out: no step has said so yet.
@@ -265,13 +265,13 @@ impl Leadership {
     }
 
     /// The present tenure.
-    pub(super) fn tenure(&self) -> Option<Tenure> {
+    pub(super) fn tenure(&self) -> Option<AgentTenure> {
         self.state().phase.tenure()
     }
 
     /// Whether the work under the present leadership has to end.
     pub(super) fn is_draining(&self) -> bool {
-        matches!(self.state().phase, Phase::Draining(_))
+        matches!(self.state().phase, LeadershipPhase::Draining(_))
     }
 
     /// Whether no lead future runs.
@@ -306,7 +306,7 @@ impl Leadership {
     }
 
     /// Makes one change; `change` says whether it is an update.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> (T, bool)) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut LeadershipState) -> (T, bool)) -> T {
         let mut state = self.state();
         let (result, is_update) = change(&mut state);
         let waiting = state.updates.as_ref().filter(|_| is_update).cloned();
@@ -318,7 +318,7 @@ impl Leadership {
         result
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LeadershipState> {
         // Each change under the lock is whole at once, so there is nothing to be poisoned.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -327,14 +327,14 @@ impl Leadership {
 /// Wakes its holder at each update; an update that nobody waited for is kept.
 pub(super) type Updates = watch::Receiver<()>;
 
-impl State {
+impl LeadershipState {
     fn is_present(&self, by: Incarnation) -> bool {
         self.phase.lifecycle() == Lifecycle::Running && self.incarnation == by
     }
 
     /// The agent leads in that term: in its tenure, or in a new one if that has lapsed.
     fn lead(&mut self, term: Term, has_lapsed: bool) {
-        let mut tenure = Tenure {
+        let mut tenure = AgentTenure {
             serial: self.tenures,
             incarnation: self.incarnation,
             term,
@@ -346,15 +346,15 @@ impl State {
         }
         // A leadership that lapsed is handed over all the same when it holds again: work that began
         // now would not be told that it has to end.
-        self.phase = if let Phase::Draining(_) = self.phase {
-            Phase::Draining(tenure)
+        self.phase = if let LeadershipPhase::Draining(_) = self.phase {
+            LeadershipPhase::Draining(tenure)
         } else {
-            Phase::Leading(tenure)
+            LeadershipPhase::Leading(tenure)
         };
     }
 
     /// Takes the leadership back, if there was one.
-    fn enter_without_leadership(&mut self, phase: Phase) {
+    fn enter_without_leadership(&mut self, phase: LeadershipPhase) {
         self.phase = phase;
         self.role = Role::Follower;
         self.leader = None;
@@ -379,13 +379,13 @@ impl State {
             term: self.term,
             leader: self.leader.clone(),
             leading: self.phase.tenure().map(|tenure| tenure.term),
-            draining: matches!(self.phase, Phase::Draining(_)),
+            draining: matches!(self.phase, LeadershipPhase::Draining(_)),
             work_panics: self.work_panics,
         }
     }
 }
 
-impl fmt::Debug for Leadership {
+impl fmt::Debug for LeadershipMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.state().status().fmt(f)
     }

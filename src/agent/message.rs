@@ -91,7 +91,7 @@ pub struct BullyElection;
 /// A command of a handle, or of a lead future that has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(super) enum Command {
+pub(super) enum AgentCommand {
     Campaign,
     SetScore(Option<Score>),
     StepDown {

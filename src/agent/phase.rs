@@ -6,13 +6,13 @@ use super::status::Lifecycle;
 
 /// The states of the machine; `leadership.rs` shows how they follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum LeadershipPhase {
     /// The agent runs, and does not lead.
     Idle,
     /// It leads.
-    Leading(Tenure),
+    Leading(AgentTenure),
     /// It leads, and the work under its leadership has to end.
-    Draining(Tenure),
+    Draining(AgentTenure),
     /// Its incarnation has ended, and another one may follow.
     Down,
     /// No other incarnation follows.
@@ -21,7 +21,7 @@ pub(super) enum Phase {
 
 /// One agent's time as leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tenure {
+pub(super) struct AgentTenure {
     /// Tells tenures apart: one that is renewed without a gap keeps its number.
     pub(super) serial: u64,
     pub(super) incarnation: Incarnation,
@@ -38,8 +38,8 @@ pub(super) enum Departure {
     Retired,
 }
 
-impl Phase {
-    pub(super) fn tenure(self) -> Option<Tenure> {
+impl LeadershipPhase {
+    pub(super) fn tenure(self) -> Option<AgentTenure> {
         match self {
             Self::Leading(tenure) | Self::Draining(tenure) => Some(tenure),
             Self::Idle | Self::Down | Self::Ended(_) => None,

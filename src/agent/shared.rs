@@ -24,8 +24,8 @@ use crate::{
 
 use super::{
     CommandError,
-    leadership::{IncarnationEnd, Leadership, Remaining, Scope, Updates},
-    phase::{Departure, Tenure},
+    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
+    phase::{AgentTenure, Departure},
     status::Status,
     subscribers::Subscribers,
 };
@@ -34,10 +34,10 @@ use super::{
 pub(super) struct SharedState {
     id: AgentId,
     clock: Arc<dyn Clock>,
-    place: Box<dyn Place>,
+    membership: Box<dyn GroupMembership>,
     /// Whether the election promises at most one leader per term, so that its tokens are fences.
     is_fenced: bool,
-    leadership: Leadership,
+    leadership: LeadershipMachine,
     /// A lock of its own: events are sent under it, so that those of two threads arrive in one
     /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
     /// thousands of subscribers; readers of the leadership must not wait for that.
@@ -45,7 +45,7 @@ pub(super) struct SharedState {
 }
 
 /// An agent's place in its group, whatever the type of the messages there is.
-pub(super) trait Place: Send + Sync {
+pub(super) trait GroupMembership: Send + Sync {
     fn note_leader(&self, leader: Leader);
     fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);
     fn suspect(&self, id: &AgentId, incarnation: Incarnation);
@@ -56,7 +56,7 @@ pub(super) trait Place: Send + Sync {
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
 }
 
-impl<M: PeerMessage> Place for Group<M> {
+impl<M: PeerMessage> GroupMembership for Group<M> {
     fn note_leader(&self, leader: Leader) {
         Self::note_leader(self, leader);
     }
@@ -84,7 +84,7 @@ impl SharedState {
     pub(super) fn new(
         id: AgentId,
         clock: Arc<dyn Clock>,
-        place: Box<dyn Place>,
+        membership: Box<dyn GroupMembership>,
         is_fenced: bool,
         first: Incarnation,
         score: Option<Score>,
@@ -92,9 +92,9 @@ impl SharedState {
         Self {
             id,
             clock,
-            place,
+            membership,
             is_fenced,
-            leadership: Leadership::new(first, score),
+            leadership: LeadershipMachine::new(first, score),
             subscribers: Mutex::default(),
         }
     }
@@ -116,13 +116,13 @@ impl SharedState {
     /// the leadership.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) {
         if self.leadership.shrink(by, kept) {
-            self.place.forget_leader(&self.id, by);
+            self.membership.forget_leader(&self.id, by);
         }
     }
 
     /// Publishes what a step gave, after all of its effects.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
-        let note = |leader: &Leader| self.place.note_leader(leader.clone());
+        let note = |leader: &Leader| self.membership.note_leader(leader.clone());
         self.leadership.grow(by, self.now(), view, note);
         if let Some(term) = view.leading {
             self.subscribers().regain(&self.id, by, term);
@@ -157,17 +157,17 @@ impl SharedState {
         if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
             self.confirm(ended);
         } else {
-            self.place.suspect(&self.id, ended.incarnation);
+            self.membership.suspect(&self.id, ended.incarnation);
         }
     }
 
     /// Nothing acts on that incarnation's leadership any more.
     fn confirm(&self, ended: IncarnationEnd) {
-        self.place.down(&self.id, ended.incarnation);
+        self.membership.down(&self.id, ended.incarnation);
         match ended.departure {
             None => {}
-            Some(Departure::Left) => self.place.leave(&self.id, ended.incarnation),
-            Some(Departure::Retired) => self.place.retire(&self.id, ended.incarnation),
+            Some(Departure::Left) => self.membership.leave(&self.id, ended.incarnation),
+            Some(Departure::Retired) => self.membership.retire(&self.id, ended.incarnation),
         }
     }
 
@@ -189,7 +189,7 @@ impl SharedState {
     // ---- by lead futures --------------------------------------------------------------------
 
     /// A lead future begins to work, unless there is nothing for it to do.
-    pub(super) fn enter(&self, done: Option<u64>) -> Option<Tenure> {
+    pub(super) fn enter(&self, done: Option<u64>) -> Option<AgentTenure> {
         self.leadership.enter(self.now(), done)
     }
 
@@ -216,7 +216,7 @@ impl SharedState {
     }
 
     /// The present tenure.
-    pub(super) fn tenure(&self) -> Option<Tenure> {
+    pub(super) fn tenure(&self) -> Option<AgentTenure> {
         self.leadership.tenure()
     }
 
@@ -234,7 +234,7 @@ impl SharedState {
     /// Whether the agent may be asked to hand over to that member.
     pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
         let id = to.clone();
-        match self.place.kind(to) {
+        match self.membership.kind(to) {
             None => Err(CommandError::NoMember { id }),
             Some(MemberKind::Voter) if *to != self.id => Ok(()),
             Some(MemberKind::Voter | MemberKind::Observer) => Err(CommandError::NoSuccessor { id }),

@@ -62,7 +62,7 @@ pub(super) enum PutOutcome {
 
 impl PutOutcome {
     /// Queues a message; one that is repeated only where there is room, since a newer one follows.
-    fn queue<L>(envelope: L, is_repeated: bool, to: &impl Queue<L>) -> Self {
+    fn queue<L>(envelope: L, is_repeated: bool, to: &impl MessageQueue<L>) -> Self {
         if is_repeated {
             return Self::of(&to.try_send(envelope));
         }
@@ -83,13 +83,13 @@ impl PutOutcome {
 }
 
 /// What an address and a recipient of actix have in common.
-trait Queue<L> {
+trait MessageQueue<L> {
     fn connected(&self) -> bool;
     fn try_send(&self, envelope: L) -> Result<(), SendError<L>>;
     fn do_send(&self, envelope: L);
 }
 
-impl<L, A> Queue<L> for Addr<A>
+impl<L, A> MessageQueue<L> for Addr<A>
 where
     L: Message<Result = ()> + Send + 'static,
     A: Actor<Context = Context<A>> + Handler<L>,
@@ -107,7 +107,7 @@ where
     }
 }
 
-impl<L: Message<Result = ()> + Send + 'static> Queue<L> for Recipient<L> {
+impl<L: Message<Result = ()> + Send + 'static> MessageQueue<L> for Recipient<L> {
     fn connected(&self) -> bool {
         Self::connected(self)
     }

@@ -81,15 +81,15 @@ use wire::Wire;
 pub(crate) use {
     remote::{Remote, Update},
     snapshot::Snapshot,
-    watch::Watch,
+    watch::MembershipWatch,
     wire::Link,
 };
 #[cfg(feature = "testkit")]
 pub use {
     remote::{Remote, Update},
     snapshot::Snapshot,
-    watch::Watch,
-    wire::{Link, Wire},
+    watch::MembershipWatch,
+    wire::{LocalWire, RemoteLink},
 };
 
 use mailbox::{CountedMailbox, PlainMailbox};
@@ -99,9 +99,9 @@ use snapshot::{Delivery, Route};
 /// The participants of one election; several may live in one process. Clones are the same group.
 ///
 /// Applications make one and give it to their agents.
-pub struct Group<M: PeerMessage>(Arc<Shared<M>>);
+pub struct Group<M: PeerMessage>(Arc<GroupState<M>>);
 
-struct Shared<M: PeerMessage> {
+struct GroupState<M: PeerMessage> {
     name: AgentId,
     delivery: Arc<Delivery<M>>,
     registry: Mutex<Registry<M>>,
@@ -172,10 +172,10 @@ impl<M: PeerMessage> Group<M> {
         self.registry().requirements()
     }
 
-    fn make(name: &str, wire: Option<Arc<dyn Wire<M>>>) -> Result<Self, GroupError> {
+    fn make(name: &str, wire: Option<Arc<dyn LocalWire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
         let counters = counters::Counters::default();
-        Ok(Self(Arc::new_cyclic(|shared| Shared {
+        Ok(Self(Arc::new_cyclic(|shared| GroupState {
             name,
             delivery: Arc::new(Delivery { wire, counters }),
             registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
@@ -274,7 +274,7 @@ macro_rules! drive_members {
             }
 
             /// The route of another node, by that name: adds and changes the members that live there.
-            $vis fn remote(&self, node: &str, link: Arc<dyn Link<M>>) -> Remote<M> {
+            $vis fn remote(&self, node: &str, link: Arc<dyn RemoteLink<M>>) -> Remote<M> {
                 let route = Route::Remote {
                     node: node.into(),
                     link,
@@ -325,11 +325,11 @@ macro_rules! drive_members {
             }
 
             /// Watches the membership as a member does, without being one: `on_change` is called at the next
-            /// change, and again at the first change after each [`Watch::look`].
+            /// change, and again at the first change after each [`MembershipWatch::look`].
             ///
             /// It is called under the group's lock: it must neither block nor use the group.
-            $vis fn watch(&self, on_change: impl Fn() + Send + Sync + 'static) -> Watch<M> {
-                let watch = Watch::new(self.clone(), Box::new(on_change));
+            $vis fn watch(&self, on_change: impl Fn() + Send + Sync + 'static) -> MembershipWatch<M> {
+                let watch = MembershipWatch::new(self.clone(), Box::new(on_change));
                 self.registry().watch(watch.signal());
                 watch
             }
@@ -348,7 +348,7 @@ impl<M: PeerMessage> Group<M> {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_wire(name: &str, wire: Arc<dyn Wire<M>>) -> Result<Self, GroupError> {
+    pub fn with_wire(name: &str, wire: Arc<dyn LocalWire<M>>) -> Result<Self, GroupError> {
         Self::make(name, Some(wire))
     }
 
@@ -373,7 +373,7 @@ impl<M: PeerMessage> Group<M> {
 }
 
 /// On an arbiter: after the tasks that are awake now.
-fn notify_later<M: PeerMessage>(group: Weak<Shared<M>>) -> registry::Later {
+fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
     // Weak, because the group's registry holds this: the group would else keep itself for ever.
     Box::new(move || {
         let group = Weak::clone(&group);

@@ -20,7 +20,7 @@ use tracing::debug;
 use crate::protocol::{AgentId, Incarnation, Member, Members, PeerMessage, Presence, To};
 
 use super::{
-    Envelope, Holder, Link, Wire,
+    Envelope, Holder, LocalWire, RemoteLink,
     counters::Counters,
     mailbox::{Mailbox, PutOutcome, Size},
 };
@@ -38,7 +38,7 @@ pub struct Snapshot<M: PeerMessage> {
 /// The means of delivery that all snapshots of a group share.
 #[derive(Debug)]
 pub(super) struct Delivery<M: PeerMessage> {
-    pub(super) wire: Option<Arc<dyn Wire<M>>>,
+    pub(super) wire: Option<Arc<dyn LocalWire<M>>>,
     pub(super) counters: Counters,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Route<M: PeerMessage> {
     /// The route to another host: all members there have this one.
     Remote {
         node: Arc<str>,
-        link: Arc<dyn Link<M>>,
+        link: Arc<dyn RemoteLink<M>>,
         /// Whether the host can be reached.
         is_up: AtomicBool,
     },
@@ -334,7 +334,7 @@ impl Handed {
 const MOST: usize = 1 << 20;
 
 /// The receivers of one message on other hosts, by link: each link carries the message once.
-struct ByLink<M>(Vec<(Arc<dyn Link<M>>, Vec<AgentId>)>);
+struct ByLink<M>(Vec<(Arc<dyn RemoteLink<M>>, Vec<AgentId>)>);
 
 impl<M> Default for ByLink<M> {
     fn default() -> Self {
@@ -343,8 +343,9 @@ impl<M> Default for ByLink<M> {
 }
 
 impl<M> ByLink<M> {
-    fn add(&mut self, link: &Arc<dyn Link<M>>, to: &AgentId) {
-        let same = |known: &Arc<dyn Link<M>>| ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(link));
+    fn add(&mut self, link: &Arc<dyn RemoteLink<M>>, to: &AgentId) {
+        let same =
+            |known: &Arc<dyn RemoteLink<M>>| ptr::addr_eq(Arc::as_ptr(known), Arc::as_ptr(link));
         match self.0.iter_mut().find(|(known, _)| same(known)) {
             Some((_, receivers)) => receivers.push(to.clone()),
             None => self.0.push((Arc::clone(link), vec![to.clone()])),

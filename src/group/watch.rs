@@ -12,12 +12,12 @@ use super::{Group, Snapshot, signal::Signal};
 /// Looks at a group's membership from outside; made by [`Group::watch`].
 ///
 /// Drop it, and nothing is told any more.
-pub struct Watch<M: PeerMessage> {
+pub struct MembershipWatch<M: PeerMessage> {
     group: Group<M>,
     signal: Arc<Signal>,
 }
 
-impl<M: PeerMessage> Watch<M> {
+impl<M: PeerMessage> MembershipWatch<M> {
     pub(super) fn new(group: Group<M>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
         let signal = Arc::new(Signal::new(on_change));
         Self { group, signal }
@@ -39,8 +39,8 @@ impl<M: PeerMessage> Watch<M> {
     }
 }
 
-impl<M: PeerMessage> fmt::Debug for Watch<M> {
+impl<M: PeerMessage> fmt::Debug for MembershipWatch<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Watch").field(&self.group).finish()
+        f.debug_tuple("MembershipWatch").field(&self.group).finish()
     }
 }

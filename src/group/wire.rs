@@ -11,13 +11,13 @@ use crate::protocol::AgentId;
 use super::{Envelope, Holder};
 
 /// Stands between all local members of a group: a network that is faulty, or that is recorded.
-pub trait Wire<M: Send + 'static>: Debug + Send + Sync {
+pub trait LocalWire<M: Send + 'static>: Debug + Send + Sync {
     /// Takes charge of a message to `to`: delivers it to `inbox` now, later, twice or never.
     fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>);
 }
 
 /// The route to members on another host.
-pub trait Link<M>: Debug + Send + Sync {
+pub trait RemoteLink<M>: Debug + Send + Sync {
     /// Takes charge of one message to several members, so that it is encoded and sent once.
     fn carry(&self, to: &[AgentId], envelope: Envelope<M>);
 

@@ -12,7 +12,7 @@
 //!
 //! Decided without a runtime: what bytes mean (`wire`), who a peer is and whether it may
 //! connect (`Handshake`), what it may say (`Inbound`, [`Rights`], `TermGuard`), how much of
-//! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], `Dropped`), when to
+//! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], `DropReason`), when to
 //! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
 //! its `Guardian`, plain tasks for each connection, over any
 //! `transport`.
@@ -58,7 +58,7 @@
 //!   changes nothing for anybody. What only falls silent is left to the elections' own deadlines.
 //! - **Restarts.** A node that comes back is another incarnation, and so are its agents. A former incarnation is
 //!   refused. A crash of the bridge itself costs its links, and nobody's membership.
-//! - **Names.** An agent belongs to the node that announced it first. Who announces it as well is
+//! - **AllowedNames.** An agent belongs to the node that announced it first. Who announces it as well is
 //!   told apart by an event, and gets the name when it is free.
 //!
 //! # What it is not
@@ -110,10 +110,10 @@ pub use reason::Closed;
 
 for_tests! {
     use {
-        carry::{Names, TermFault},
+        carry::{AllowedNames, TermFault},
         link::{Challenge, Credential, Proof},
         node::ClusterId,
-        reason::{Dropped, Farewell, SecretFault},
+        reason::{DropReason, Farewell, SecretFault},
         wire::WireError,
     };
 }

@@ -319,7 +319,7 @@ impl std::fmt::Display for Farewell {
 /// Why a message, or the roster of a group, was dropped while its link stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Dropped {
+pub enum DropReason {
     /// The group is not carried here.
     UnknownGroup,
     /// No such agent here.
@@ -336,7 +336,7 @@ pub enum Dropped {
     MailboxFull,
 }
 
-impl Dropped {
+impl DropReason {
     /// All names, in the order of the counters.
     pub(crate) const NAMES: &[&str] = &[
         "unknown_group",

@@ -14,7 +14,7 @@ use super::contain::contain;
 use super::event::{Exit, Supervision};
 use super::guardian::Guardian;
 use super::policy::RestartPolicy;
-use super::report::{Hook, Report};
+use super::report::{Hook, Reporter};
 
 /// Settings of a guarded actor, made by [`Guardian::builder`].
 #[must_use = "a builder does nothing until `start` is called"]
@@ -87,7 +87,11 @@ where
         let actor = init(&mut ctx);
         let child = ctx.into_future(actor);
         let addr = child.address();
-        actix_rt::spawn(Guardian::new(child, policy, Report::new(key, parent, hook)));
+        actix_rt::spawn(Guardian::new(
+            child,
+            policy,
+            Reporter::new(key, parent, hook),
+        ));
         addr
     }
 
@@ -109,7 +113,7 @@ where
             ..
         } = self;
         let (sender, receiver) = channel(MAILBOX_CAPACITY);
-        let mut report = Report::new(key, parent, hook);
+        let mut report = Reporter::new(key, parent, hook);
         let launch = move || {
             let make = move || {
                 let mut ctx = Context::with_receiver(receiver);

@@ -63,7 +63,7 @@ use actix::{Actor, ActorFuture, AsyncContext, Context, SpawnHandle};
 /// # drop(watch);
 /// ```
 #[derive(Clone, Default)]
-pub struct Deadline(Rc<Shared>);
+pub struct Deadline(Rc<DeadlineState>);
 
 impl Deadline {
     /// Calls `callback` whenever the deadline is reached, until this incarnation ends; the deadline is
@@ -117,16 +117,16 @@ impl fmt::Debug for Deadline {
 }
 
 #[derive(Default)]
-struct Shared {
+struct DeadlineState {
     at: Cell<Option<Instant>>,
-    timer: Cell<Timer>,
+    timer: Cell<DeadlineTimer>,
     /// The actor's task, and where its context lies, as of the last poll of the future.
     waker: RefCell<Option<Waker>>,
     home: Cell<Option<usize>>,
 }
 
 #[derive(Clone, Copy, Default)]
-enum Timer {
+enum DeadlineTimer {
     /// Nothing is registered with the runtime.
     #[default]
     Off,
@@ -136,14 +136,14 @@ enum Timer {
     Firing,
 }
 
-impl Shared {
+impl DeadlineState {
     /// Stores the deadline; answers whether the runtime's timer has to be told.
     fn store(&self, at: Instant) -> bool {
         self.at.set(Some(at));
         match self.timer.get() {
-            Timer::Off => true,
-            Timer::Armed(armed) => at < armed,
-            Timer::Firing => false,
+            DeadlineTimer::Off => true,
+            DeadlineTimer::Armed(armed) => at < armed,
+            DeadlineTimer::Firing => false,
         }
     }
 
@@ -171,7 +171,7 @@ impl Shared {
 }
 
 struct DeadlineFuture<F> {
-    shared: Rc<Shared>,
+    shared: Rc<DeadlineState>,
     sleep: Pin<Box<Sleep>>,
     callback: F,
 }
@@ -197,21 +197,21 @@ where
         shared.remember(task.waker(), ptr::from_ref(ctx).addr());
         loop {
             let Some(at) = shared.at.get() else {
-                shared.timer.set(Timer::Off);
+                shared.timer.set(DeadlineTimer::Off);
                 return Poll::Pending;
             };
             if shared.store(at) {
                 sleep.as_mut().reset(at);
-                shared.timer.set(Timer::Armed(at));
+                shared.timer.set(DeadlineTimer::Armed(at));
             }
             ready!(sleep.as_mut().poll(task));
-            shared.timer.set(Timer::Off);
+            shared.timer.set(DeadlineTimer::Off);
             // The deadline may have been moved later since; then the timer is armed again.
             if at <= Instant::now() {
                 shared.at.set(None);
-                shared.timer.set(Timer::Firing);
+                shared.timer.set(DeadlineTimer::Firing);
                 callback(actor, ctx);
-                shared.timer.set(Timer::Off);
+                shared.timer.set(DeadlineTimer::Off);
                 if ctx.waiting() {
                     return Poll::Pending; // polled again when the wait is over, never after a stop
                 }
@@ -224,7 +224,7 @@ where
 impl<F> Drop for DeadlineFuture<F> {
     fn drop(&mut self) {
         self.shared.at.set(None);
-        self.shared.timer.set(Timer::Off);
+        self.shared.timer.set(DeadlineTimer::Off);
         self.shared.home.set(None);
         self.shared.waker.replace(None);
     }

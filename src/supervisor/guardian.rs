@@ -19,7 +19,7 @@ use super::builder::GuardianBuilder;
 use super::contain::contain;
 use super::event::Exit;
 use super::policy::{OnStop, RestartPolicy};
-use super::report::Report;
+use super::report::Reporter;
 
 /// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
 ///
@@ -71,14 +71,14 @@ where
     K: Clone + Debug + Send + 'static,
 {
     child: Option<ContextFut<A, Context<A>>>,
-    phase: Phase,
+    phase: ChildPhase,
     budget: RestartBudget,
     started: Instant,
     restarts: u64,
-    report: Report<K>,
+    report: Reporter<K>,
 }
 
-enum Phase {
+enum ChildPhase {
     /// There is an incarnation; its end has not been reported.
     Alive,
     /// There is none, but there will be.
@@ -101,11 +101,11 @@ where
     pub(super) fn new(
         child: ContextFut<A, Context<A>>,
         policy: RestartPolicy,
-        report: Report<K>,
+        report: Reporter<K>,
     ) -> Self {
         Self {
             child: Some(child),
-            phase: Phase::Alive,
+            phase: ChildPhase::Alive,
             budget: RestartBudget::new(policy),
             started: Instant::now(),
             restarts: 0,
@@ -115,7 +115,7 @@ where
 
     /// An incarnation ended, or could not be made: the hook first, then all that follows.
     fn ended(&mut self, exit: Exit) {
-        self.phase = Phase::Over;
+        self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
         // Marks the context as stopped: dropping it would otherwise poll the crashed actor once more.
         child.ctx().terminate();
@@ -131,7 +131,7 @@ where
         }
         match self.budget.spend(self.started.elapsed()) {
             Decision::Restart { after, left } => {
-                self.phase = Phase::Backoff(Box::pin(sleep(after)));
+                self.phase = ChildPhase::Backoff(Box::pin(sleep(after)));
                 self.report.down(exit, after, left);
             }
             Decision::GiveUp => {
@@ -143,11 +143,11 @@ where
 
     /// The backoff is over: drops what the former incarnation left behind and makes the next one.
     fn restart(&mut self) {
-        self.phase = Phase::Over;
+        self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
         match contain(|| child.restart()) {
             Ok(true) => {
-                self.phase = Phase::Alive;
+                self.phase = ChildPhase::Alive;
                 self.restarts += 1;
                 self.report.up(self.restarts);
             }
@@ -171,7 +171,7 @@ where
     /// The guardian is dropped around an incarnation that has not ended, which then ends as it would in plain actix:
     /// `stopping` and `stopped` are called if it has been started.
     fn abandon(&mut self) {
-        self.phase = Phase::Over;
+        self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
         if child.ctx().parts().started() && child.alive() {
             let farewell = contain(|| {
@@ -198,12 +198,12 @@ where
 
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<()> {
         let this = self.get_mut();
-        if let Phase::Backoff(timer) = &mut this.phase {
+        if let ChildPhase::Backoff(timer) = &mut this.phase {
             ready!(timer.as_mut().poll(task)); // the mailbox fills meanwhile
             this.restart();
         }
         // A new incarnation is polled at once: no waker knows it yet.
-        if let (Phase::Alive, Some(child)) = (&this.phase, &mut this.child) {
+        if let (ChildPhase::Alive, Some(child)) = (&this.phase, &mut this.child) {
             match contain(|| Pin::new(child).poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(())) => this.ended(Exit::Stopped),
@@ -211,8 +211,8 @@ where
             }
         }
         match this.phase {
-            Phase::Alive | Phase::Over => Poll::Ready(()),
-            Phase::Backoff(_) => {
+            ChildPhase::Alive | ChildPhase::Over => Poll::Ready(()),
+            ChildPhase::Backoff(_) => {
                 // Even without a backoff others get a turn before the restart.
                 task.waker().wake_by_ref();
                 Poll::Pending
@@ -228,8 +228,8 @@ where
 {
     fn drop(&mut self) {
         match self.phase {
-            Phase::Alive => self.abandon(),
-            Phase::Backoff(_) | Phase::Over => {}
+            ChildPhase::Alive => self.abandon(),
+            ChildPhase::Backoff(_) | ChildPhase::Over => {}
         }
         self.close();
         // Then `report` is dropped, which has the last word if it has not been said.

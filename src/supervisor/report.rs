@@ -16,7 +16,7 @@ use super::event::{Exit, Supervision};
 pub(super) type Hook = Box<dyn FnMut(&Exit) + Send>;
 
 /// A child's name, and the parent and the hook that are told about it.
-pub(super) struct Report<K: Clone + Debug + Send + 'static> {
+pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     child: K,
     parent: Option<Recipient<Supervision<K>>>,
     hook: Option<Hook>,
@@ -29,7 +29,7 @@ enum LastWord {
     Said,
 }
 
-impl<K: Clone + Debug + Send + 'static> Report<K> {
+impl<K: Clone + Debug + Send + 'static> Reporter<K> {
     pub(super) fn new(
         child: K,
         parent: Option<Recipient<Supervision<K>>>,
@@ -116,7 +116,7 @@ impl<K: Clone + Debug + Send + 'static> Report<K> {
     }
 }
 
-impl<K: Clone + Debug + Send + 'static> Drop for Report<K> {
+impl<K: Clone + Debug + Send + 'static> Drop for Reporter<K> {
     fn drop(&mut self) {
         match self.last_word {
             LastWord::Owed => self.gave_up(Exit::Abandoned),

@@ -19,8 +19,8 @@ use actix_bully::{
         internals::{
             Nonce,
             wire::{
-                Allowance, Conditions, Features, Frame, Hello, MessagesWriter, Opening, Roster,
-                RosterContent, Targets, Versions, encode_payload, encode_ready,
+                Allowance, Features, Frame, Hello, LinkConditions, MessagesWriter, Opening,
+                RosterContent, RosterFrame, Targets, Versions, encode_payload, encode_ready,
             },
         },
         transport::Tcp,
@@ -394,8 +394,8 @@ pub(crate) fn hello(name: &str) -> Hello {
 }
 
 /// Honest CONDITIONS, without a secret.
-pub(crate) fn conditions() -> Conditions {
-    Conditions {
+pub(crate) fn conditions() -> LinkConditions {
+    LinkConditions {
         challenge: None,
         allowance: Allowance::of(&Limits::default()),
         end: None,
@@ -428,7 +428,7 @@ pub(crate) fn roster(
         epoch: 0,
         voters: None,
     });
-    framed(|out| Roster::encode(seq, group, opening, content, out))
+    framed(|out| RosterFrame::encode(seq, group, opening, content, out))
 }
 
 pub(crate) fn message_frame(

@@ -12,7 +12,7 @@ use actix_bully::{
     remote::{
         BridgeBuilder, Closed, MayBe, NodeIncarnation, Peer, RemoteBridge, Rights,
         internals::wire::{
-            LeaderHint, Opening, Roster, RosterContent, Targets, encode_ping, encode_ready,
+            LeaderHint, Opening, RosterContent, RosterFrame, Targets, encode_ping, encode_ready,
         },
     },
     store::{FileStore, StoreIdentity},
@@ -317,7 +317,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
                 voters: Some(Electorate::new(&["a1", "b1", "x1"].map(id), 2, 2)),
             };
             let content = announcing(vec![(0, member)]);
-            let opening = framed(|out| Roster::encode(seq, 0, Some(opening), &content, out));
+            let opening = framed(|out| RosterFrame::encode(seq, 0, Some(opening), &content, out));
             raw.say(&opening).await;
             raw.message(Targets::All, &message).await;
             assert_eq!(raw.ends().await, None);

@@ -11,7 +11,7 @@ use actix::Recipient;
 use actix_bully::{
     Group,
     elections::bully::BullyMessage,
-    group::{Envelope, Wire},
+    group::{Envelope, LocalWire},
     protocol::AgentId,
     remote::Peer,
 };
@@ -28,7 +28,7 @@ pub(crate) const NAMES: [&str; 3] = ["b", "c", "d"];
 #[derive(Debug, Default)]
 struct Ear(Mutex<Vec<Instant>>);
 
-impl Wire<BullyMessage> for Ear {
+impl LocalWire<BullyMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,

@@ -14,7 +14,7 @@ use std::{
 use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
     agent::{ElectionHandle, Notice},
-    group::{Envelope, Group, MembersChanged, Wire},
+    group::{Envelope, Group, LocalWire, MembersChanged},
     protocol::{AgentId, Incarnation, Member, MemberKind},
     supervisor::Supervision,
 };
@@ -114,7 +114,7 @@ pub(crate) struct Tap {
     pub(crate) handle: OnceLock<ElectionHandle<Toy>>,
 }
 
-impl Wire<Said> for Tap {
+impl LocalWire<Said> for Tap {
     fn carry(&self, to: &AgentId, envelope: Envelope<Said>, inbox: &Recipient<Envelope<Said>>) {
         let leads = self.handle.get().is_some_and(ElectionHandle::is_leader);
         let state = if leads { "leads" } else { "follows" };

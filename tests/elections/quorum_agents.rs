@@ -24,7 +24,7 @@ use actix_bully::{
         bully::Preemption,
         quorum::{QuorumConfig, QuorumError},
     },
-    group::{Envelope, JoinError, Wire},
+    group::{Envelope, JoinError, LocalWire},
     protocol::{AgentId, MembershipError, Term, Timings},
     store::MemoryStore,
     testkit::{FaultyStore, Inject, VirtualClock, cluster::Cluster},
@@ -405,7 +405,7 @@ struct Cut {
     is_cut: AtomicBool,
 }
 
-impl Wire<BullyMessage> for Cut {
+impl LocalWire<BullyMessage> for Cut {
     fn carry(
         &self,
         to: &AgentId,

@@ -19,7 +19,7 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Heartbeat, Resign},
-    group::{Envelope, Holder, JoinError, Link, MembersChanged, Remote, Update},
+    group::{Envelope, Holder, JoinError, MembersChanged, Remote, RemoteLink, Update},
     protocol::{
         AgentId, Electorate, Incarnation, Leader, Member, MemberKind, NotifyOrder, Presence,
         Requirements, Rules, Score, Term, To,
@@ -341,7 +341,7 @@ fn group_in(group: &Group, name: &str, addr: &Addr<Peer>) {
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
-impl Link<BullyMessage> for Cable {
+impl RemoteLink<BullyMessage> for Cable {
     fn carry(&self, to: &[AgentId], envelope: Envelope<BullyMessage>) {
         let line = format!("{} to {to:?}: {}", envelope.from, envelope.message);
         self.0.lock().unwrap().push(line);

@@ -13,7 +13,7 @@ use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
     elections::bully::{BullyMessage, Resign},
-    group::{Envelope, Link, MembersChanged, OpenError, Update},
+    group::{Envelope, MembersChanged, OpenError, RemoteLink, Update},
     protocol::{
         AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
         Term,
@@ -49,7 +49,7 @@ impl Handler<Envelope<BullyMessage>> for Peer {
     }
 }
 
-impl Link<BullyMessage> for Counter {
+impl RemoteLink<BullyMessage> for Counter {
     fn carry(&self, _: &[AgentId], _: Envelope<BullyMessage>) {
         self.0.fetch_add(1, Relaxed);
     }

@@ -17,7 +17,7 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig, RingMessage},
     },
-    group::{Envelope, Group, Wire},
+    group::{Envelope, Group, LocalWire},
     protocol::{AgentId, Election, PeerMessage, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
@@ -123,7 +123,7 @@ fn a_ring_goes_round_three_hosts() {
 #[derive(Debug, Default)]
 struct Ear(Mutex<BTreeMap<&'static str, usize>>);
 
-impl Wire<RingMessage> for Ear {
+impl LocalWire<RingMessage> for Ear {
     fn carry(
         &self,
         _: &AgentId,

@@ -6,7 +6,7 @@ use actix_bully::{
     agent::BullyAgent,
     elections::bully::{BullyMessage, Resign},
     protocol::{AgentId, Incarnation, Term, To},
-    remote::{Dropped, Limits, transport::Pipes},
+    remote::{DropReason, Limits, transport::Pipes},
 };
 
 use super::kit::{Host, MS, builder, id, play, until};
@@ -180,7 +180,7 @@ fn a_message_for_which_a_mailbox_has_no_room_is_counted() {
             b.bridge.traffic().messages_in >= came + 1_000
         })
         .await;
-        let full = b.bridge.counters().dropped(Dropped::MailboxFull);
+        let full = b.bridge.counters().dropped(DropReason::MailboxFull);
         assert!((500..1_000).contains(&full), "{full} of 1,000");
         let handed = sent() - before;
         assert!(handed + full >= 1_000, "{handed} handed over, {full} not");

@@ -8,7 +8,7 @@ use actix_bully::{
     elections::{bully::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
-    remote::{BridgeEvent, Dropped, NodeIncarnation, transport::Pipes},
+    remote::{BridgeEvent, DropReason, NodeIncarnation, transport::Pipes},
     testkit::Inject,
 };
 
@@ -184,7 +184,7 @@ fn two_of_one_name_are_told_and_the_second_is_not_heard() {
             let is_taken = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTaken { node: n, agent, .. } if *n == node(peer) && *agent == id("x"));
             assert!(told(events).iter().any(is_taken));
         }
-        assert!(a.bridge.counters().dropped(Dropped::RefusedName) > 0);
+        assert!(a.bridge.counters().dropped(DropReason::RefusedName) > 0);
         let held_here = |host: &Host, agent: &BullyHandle| {
             let members = host.group.members();
             members.get(&id("x")).unwrap().incarnation == Some(agent.current().incarnation)

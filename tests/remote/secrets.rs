@@ -7,7 +7,8 @@ use actix_bully::{
     remote::{
         BridgeEvent, Closed, Farewell, Limits, LinkId, NodeIncarnation, Peer, SecretFault,
         internals::wire::{
-            Allowance, Conditions, Frame, Hello, Roster, RosterContent, Versions, encode_ready,
+            Allowance, Frame, Hello, LinkConditions, RosterContent, RosterFrame, Versions,
+            encode_ready,
         },
         secret::Secret,
         transport::Pipes,
@@ -185,7 +186,7 @@ async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw>
     mine.encode(&mut said);
     let theirs = Hello::decode(&raw.hear().await?, bounds).ok()?;
     let link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
-    Conditions {
+    LinkConditions {
         challenge: None,
         allowance: Allowance::of(&Limits::default()),
         end: None,
@@ -204,7 +205,7 @@ async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw>
                 members: vec![(0, member)],
                 ..RosterContent::default()
             };
-            Roster::encode(1, 0, roster.opening, &content, &mut forged);
+            RosterFrame::encode(1, 0, roster.opening, &content, &mut forged);
         }
     }
     raw.say(&forged).await;

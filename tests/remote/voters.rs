@@ -11,7 +11,7 @@ use actix_bully::{
     },
     protocol::{Presence, Term, Timings},
     remote::{
-        BridgeEvent, Closed, Dropped, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
+        BridgeEvent, Closed, DropReason, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
     },
     testkit::Inject,
 };
@@ -179,7 +179,7 @@ async fn that_differ(config: [QuorumConfig; 2]) -> (GroupRules, GroupRules) {
     for host in [&a, &b] {
         assert_eq!(host.group.members().len(), 1, "no agent has crossed");
         assert!(host.agents[0].leader().is_none());
-        assert!(host.bridge.counters().dropped(Dropped::Mismatch) > 0);
+        assert!(host.bridge.counters().dropped(DropReason::Mismatch) > 0);
     }
     mismatch(told(&mut events)).unwrap()
 }

@@ -12,7 +12,7 @@ use std::{
 use actix::Recipient;
 use actix_bully::{
     elections::{bully::BullyMessage, quorum::Vote},
-    group::{Envelope, Wire},
+    group::{Envelope, LocalWire},
     protocol::{AgentId, PeerMessage, Term},
 };
 
@@ -126,7 +126,7 @@ impl Ledger {
 }
 
 /// Every message for the agents of a process passes here, also those from other hosts.
-impl Wire<BullyMessage> for Ledger {
+impl LocalWire<BullyMessage> for Ledger {
     fn carry(
         &self,
         to: &AgentId,

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::remote::transport::{Arrival, Listener, Pending, Stream, Transport};
+use actix_bully::remote::transport::{IncomingStream, Listener, Pending, Stream, Transport};
 use futures::FutureExt;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -271,11 +271,11 @@ impl Listener for Door {
         self.listener.local_addr().ok()
     }
 
-    fn accept(&mut self) -> Pending<'_, Arrival> {
+    fn accept(&mut self) -> Pending<'_, IncomingStream> {
         Box::pin(async {
             let (stream, from) = self.listener.accept().await?;
             let peer = turmoil::reverse_lookup(from.ip()).unwrap_or_default();
-            Ok(Arrival {
+            Ok(IncomingStream {
                 stream: self.wire.tap(stream, &peer),
                 from: from.ip().to_string(),
             })

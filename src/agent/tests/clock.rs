@@ -9,11 +9,11 @@ use crate::{
 };
 
 #[derive(Debug)]
-struct Named {
+struct NamedClock {
     counts_suspend: bool,
 }
 
-impl Clock for Named {
+impl Clock for NamedClock {
     fn now(&self) -> Time {
         Time::from_millis(5)
     }
@@ -27,7 +27,7 @@ impl Clock for Named {
 fn a_clock_that_is_named_is_taken_unless_a_suspend_has_to_count_and_it_does_not_count_one() {
     for counts_suspend in [false, true] {
         for required in [ClockKind::Any, ClockKind::CountsSuspend] {
-            let chosen = choose_clock(Some(Arc::new(Named { counts_suspend })), required);
+            let chosen = choose_clock(Some(Arc::new(NamedClock { counts_suspend })), required);
             if required == ClockKind::CountsSuspend && !counts_suspend {
                 assert!(matches!(chosen, Err(StartError::SleepyClock)));
             } else {

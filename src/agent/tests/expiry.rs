@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use actix::{AsyncContext, Context, clock::sleep};
 
-use super::Subscriber;
+use super::IdleSubscriber;
 use crate::{
     agent::{
-        shared::{Place, SharedState},
+        shared::{GroupMembership, SharedState},
         subscribers::SubscriberKind,
     },
     clock::{Clock, RuntimeClock},
@@ -19,7 +19,7 @@ const FIRST: Incarnation = Incarnation(1);
 /// A group that hears and says nothing.
 struct Nowhere;
 
-impl Place for Nowhere {
+impl GroupMembership for Nowhere {
     fn note_leader(&self, _: Leader) {}
     fn forget_leader(&self, _: &AgentId, _: Incarnation) {}
     fn suspect(&self, _: &AgentId, _: Incarnation) {}
@@ -54,7 +54,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     let start = clock.now();
     let shared = SharedState::new(id.clone(), clock, place, false, FIRST, None);
     let shared = Arc::new(shared);
-    let subscriber = Context::<Subscriber>::new();
+    let subscriber = Context::<IdleSubscriber>::new();
     let to = subscriber.address().recipient();
     let listener = shared.subscribers().next_id();
     let kind = SubscriberKind::Listening;

@@ -3,7 +3,7 @@
 
 use crate::{
     agent::{
-        leadership::{IncarnationEnd, Leadership, Remaining, Scope},
+        leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope},
         phase::Departure,
         status::Lifecycle,
     },
@@ -28,8 +28,8 @@ fn leading(by: Incarnation, term: u64, until: u64) -> View {
     }
 }
 
-fn new() -> Leadership {
-    Leadership::new(FIRST, None)
+fn new() -> LeadershipMachine {
+    LeadershipMachine::new(FIRST, None)
 }
 
 fn following(leader: Option<&str>) -> View {
@@ -47,7 +47,7 @@ fn following(leader: Option<&str>) -> View {
 }
 
 /// Publishes what a step gave; the term of the leadership that the group was told of.
-fn grow(leadership: &Leadership, by: Incarnation, view: &View) -> Option<Term> {
+fn grow(leadership: &LeadershipMachine, by: Incarnation, view: &View) -> Option<Term> {
     let mut noted = None;
     leadership.grow(by, NOW, view, |leader| noted = Some(leader.term));
     noted

@@ -11,13 +11,13 @@ use actix::{Actor, Context, Handler};
 use super::message::Notice;
 
 /// A subscriber that never runs: it is there for as long as its context.
-struct Subscriber;
+struct IdleSubscriber;
 
-impl Actor for Subscriber {
+impl Actor for IdleSubscriber {
     type Context = Context<Self>;
 }
 
-impl Handler<Notice> for Subscriber {
+impl Handler<Notice> for IdleSubscriber {
     type Result = ();
     fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
 }

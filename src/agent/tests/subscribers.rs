@@ -2,7 +2,7 @@
 
 use actix::{AsyncContext, Context};
 
-use super::Subscriber;
+use super::IdleSubscriber;
 use crate::{
     agent::subscribers::{SubscriberKind, Subscribers},
     protocol::{AgentId, Event, Incarnation, LostReason, Term},
@@ -16,7 +16,7 @@ fn agent() -> AgentId {
 
 #[test]
 fn one_expiry_task_is_needed_while_subscribers_know_of_a_leadership() {
-    let subscriber = Context::<Subscriber>::new();
+    let subscriber = Context::<IdleSubscriber>::new();
     let mut subscribers = Subscribers::default();
     let acquired = Event::Acquired { term: Term(1) };
     subscribers.tell(&agent(), FIRST, &acquired);
@@ -38,7 +38,7 @@ fn one_expiry_task_is_needed_while_subscribers_know_of_a_leadership() {
 
 #[test]
 fn each_scan_of_a_few_begins_with_the_first_of_them() {
-    let worker = Context::<Subscriber>::new();
+    let worker = Context::<IdleSubscriber>::new();
     let mut subscribers = Subscribers::default();
     let (gone, there) = (subscribers.next_id(), subscribers.next_id());
     let to = worker.address().recipient();
@@ -57,7 +57,7 @@ fn each_scan_of_a_few_begins_with_the_first_of_them() {
 
 #[test]
 fn a_scan_of_many_goes_on_where_the_last_one_ended() {
-    let worker = Context::<Subscriber>::new();
+    let worker = Context::<IdleSubscriber>::new();
     let mut subscribers = Subscribers::default();
     let to = worker.address().recipient();
     for _ in 0..1_000 {

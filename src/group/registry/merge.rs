@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, mem, sync::Arc};
 
 use crate::protocol::{AgentId, Incarnation, Leader, Members, PeerMessage};
 
-use super::{A_FEW, Entry, Registry};
+use super::{A_FEW, MemberEntry, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// Merges what was gathered.
@@ -16,12 +16,12 @@ impl<M: PeerMessage> Registry<M> {
         let before = Arc::clone(&self.members);
         let staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
-        let is_new = |(id, entry): (&AgentId, &Entry<M>)| {
+        let is_new = |(id, entry): (&AgentId, &MemberEntry<M>)| {
             let at = before.index_of(id).and_then(|at| self.routes.get(at));
             !at.is_some_and(|route| Arc::ptr_eq(route, &entry.route))
         };
         let are_routes_same = left.is_empty() && !staged.iter().any(is_new);
-        let is_ranked = |(id, entry): (&AgentId, &Entry<M>)| {
+        let is_ranked = |(id, entry): (&AgentId, &MemberEntry<M>)| {
             let known = before.get(id);
             known.is_none_or(|known| {
                 (known.score, known.kind) != (entry.member.score, entry.member.kind)
@@ -47,7 +47,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 
     /// The routes to the members as they are now; `routes` has those to the members `before`.
-    fn reroute(&mut self, before: &Members, mut staged: BTreeMap<AgentId, Entry<M>>) {
+    fn reroute(&mut self, before: &Members, mut staged: BTreeMap<AgentId, MemberEntry<M>>) {
         let mut known = before.iter().zip(&*self.routes).peekable();
         let routes = self.members.iter().filter_map(|member| {
             let fresh = staged.remove(&member.id).map(|entry| entry.route);
@@ -86,7 +86,7 @@ impl<M: PeerMessage> Registry<M> {
 const NO_POSITION: usize = usize::MAX;
 
 /// The members except those that left; sorts once, however many they are.
-fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, Entry<M>>) -> Members {
+fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEntry<M>>) -> Members {
     let mut others = Members::new(members.is_closed());
     others.join(
         members

@@ -52,9 +52,9 @@ pub(super) struct Registry<M: PeerMessage> {
     positions: Vec<usize>,
 
     /// Not yet merged into the above.
-    staged: BTreeMap<AgentId, Entry<M>>,
+    staged: BTreeMap<AgentId, MemberEntry<M>>,
     /// The members that have left, as last known. None of them is among the staged.
-    left: BTreeMap<AgentId, Entry<M>>,
+    left: BTreeMap<AgentId, MemberEntry<M>>,
     hints: Vec<Hint>,
 
     version: u64,
@@ -116,7 +116,7 @@ enum Hint {
 
 /// A member, and the route to it.
 #[derive(Debug)]
-struct Entry<M: PeerMessage> {
+struct MemberEntry<M: PeerMessage> {
     member: Member,
     route: Arc<Route<M>>,
 }

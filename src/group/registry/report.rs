@@ -12,7 +12,7 @@ use crate::{
     protocol::{AgentId, Leader, Member, PeerMessage, Presence},
 };
 
-use super::{Entry, Freshness, Hint, NameRecord, NameState, Registry};
+use super::{Freshness, Hint, MemberEntry, NameRecord, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// Applies a report about a member of this process; says whether it changed anything.
@@ -108,7 +108,7 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.left.remove(&id);
         let route = Arc::clone(route);
-        self.staged.insert(id, Entry { member, route });
+        self.staged.insert(id, MemberEntry { member, route });
         self.freshness = Freshness::OldRoutes;
     }
 
@@ -156,7 +156,8 @@ impl<M: PeerMessage> Registry<M> {
         if let Some(at) = at {
             Arc::make_mut(&mut self.members).set(at, member);
         } else {
-            self.staged.insert(id.clone(), Entry { member, route });
+            self.staged
+                .insert(id.clone(), MemberEntry { member, route });
         }
         true
     }
@@ -170,7 +171,7 @@ impl<M: PeerMessage> Registry<M> {
         self.staged.remove(id);
         if self.members.index_of(id).is_some() {
             // A member that came and went between two looks leaves nothing behind.
-            self.left.insert(id.clone(), Entry { member, route });
+            self.left.insert(id.clone(), MemberEntry { member, route });
         }
         self.freshness = Freshness::OldRoutes;
         true

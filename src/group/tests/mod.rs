@@ -9,25 +9,25 @@ use actix::{Actor, AsyncContext, Context, Handler};
 
 use crate::{
     elections::bully::BullyMessage,
-    group::{Envelope, Group, Link, MembersChanged},
+    group::{Envelope, Group, MembersChanged, RemoteLink},
     protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules},
 };
 
 const FIRST: Incarnation = Incarnation(1);
 
 /// A member that never runs: what it is sent stays in its mailbox.
-struct Peer;
+struct IdlePeer;
 
-impl Actor for Peer {
+impl Actor for IdlePeer {
     type Context = Context<Self>;
 }
 
-impl Handler<MembersChanged> for Peer {
+impl Handler<MembersChanged> for IdlePeer {
     type Result = ();
     fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
 }
 
-impl Handler<Envelope<BullyMessage>> for Peer {
+impl Handler<Envelope<BullyMessage>> for IdlePeer {
     type Result = ();
     fn handle(&mut self, _: Envelope<BullyMessage>, _: &mut Context<Self>) {}
 }
@@ -36,7 +36,7 @@ impl Handler<Envelope<BullyMessage>> for Peer {
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
-impl Link<BullyMessage> for Cable {
+impl RemoteLink<BullyMessage> for Cable {
     fn carry(&self, to: &[AgentId], _: Envelope<BullyMessage>) {
         self.0.lock().unwrap().push(format!("{to:?}"));
     }
@@ -47,11 +47,11 @@ fn id(name: &str) -> AgentId {
 }
 
 /// A group with one member of this process, and that member's mailbox.
-fn group_of(name: &str) -> (Group<BullyMessage>, Context<Peer>) {
+fn group_of(name: &str) -> (Group<BullyMessage>, Context<IdlePeer>) {
     let group = Group::new("g").unwrap();
     let incarnation = group.reserve(&id(name), Requirements::new(Rules::new("test")));
     assert_eq!(incarnation.unwrap(), FIRST);
-    let peer = Context::<Peer>::new();
+    let peer = Context::<IdlePeer>::new();
     let (inbox, changes) = (peer.address().recipient(), peer.address().recipient());
     let member = Member::up(id(name), MemberKind::Voter, None, FIRST);
     assert!(group.join(member, inbox, changes));

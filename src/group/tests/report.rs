@@ -2,7 +2,7 @@
 
 use actix::{AsyncContext, Context};
 
-use super::{FIRST, Peer, group_of, id};
+use super::{FIRST, IdlePeer, group_of, id};
 use crate::{
     elections::bully::BullyMessage,
     group::Group,
@@ -36,7 +36,7 @@ fn a_late_start_does_not_take_the_name_of_its_successor() {
     let first = reserve();
     assert!(group.leave(&id("a"), first));
     let second = reserve();
-    let peer = Context::<Peer>::new();
+    let peer = Context::<IdlePeer>::new();
     let join = |incarnation| {
         let (inbox, changes) = (peer.address().recipient(), peer.address().recipient());
         let member = Member::up(id("a"), MemberKind::Voter, None, incarnation);

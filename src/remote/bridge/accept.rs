@@ -9,7 +9,7 @@ use tracing::debug;
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
     bridge::{message::Accepted, shared::BridgeState},
-    transport::Arrival,
+    transport::IncomingStream,
 };
 
 /// Takes connections in, for as long as somebody looks after them.
@@ -37,7 +37,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
     }
 }
 
-fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: Arrival) {
+fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStream) {
     match shared.gate.enter(&arrival.from) {
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::remote::{Closed, Dropped};
+use crate::remote::{Closed, DropReason};
 
 /// One counter for each reason; shared by all links of a bridge, read at any time.
 #[derive(Debug, Default)]
 pub struct BridgeCounters {
     closed: [AtomicU64; Closed::NAMES.len()],
-    dropped: [AtomicU64; Dropped::NAMES.len()],
+    dropped: [AtomicU64; DropReason::NAMES.len()],
 }
 
 impl BridgeCounters {
@@ -24,7 +24,7 @@ impl BridgeCounters {
     }
 
     /// Counts a message that was dropped.
-    pub fn dropped(&self, why: Dropped) {
+    pub fn dropped(&self, why: DropReason) {
         count(self.dropped.get(why.index()));
     }
 
@@ -44,11 +44,11 @@ fn count(counter: Option<&AtomicU64>) {
     }
 }
 
-/// What was counted so far, by the names of [`Closed`] and `Dropped`.
+/// What was counted so far, by the names of [`Closed`] and `DropReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
-    dropped: [u64; Dropped::NAMES.len()],
+    dropped: [u64; DropReason::NAMES.len()],
 }
 
 impl BridgeCounts {
@@ -61,14 +61,14 @@ impl BridgeCounts {
     /// How many messages were dropped for that reason.
     #[must_use]
     #[cfg(feature = "testkit")]
-    pub fn dropped(&self, why: Dropped) -> u64 {
+    pub fn dropped(&self, why: DropReason) -> u64 {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
     /// Every name with its number: links closed first, then messages dropped.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
-        let dropped = Dropped::NAMES.iter().zip(&self.dropped);
+        let dropped = DropReason::NAMES.iter().zip(&self.dropped);
         closed.chain(dropped).map(|(name, n)| (*name, *n))
     }
 }
@@ -83,10 +83,10 @@ mod tests {
         let counters = BridgeCounters::new();
         counters.closed(Closed::Malformed(WireError::Truncated));
         counters.closed(Closed::Malformed(WireError::Trailing));
-        counters.dropped(Dropped::FormerIncarnation);
+        counters.dropped(DropReason::FormerIncarnation);
         let counts = counters.read();
         assert_eq!(counts.closed(WireError::Depth.into()), 2);
-        assert_eq!(counts.dropped(Dropped::FormerIncarnation), 1);
+        assert_eq!(counts.dropped(DropReason::FormerIncarnation), 1);
         let counted: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
         assert_eq!(counted, [("malformed", 2), ("former_incarnation", 1)]);
     }

@@ -9,7 +9,7 @@ use super::gate::Pass;
 use crate::remote::{
     Closed, Established, NodeId,
     bridge::peers::{ConnId, DialError, Origin},
-    transport::Arrival,
+    transport::IncomingStream,
 };
 
 /// A connection has been accepted by both sides. The answer says whether it stays.
@@ -46,7 +46,7 @@ pub(crate) enum ConnectionOutcome {
 /// A connection came in.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(crate) struct Accepted(pub(crate) Arrival, pub(crate) Pass);
+pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
 
 /// The application has added a peer.
 #[derive(Debug, Message)]

@@ -33,7 +33,7 @@ pub(crate) struct Announcer {
 
 /// The agents here that a message is for.
 #[derive(Debug, Default)]
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedReceivers<'a> {
     is_all: bool,
     /// Most messages are for one: that takes no list.
     one: Option<&'a AgentId>,
@@ -44,7 +44,7 @@ pub(crate) struct Named<'a> {
     pub(crate) unknown: usize,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedReceivers<'a> {
     /// These; `None`: all members here.
     pub(crate) fn receivers(&self) -> Option<&[&'a AgentId]> {
         match &self.one {
@@ -79,8 +79,8 @@ impl Announcer {
     }
 
     /// Whom the other side means by the receivers of a message.
-    pub(crate) fn named(&self, to: RawReceivers<'_>) -> Named<'_> {
-        let mut named = Named::default();
+    pub(crate) fn named(&self, to: RawReceivers<'_>) -> NamedReceivers<'_> {
+        let mut named = NamedReceivers::default();
         match to {
             RawReceivers::All => named.is_all = true,
             RawReceivers::One(number) => named.one = self.find(number, &mut named),
@@ -93,7 +93,7 @@ impl Announcer {
         named
     }
 
-    fn find(&self, number: u32, named: &mut Named<'_>) -> Option<&AgentId> {
+    fn find(&self, number: u32, named: &mut NamedReceivers<'_>) -> Option<&AgentId> {
         let id = self.name(number);
         if id.is_none() {
             let was_given = self.was_given(number);

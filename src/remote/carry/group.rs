@@ -3,11 +3,13 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    group::{Envelope, Group, Handed, Holder, OpenError, Remote, Size, Snapshot, Update, Watch},
+    group::{
+        Envelope, Group, Handed, Holder, MembershipWatch, OpenError, Remote, Size, Snapshot, Update,
+    },
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::{
-        Closed, Dropped, Limits, MessageSender, RemoteMessage,
+        Closed, DropReason, Limits, MessageSender, RemoteMessage,
         wire::{Bounds, decode_payload},
     },
 };
@@ -59,7 +61,7 @@ pub(crate) trait Mailboxes {
         sender: &MessageSender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
-    ) -> Result<Result<Handed, Dropped>, Closed>;
+    ) -> Result<Result<Handed, DropReason>, Closed>;
 }
 
 /// Looks at the members of a group that live here; made by [`Carried::watch`].
@@ -173,7 +175,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         sender: &MessageSender<'_>,
         to: Option<&[&AgentId]>,
         payload: &[u8],
-    ) -> Result<Result<Handed, Dropped>, Closed> {
+    ) -> Result<Result<Handed, DropReason>, Closed> {
         let message: M = decode_payload(payload, self.route.bounds)?;
         // Before the term: what an agent may not say must not move the group's highest known term.
         let is_allowed = sender.may_be.covers(message.needs(sender.from));
@@ -186,7 +188,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         }
         // Another agent has the name: this is not the member that the others know by it.
         if !self.route.remote.has(&self.snapshot, sender.from) {
-            return Ok(Err(Dropped::RefusedName));
+            return Ok(Err(DropReason::RefusedName));
         }
         let incoming = Envelope {
             from: sender.from.clone(),
@@ -206,7 +208,7 @@ impl<M: RemoteMessage> Drop for TypedMailboxes<'_, M> {
     }
 }
 
-fn look<M: RemoteMessage>(watch: &Watch<M>) -> LocalMembers {
+fn look<M: RemoteMessage>(watch: &MembershipWatch<M>) -> LocalMembers {
     // First: whatever changes after the look is signalled again, so nothing read below is missed.
     let members: Vec<Member> = watch.look().here().cloned().collect();
     let group = watch.group();

@@ -16,11 +16,11 @@ mod rights;
 mod rules;
 mod terms;
 
-pub(crate) use announce::{Announcer, Named, RosterUpdate};
+pub(crate) use announce::{Announcer, NamedReceivers, RosterUpdate};
 pub(crate) use group::{Carried, Carrier, LocalMembers, LookAtMembers, Lost, Mailboxes, NodeRoute};
 pub(crate) use guard::GroupTermGuard;
 pub(crate) use outbox::{Batch, GroupSink, Outbox, Queued, Receivers};
 pub(crate) use registry::PeerAgents;
-pub use rights::{MayBe, Names, Rights};
+pub use rights::{AllowedNames, MayBe, Rights};
 pub use rules::GroupRules;
 pub use terms::{TermFault, TermGuard};

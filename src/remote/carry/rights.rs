@@ -44,7 +44,7 @@ impl MayBe {
 /// Which names a grant covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Names {
+pub enum AllowedNames {
     /// All.
     All,
     /// This one.
@@ -53,7 +53,7 @@ pub enum Names {
     Prefix(String),
 }
 
-impl Names {
+impl AllowedNames {
     /// A pattern as people write it: `*` is all, `api-*` a prefix, anything else one name.
     ///
     /// No name contains a `*`, so nothing is lost.
@@ -91,8 +91,8 @@ pub struct Rights(Vec<Grant>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Grant {
-    groups: Names,
-    agents: Names,
+    groups: AllowedNames,
+    agents: AllowedNames,
     may_be: MayBe,
 }
 
@@ -113,8 +113,8 @@ impl Rights {
     #[must_use]
     pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
         self.0.push(Grant {
-            groups: Names::pattern(groups),
-            agents: Names::pattern(agents),
+            groups: AllowedNames::pattern(groups),
+            agents: AllowedNames::pattern(agents),
             may_be,
         });
         self

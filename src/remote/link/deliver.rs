@@ -8,9 +8,9 @@ use crate::{
     group::Handed,
     protocol::Time,
     remote::{
-        Closed, Dropped, Inbound,
+        Closed, DropReason, Inbound,
         bridge::status::Meter,
-        carry::{Mailboxes, Named},
+        carry::{Mailboxes, NamedReceivers},
         wire::Messages,
     },
 };
@@ -47,7 +47,7 @@ impl Common {
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
-                    let Named { gone, unknown, .. } = to;
+                    let NamedReceivers { gone, unknown, .. } = to;
                     let Handed { sent, full } = delivered.unwrap_or_else(|why| {
                         shared.counters.dropped(why);
                         Handed::default()
@@ -55,12 +55,12 @@ impl Common {
                     // Each receiver is work, whether there was room for it or not.
                     turn.add(usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX));
                     for _ in 0..full {
-                        shared.counters.dropped(Dropped::MailboxFull);
+                        shared.counters.dropped(DropReason::MailboxFull);
                     }
                     // An honest peer names an agent that has left until it hears of that, which may
                     // take it long: that is forgiven without a limit.
                     for _ in 0..gone {
-                        shared.counters.dropped(Dropped::UnknownAgent);
+                        shared.counters.dropped(DropReason::UnknownAgent);
                     }
                     for _ in 0..unknown {
                         shared.counters.dropped(inbound.unknown_agent(now)?);

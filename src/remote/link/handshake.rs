@@ -39,7 +39,7 @@ use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
     Nonce, Proof, Rights, SecretFault,
     link::credential::{ConnectionEnd, Transcript},
-    wire::{self, Allowance, Bounds, Conditions, Features, Frame, Hello, Versions},
+    wire::{self, Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions},
 };
 
 /// Who this side is: the same for all its connections.
@@ -303,7 +303,7 @@ impl Handshake {
 
     fn state_conditions(&mut self, out: &mut BytesMut) {
         let mut conditions = BytesMut::new();
-        Conditions {
+        LinkConditions {
             challenge: self.asking.as_ref().map(|(_, challenge)| *challenge),
             allowance: self.allowance,
             end: self.me.end,
@@ -314,7 +314,7 @@ impl Handshake {
     }
 
     /// A peer that asks for no proof gives none: taking it would make the secret optional.
-    fn agree(&self, conditions: &Conditions) -> Result<(), Closed> {
+    fn agree(&self, conditions: &LinkConditions) -> Result<(), Closed> {
         match (&self.asking, conditions.challenge) {
             (Some(_), Some(_)) | (None, None) => Ok(()),
             (Some(_), None) => Err(Closed::Secret(SecretFault::NotThere)),

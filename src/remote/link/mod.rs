@@ -39,7 +39,7 @@ use crate::remote::{
         peers::{ConnId, DialError, Origin},
         shared::{BridgeState, PeerState},
     },
-    transport::{Arrival, Stream},
+    transport::{IncomingStream, Stream},
     wire::encode_goodbye,
 };
 
@@ -54,7 +54,7 @@ pub(crate) enum Setup {
     /// This side dials a peer that has an address.
     Dial(Arc<PeerState>),
     /// Somebody came.
-    Accept(Arrival, Pass),
+    Accept(IncomingStream, Pass),
 }
 
 /// One connection.

@@ -25,7 +25,7 @@ use crate::remote::{
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
-    wire::{MessagesWriter, Opening, Roster, RosterContent, encode_ping, encode_pong},
+    wire::{MessagesWriter, Opening, RosterContent, RosterFrame, encode_ping, encode_pong},
 };
 
 use super::{numbers::Numbering, ready::Common};
@@ -245,8 +245,8 @@ impl LinkWriter {
         let Ok(number) = u32::try_from(group) else {
             return;
         };
-        let room = self.frame().saturating_sub(Roster::MAX_REST);
-        let most = room.checked_div(Roster::MAX_MEMBER).unwrap_or(1);
+        let room = self.frame().saturating_sub(RosterFrame::MAX_REST);
+        let most = room.checked_div(RosterFrame::MAX_MEMBER).unwrap_or(1);
         let mut opening = opens.map(|mine| Opening {
             name: carried.name(),
             rules: mine.rules.name(),
@@ -255,7 +255,7 @@ impl LinkWriter {
         });
         let mut pieces = RosterUpdate::pieces(
             content,
-            most.min(Roster::MAX_MEMBERS)
+            most.min(RosterFrame::MAX_MEMBERS)
                 .min(common.shared.limits.items()),
         );
         // Even if nobody is left here: the peer has to learn the rules, and who is gone.
@@ -264,7 +264,7 @@ impl LinkWriter {
         }
         for piece in pieces {
             self.seq = self.seq.saturating_add(1);
-            Roster::encode(self.seq, number, opening.take(), &piece, &mut self.out);
+            RosterFrame::encode(self.seq, number, opening.take(), &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
         }
     }

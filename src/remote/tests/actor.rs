@@ -11,7 +11,7 @@ use tokio::{sync::oneshot, task::yield_now};
 use super::{introduction, node};
 use crate::{
     elections::message::{BullyMessage, Resign},
-    group::{Envelope, Group, Link},
+    group::{Envelope, Group, RemoteLink},
     protocol::{AgentId, Incarnation, Term},
     remote::{
         Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, RemoteBridge, Rights,

@@ -9,7 +9,7 @@ use crate::{
         Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
         HandshakeProgress, Introduction, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Rights,
         wire::{
-            Allowance, Bounds, Conditions, Features, Frame, Frames, Hello, Versions, WireError,
+            Allowance, Bounds, Features, Frame, Frames, Hello, LinkConditions, Versions, WireError,
             encode_goodbye, encode_ping, encode_ready,
         },
     },
@@ -89,7 +89,7 @@ fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
 
 /// What the other side says next, without a secret.
 fn conditions() -> Vec<u8> {
-    let conditions = Conditions {
+    let conditions = LinkConditions {
         challenge: None,
         allowance: Allowance::of(&Limits::default()),
         end: None,

@@ -24,7 +24,7 @@ const NOW: Time = Time::ZERO;
 
 /// Knows these words; takes any proof if one of them is `any`.
 #[derive(Clone, Debug)]
-struct Words(Vec<&'static str>);
+struct WordCredential(Vec<&'static str>);
 
 fn proof(word: &str, statement: &[u8]) -> Proof {
     let mut hasher = DefaultHasher::new();
@@ -33,7 +33,7 @@ fn proof(word: &str, statement: &[u8]) -> Proof {
     Proof([short; 4].concat().try_into().unwrap())
 }
 
-impl Credential for Words {
+impl Credential for WordCredential {
     fn challenge(&self) -> io::Result<Challenge> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -49,7 +49,7 @@ impl Credential for Words {
 }
 
 /// One end of a connection, and the frames that it says.
-struct Side {
+struct ProvingSide {
     handshake: Handshake,
     out: BytesMut,
     end: End,
@@ -70,14 +70,14 @@ struct Draw {
     challenge: u8,
 }
 
-impl Side {
+impl ProvingSide {
     fn new(name: &str, words: &[&'static str], draw: &Draw) -> Self {
         let (limits, mut out) = (Limits::default(), BytesMut::new());
         let (me, nonce) = (introduction(name), Nonce([draw.nonce; 8]));
         let dialled = draw.dialled.map(node);
         let mut handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
         if !words.is_empty() {
-            let words = Arc::new(Words(words.to_vec()));
+            let words = Arc::new(WordCredential(words.to_vec()));
             handshake = handshake.asking(words, Challenge([draw.challenge; 32]));
         }
         Self {
@@ -141,7 +141,7 @@ impl Side {
 }
 
 /// Passes on what both say, which may be changed on its way, until neither says anything more.
-fn pass_on(a: &mut Side, b: &mut Side, mut on_its_way: impl FnMut(&mut Vec<u8>)) {
+fn pass_on(a: &mut ProvingSide, b: &mut ProvingSide, mut on_its_way: impl FnMut(&mut Vec<u8>)) {
     loop {
         let (to_b, to_a) = (a.says(), b.says());
         if to_a.is_empty() && to_b.is_empty() {
@@ -157,7 +157,10 @@ fn pass_on(a: &mut Side, b: &mut Side, mut on_its_way: impl FnMut(&mut Vec<u8>))
 
 /// How the dialler and the acceptor end that know these words.
 fn meet(dialler: &[&'static str], acceptor: &[&'static str]) -> [End; 2] {
-    let (mut a, mut b) = (Side::dialler(dialler), Side::acceptor(acceptor));
+    let (mut a, mut b) = (
+        ProvingSide::dialler(dialler),
+        ProvingSide::acceptor(acceptor),
+    );
     pass_on(&mut a, &mut b, |_| ());
     [a.end, b.end]
 }
@@ -213,7 +216,10 @@ fn while_it_is_changed_the_old_and_the_new_secret_are_good() {
 /// Whoever can dial learns nothing by which a secret could be guessed.
 #[test]
 fn who_dials_is_given_no_proof_before_its_own_was_right() {
-    let (mut a, mut b) = (Side::dialler(&["guess"]), Side::acceptor(&["new"]));
+    let (mut a, mut b) = (
+        ProvingSide::dialler(&["guess"]),
+        ProvingSide::acceptor(&["new"]),
+    );
     let mut said = Vec::new();
     for _ in 0..4 {
         let (to_b, to_a) = (a.says(), b.says());
@@ -235,7 +241,10 @@ fn who_dials_is_given_no_proof_before_its_own_was_right() {
 /// All that `a` said to `b` over one connection, said to `b` again.
 #[test]
 fn a_conversation_that_was_overheard_proves_nothing() {
-    let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+    let (mut a, mut b) = (
+        ProvingSide::dialler(&["new"]),
+        ProvingSide::acceptor(&["new"]),
+    );
     let mut overheard = Vec::new();
     pass_on(&mut a, &mut b, |body| overheard.push(body.clone()));
     assert_eq!(b.end, End::Ready);
@@ -247,7 +256,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
             nonce,
             challenge,
         };
-        let mut again = Side::new("b", &["new"], &draw);
+        let mut again = ProvingSide::new("b", &["new"], &draw);
         again.hears_all(&overheard);
         assert_eq!(again.end, refused(SecretFault::Unproved));
     }
@@ -256,7 +265,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
         nonce: 2,
         challenge: 22,
     };
-    let mut same = Side::new("b", &["new"], &draw);
+    let mut same = ProvingSide::new("b", &["new"], &draw);
     same.hears_all(&overheard);
     assert_eq!(
         same.end,
@@ -268,8 +277,8 @@ fn a_conversation_that_was_overheard_proves_nothing() {
 /// A stranger listens where `a` dials, and sends back `a`'s own proof.
 #[test]
 fn ones_own_proof_sent_back_proves_nothing() {
-    let mut a = Side::dialler(&["new"]);
-    let mut stranger = Side::acceptor(&["guess"]);
+    let mut a = ProvingSide::dialler(&["new"]);
+    let mut stranger = ProvingSide::acceptor(&["guess"]);
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), stranger.says());
         stranger.hears_all(&to_b);
@@ -293,7 +302,10 @@ fn who_dials_both_cannot_pass_for_either() {
         nonce: 1,
         challenge: 11,
     };
-    let (mut a, mut b) = (Side::new("a", &["new"], &draw), Side::acceptor(&["new"]));
+    let (mut a, mut b) = (
+        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::acceptor(&["new"]),
+    );
     pass_on(&mut a, &mut b, |_| ());
     assert_eq!(
         [a.end, b.end],
@@ -301,13 +313,16 @@ fn who_dials_both_cannot_pass_for_either() {
         "each waits for a dialler's proof"
     );
     // Nor does a proof by which it passes for the dialler at a third.
-    let (mut a, mut b) = (Side::new("a", &["new"], &draw), Side::acceptor(&["new"]));
+    let (mut a, mut b) = (
+        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::acceptor(&["new"]),
+    );
     forge(&mut a, &mut b);
     assert_eq!(b.end, refused(SecretFault::Unproved));
 }
 
 /// Both greet each other, and then somebody shows a proof of its own to `b`.
-fn forge(a: &mut Side, b: &mut Side) {
+fn forge(a: &mut ProvingSide, b: &mut ProvingSide) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), b.says());
         b.hears_all(&to_b);
@@ -326,11 +341,17 @@ fn link() -> crate::remote::LinkId {
 #[test]
 fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     let mut lengths = Vec::new();
-    let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+    let (mut a, mut b) = (
+        ProvingSide::dialler(&["new"]),
+        ProvingSide::acceptor(&["new"]),
+    );
     pass_on(&mut a, &mut b, |body| lengths.push(body.len()));
     for (which, length) in lengths.into_iter().enumerate() {
         for bit in 0..length * 8 {
-            let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+            let (mut a, mut b) = (
+                ProvingSide::dialler(&["new"]),
+                ProvingSide::acceptor(&["new"]),
+            );
             let mut passed = 0;
             pass_on(&mut a, &mut b, |body| {
                 if passed == which {
@@ -351,7 +372,7 @@ fn nothing_that_was_said_before_can_be_changed_on_its_way() {
 /// There is one way to say READY: what was not asked for is not said.
 #[test]
 fn a_proof_that_was_not_asked_for_has_no_place() {
-    let (mut a, mut b) = (Side::dialler(&[]), Side::acceptor(&[]));
+    let (mut a, mut b) = (ProvingSide::dialler(&[]), ProvingSide::acceptor(&[]));
     forge(&mut a, &mut b);
     assert_eq!(b.end, End::Closed(Closed::Protocol));
 }
@@ -359,7 +380,10 @@ fn a_proof_that_was_not_asked_for_has_no_place() {
 #[test]
 fn a_proof_that_is_cut_or_left_out_is_none() {
     let answer = |ready: &[u8]| {
-        let (mut a, mut b) = (Side::dialler(&["new"]), Side::acceptor(&["new"]));
+        let (mut a, mut b) = (
+            ProvingSide::dialler(&["new"]),
+            ProvingSide::acceptor(&["new"]),
+        );
         for _ in 0..2 {
             let (to_b, to_a) = (a.says(), b.says());
             b.hears_all(&to_b);

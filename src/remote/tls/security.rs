@@ -14,7 +14,7 @@ use super::{TlsConfig, TlsReason, TlsRefusal, TlsStream, refusal::Left};
 /// So long before its end a certificate is warned of.
 const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-type Handshake = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;
+type TlsOutcome = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;
 
 impl Security for TlsConfig {
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a> {
@@ -38,7 +38,7 @@ impl Security for TlsConfig {
     }
 }
 
-fn outcome(handshake: Handshake) -> Result<Secured, Unsecured> {
+fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
     match handshake {
         Ok(stream) => Ok(Secured {
             node: stream.peer().clone(),

@@ -42,7 +42,7 @@ pub trait Transport: Debug + Send + Sync {
     /// When the address is not one of this host, is in use, or is none.
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
 
-    /// The hosts behind an address, as [`Arrival::from`] would name them: connections from there
+    /// The hosts behind an address, as [`IncomingStream::from`] would name them: connections from there
     /// have places of their own, although nobody knows yet whose they are. Default: none is known.
     fn hosts<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<String>> {
         Box::pin(future::ready(Ok(Vec::new())))
@@ -58,20 +58,20 @@ pub trait Listener: Send {
     fn local_addr(&self) -> Option<SocketAddr>;
 
     /// The next connection. Dropping the future loses none.
-    fn accept(&mut self) -> Pending<'_, Arrival>;
+    fn accept(&mut self) -> Pending<'_, IncomingStream>;
 }
 
 /// A connection that came in.
-pub struct Arrival {
+pub struct IncomingStream {
     /// Its bytes.
     pub stream: Box<dyn Stream>,
     /// The other host, without a port: for logs and limits.
     pub from: String,
 }
 
-impl Debug for Arrival {
+impl Debug for IncomingStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Arrival")
+        f.debug_struct("IncomingStream")
             .field("from", &self.from)
             .finish_non_exhaustive()
     }

@@ -18,7 +18,7 @@ use tokio::{
     sync::{Notify, mpsc},
 };
 
-use super::{Arrival, Listener, Pending, Stream, Transport};
+use super::{IncomingStream, Listener, Pending, Stream, Transport};
 
 /// A network in memory. Clones are the same network.
 ///
@@ -45,7 +45,7 @@ struct PipesState {
 #[derive(Debug, Default)]
 struct Net {
     /// Who listens at an address, and where their connections go.
-    listening: BTreeMap<String, (String, mpsc::UnboundedSender<Arrival>)>,
+    listening: BTreeMap<String, (String, mpsc::UnboundedSender<IncomingStream>)>,
     /// Pairs that no byte crosses, from the first to the second.
     held: BTreeSet<(String, String)>,
     /// Every half of a connection.
@@ -201,7 +201,7 @@ impl PipeHost {
             bytes: far,
             half: self.pipes.half(&self.name, &host),
         };
-        let arrival = Arrival {
+        let arrival = IncomingStream {
             stream: Box::new(far),
             from: self.name.clone(),
         };
@@ -248,7 +248,7 @@ impl Transport for PipeHost {
 }
 
 struct Mouth {
-    arrivals: mpsc::UnboundedReceiver<Arrival>,
+    arrivals: mpsc::UnboundedReceiver<IncomingStream>,
 }
 
 impl Listener for Mouth {
@@ -256,7 +256,7 @@ impl Listener for Mouth {
         None
     }
 
-    fn accept(&mut self) -> Pending<'_, Arrival> {
+    fn accept(&mut self) -> Pending<'_, IncomingStream> {
         Box::pin(async {
             let arrival = self.arrivals.recv().await;
             arrival.ok_or_else(|| io::ErrorKind::NotConnected.into())

@@ -13,7 +13,7 @@ use std::{
 use tokio::net::{TcpListener, TcpStream};
 
 use super::{
-    Arrival, Listener, Pending, Stream, Transport,
+    IncomingStream, Listener, Pending, Stream, Transport,
     race::race,
     resolve::{Ask, ask_the_system, resolve},
 };
@@ -103,10 +103,10 @@ impl Listener for Socket {
         self.listener.local_addr().ok()
     }
 
-    fn accept(&mut self) -> Pending<'_, Arrival> {
+    fn accept(&mut self) -> Pending<'_, IncomingStream> {
         Box::pin(async {
             let (stream, from) = self.listener.accept().await?;
-            Ok(Arrival {
+            Ok(IncomingStream {
                 stream: self.tcp.tune(stream)?,
                 from: host(from.ip()),
             })

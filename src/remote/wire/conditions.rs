@@ -10,7 +10,7 @@ use crate::remote::{Challenge, EndDigest, Limits};
 
 /// The conditions of one side of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conditions {
+pub struct LinkConditions {
     /// The other side has to prove that it knows a secret, and to bind this into its proof; `None`:
     /// nothing is asked for, and nothing is proved.
     pub challenge: Option<Challenge>,
@@ -56,7 +56,7 @@ impl Allowance {
     }
 }
 
-impl Conditions {
+impl LinkConditions {
     pub(super) const ITEMS: usize = 5;
 
     /// Appends the frame.

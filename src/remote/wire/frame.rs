@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, Conditions, Hello, Messages, Roster, WireError, read::Cursor, write};
+use super::{Bounds, Hello, LinkConditions, Messages, RosterFrame, WireError, read::Cursor, write};
 use crate::remote::{Farewell, LinkId, Proof};
 
 /// The first item of every frame.
@@ -47,9 +47,9 @@ pub enum Frame<'a> {
         proofs: Vec<Proof>,
     },
     /// On what the other side insists, and how much it takes.
-    Conditions(Conditions),
+    Conditions(LinkConditions),
     /// Which agents live there.
-    Roster(Roster<'a>),
+    Roster(RosterFrame<'a>),
     /// What its agents say.
     Messages(Messages<'a>),
     /// "Are you there?"
@@ -87,7 +87,7 @@ impl<'a> Frame<'a> {
                 link: LinkId(cursor.exactly()?),
                 proofs: read_proofs(&mut cursor)?,
             },
-            (2, Roster::ITEMS) => return Roster::read(cursor).map(Self::Roster),
+            (2, RosterFrame::ITEMS) => return RosterFrame::read(cursor).map(Self::Roster),
             (3, Messages::ITEMS) => return Messages::read(cursor).map(Self::Messages),
             (4, 3) => Self::Ping {
                 seq: cursor.unsigned()?,
@@ -100,7 +100,7 @@ impl<'a> Frame<'a> {
             (6, 2) => Self::Goodbye {
                 why: Farewell::from(cursor.small::<u8>()?),
             },
-            (7, Conditions::ITEMS) => Self::Conditions(Conditions::read(&mut cursor)?),
+            (7, LinkConditions::ITEMS) => Self::Conditions(LinkConditions::read(&mut cursor)?),
             (0..=7, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),
         };
@@ -112,7 +112,7 @@ impl<'a> Frame<'a> {
     #[must_use]
     pub const fn seq(&self) -> Option<u64> {
         match self {
-            Self::Roster(Roster { seq, .. })
+            Self::Roster(RosterFrame { seq, .. })
             | Self::Messages(Messages { seq, .. })
             | Self::Ping { seq, .. }
             | Self::Pong { seq, .. } => Some(*seq),

@@ -54,7 +54,7 @@ pub enum RawReceivers<'a> {
     Several(Several<'a>),
 }
 
-/// Numbers in ascending order, each once, already checked.
+/// SeveralNumbers in ascending order, each once, already checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     left: usize,
@@ -71,18 +71,18 @@ impl Eq for Several<'_> {}
 
 impl<'a> IntoIterator for Several<'a> {
     type Item = u32;
-    type IntoIter = Numbers<'a>;
+    type IntoIter = SeveralNumbers<'a>;
 
-    fn into_iter(self) -> Numbers<'a> {
-        Numbers(self)
+    fn into_iter(self) -> SeveralNumbers<'a> {
+        SeveralNumbers(self)
     }
 }
 
 /// The numbers of [`Several`], one by one.
 #[derive(Debug)]
-pub struct Numbers<'a>(Several<'a>);
+pub struct SeveralNumbers<'a>(Several<'a>);
 
-impl Iterator for Numbers<'_> {
+impl Iterator for SeveralNumbers<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {

@@ -28,7 +28,7 @@
 //! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
 //! after them; GOODBYE may come at any time.
 //!
-//! Numbers of agents and groups are those that the rosters of the side where they live gave them:
+//! SeveralNumbers of agents and groups are those that the rosters of the side where they live gave them:
 //! `from` and `group` the sender's, `to` the receiver's.
 //!
 //! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of
@@ -62,7 +62,7 @@
 //! version 2 only: it and a node of release 0.1 refuse each other, and both say so.
 //!
 //! # Where to read on
-//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`Roster`] are the two
+//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`RosterFrame`] are the two
 //! that carry something; [`encode_payload`] and [`decode_payload`] do for a message's content.
 //! Who may say what, and in which order: [`Handshake`](super::Handshake),
 //! [`Inbound`](super::Inbound).
@@ -86,16 +86,16 @@ pub use error::WireError;
 
 for_tests! {
     use {
-        conditions::{Allowance, Conditions},
+        conditions::{Allowance, LinkConditions},
         error::Bounds,
         frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof},
         frames::Frames,
         hello::{Features, Hello, Versions},
         messages::{
-            Messages, MessagesWriter, Numbers, Position, RawMessage, RawReceivers, Several, Targets,
+            Messages, MessagesWriter, SeveralNumbers, Position, RawMessage, RawReceivers, Several, Targets,
         },
         payload::{Unencodable, decode_payload, encode_payload},
-        roster::{LeaderHint, Opening, Roster, RosterContent},
+        roster::{LeaderHint, Opening, RosterFrame, RosterContent},
     };
 }
 

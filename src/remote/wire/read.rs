@@ -6,7 +6,7 @@
 
 use super::{Bounds, WireError};
 
-type Result<T> = std::result::Result<T, WireError>;
+type ReadResult<T> = Result<T, WireError>;
 
 /// A cursor over the bytes of one frame.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may remain.
-    pub(super) fn end(self) -> Result<()> {
+    pub(super) fn end(self) -> ReadResult<()> {
         if self.rest.is_empty() {
             Ok(())
         } else {
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The first byte of the next value, which stays unread.
-    pub(super) fn peek(&self) -> Result<u8> {
+    pub(super) fn peek(&self) -> ReadResult<u8> {
         self.rest.first().copied().ok_or(WireError::Truncated)
     }
 
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(super) fn boolean(&mut self) -> Result<bool> {
+    pub(super) fn boolean(&mut self) -> ReadResult<bool> {
         match self.byte()? {
             0xc2 => Ok(false),
             0xc3 => Ok(true),
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(super) fn integer(&mut self) -> Result<Integer> {
+    pub(super) fn integer(&mut self) -> ReadResult<Integer> {
         // Most numbers are small.
         if let Some((first @ 0x00..=0x7f, rest)) = self.rest.split_first() {
             self.rest = rest;
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         self.long_integer()
     }
 
-    fn long_integer(&mut self) -> Result<Integer> {
+    fn long_integer(&mut self) -> ReadResult<Integer> {
         let (value, floor) = match self.byte()? {
             marker @ 0xe0..=0xff => {
                 return Ok(Integer::Negative(i8::from_be_bytes([marker]).into()));
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(super) fn unsigned(&mut self) -> Result<u64> {
+    pub(super) fn unsigned(&mut self) -> ReadResult<u64> {
         match self.integer()? {
             Integer::Unsigned(value) => Ok(value),
             Integer::Negative(_) => Err(WireError::Value),
@@ -104,18 +104,18 @@ impl<'a> Cursor<'a> {
 
     /// An unsigned integer that fits in a smaller type.
     #[inline]
-    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> Result<T> {
+    pub(super) fn small<T: TryFrom<u64>>(&mut self) -> ReadResult<T> {
         T::try_from(self.unsigned()?).map_err(|_| WireError::Value)
     }
 
-    pub(super) fn float32(&mut self) -> Result<f32> {
+    pub(super) fn float32(&mut self) -> ReadResult<f32> {
         match self.byte()? {
             0xca => self.take::<4>().map(f32::from_be_bytes),
             _ => Err(WireError::Type),
         }
     }
 
-    pub(super) fn float64(&mut self) -> Result<f64> {
+    pub(super) fn float64(&mut self) -> ReadResult<f64> {
         match self.byte()? {
             0xcb => self.take::<8>().map(f64::from_be_bytes),
             _ => Err(WireError::Type),
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
 
     /// A text within the bounds.
     #[inline]
-    pub(super) fn text(&mut self) -> Result<&'a str> {
+    pub(super) fn text(&mut self) -> ReadResult<&'a str> {
         let (len, is_shortest) = match self.byte()? {
             marker @ 0xa0..=0xbf => (usize::from(marker & 0x1f), true),
             0xd9 => at_least(0x20, self.length::<1>()?),
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
 
     /// Bytes of any length.
     #[inline]
-    pub(super) fn bytes(&mut self) -> Result<&'a [u8]> {
+    pub(super) fn bytes(&mut self) -> ReadResult<&'a [u8]> {
         let (len, is_shortest) = match self.byte()? {
             0xc4 => (self.length::<1>()?, true),
             0xc5 => at_least(0x100, self.length::<2>()?),
@@ -155,13 +155,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Bytes of exactly this length.
-    pub(super) fn exactly<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(super) fn exactly<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
         self.bytes()?.try_into().map_err(|_| WireError::Value)
     }
 
     /// The number of items of an array: no more than there can be in what is left.
     #[inline]
-    pub(super) fn array(&mut self) -> Result<usize> {
+    pub(super) fn array(&mut self) -> ReadResult<usize> {
         let (len, is_shortest) = match self.byte()? {
             marker @ 0x90..=0x9f => (usize::from(marker & 0x0f), true),
             0xdc => at_least(0x10, self.length::<2>()?),
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
 
     /// An array of exactly so many items.
     #[inline]
-    pub(super) fn array_of(&mut self, items: usize) -> Result<()> {
+    pub(super) fn array_of(&mut self, items: usize) -> ReadResult<()> {
         if self.array()? == items {
             Ok(())
         } else {
@@ -205,14 +205,14 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn byte(&mut self) -> Result<u8> {
+    fn byte(&mut self) -> ReadResult<u8> {
         let (first, rest) = self.rest.split_first().ok_or(WireError::Truncated)?;
         self.rest = rest;
         Ok(*first)
     }
 
     #[inline]
-    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+    fn take<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
         let (first, rest) = self
             .rest
             .split_first_chunk::<N>()
@@ -222,7 +222,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn slice(&mut self, len: usize) -> Result<&'a [u8]> {
+    fn slice(&mut self, len: usize) -> ReadResult<&'a [u8]> {
         let (first, rest) = self
             .rest
             .split_at_checked(len)
@@ -233,14 +233,14 @@ impl<'a> Cursor<'a> {
 
     /// A length of `N` bytes.
     #[inline]
-    fn length<const N: usize>(&mut self) -> Result<usize> {
+    fn length<const N: usize>(&mut self) -> ReadResult<usize> {
         let bytes = self.take::<N>()?;
         Ok(bytes
             .iter()
             .fold(0, |length, byte| length << 8 | usize::from(*byte)))
     }
 
-    fn negative(&mut self, marker: u8) -> Result<Integer> {
+    fn negative(&mut self, marker: u8) -> ReadResult<Integer> {
         let (value, ceiling) = match marker {
             0xd0 => (self.take::<1>().map(i8::from_be_bytes)?.into(), -0x20),
             0xd1 => (self.take::<2>().map(i16::from_be_bytes)?.into(), -0x80),
@@ -257,7 +257,7 @@ const fn at_least(floor: usize, len: usize) -> (usize, bool) {
 }
 
 #[inline]
-fn shortest<T>(is_shortest: bool, value: T) -> Result<T> {
+fn shortest<T>(is_shortest: bool, value: T) -> ReadResult<T> {
     if is_shortest {
         Ok(value)
     } else {

@@ -1,6 +1,6 @@
 //! ROSTER: which agents of one group live on a node, and what became of them.
 //!
-//! Names cross here and nowhere else; messages use the numbers that are given here. An *opening*
+//! AllowedNames cross here and nowhere else; messages use the numbers that are given here. An *opening*
 //! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
 //! longer than a frame is an opening one with the first agents, and more for the others.
 
@@ -31,7 +31,7 @@ pub struct Opening<'a> {
 
 /// A roster as it came. Its entries are read as they are asked for.
 #[derive(Clone, Debug)]
-pub struct Roster<'a> {
+pub struct RosterFrame<'a> {
     /// The frame's number.
     pub seq: u64,
     /// The sender's number for the group.
@@ -41,19 +41,19 @@ pub struct Roster<'a> {
     body: Cursor<'a>,
 }
 
-impl PartialEq for Roster<'_> {
+impl PartialEq for RosterFrame<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.seq, self.group, self.opening, self.body.rest())
             == (other.seq, other.group, other.opening, other.body.rest())
     }
 }
 
-impl Eq for Roster<'_> {}
+impl Eq for RosterFrame<'_> {}
 
 /// A roster in full, to be sent or as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RosterContent {
-    /// Numbers whose agents have left the group. They may be given to others, here already.
+    /// SeveralNumbers whose agents have left the group. They may be given to others, here already.
     pub left: Vec<u32>,
     /// Agents that are new or changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
@@ -84,7 +84,7 @@ impl LeaderHint {
     }
 }
 
-impl<'a> Roster<'a> {
+impl<'a> RosterFrame<'a> {
     pub(super) const ITEMS: usize = 7;
 
     pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {

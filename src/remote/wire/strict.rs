@@ -35,11 +35,11 @@ use super::{
     read::{Cursor, Integer},
 };
 
-type Result<T> = std::result::Result<T, WireError>;
+type DecodeResult<T> = Result<T, WireError>;
 
 /// Reads one value and nothing else.
 #[inline]
-pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> DecodeResult<T> {
     let mut strict = Strict {
         cursor: Cursor::new(bytes, bounds),
         depth: bounds.depth,
@@ -61,7 +61,7 @@ struct Strict<'de> {
 impl<'de> Strict<'de> {
     /// One level down and up again.
     #[inline]
-    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> DecodeResult<T>) -> DecodeResult<T> {
         self.depth = self.depth.checked_sub(1).ok_or(WireError::Depth)?;
         let value = inside(self)?;
         self.depth = self.depth.saturating_add(1);
@@ -70,7 +70,7 @@ impl<'de> Strict<'de> {
 
     /// An array, all of whose items have to be read.
     #[inline]
-    fn array<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
+    fn array<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> DecodeResult<V::Value> {
         // Of all arrays together: arrays within arrays would else multiply the bound.
         self.items = self.items.checked_sub(len).ok_or(WireError::Items)?;
         self.deeper(|strict| {
@@ -85,20 +85,20 @@ impl<'de> Strict<'de> {
     }
 
     #[inline]
-    fn array_of<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value> {
+    fn array_of<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> DecodeResult<V::Value> {
         self.cursor.array_of(len)?;
         self.array(len, visitor)
     }
 
     #[inline]
-    fn integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn integer<V: Visitor<'de>>(&mut self, visitor: V) -> DecodeResult<V::Value> {
         match self.cursor.integer()? {
             Integer::Unsigned(value) => visitor.visit_u64(value),
             Integer::Negative(value) => visitor.visit_i64(value),
         }
     }
 
-    fn nil(&mut self) -> Result<()> {
+    fn nil(&mut self) -> DecodeResult<()> {
         if self.cursor.nil() {
             Ok(())
         } else {
@@ -110,7 +110,7 @@ impl<'de> Strict<'de> {
 macro_rules! integers {
     ($($method:ident)*) => { $(
         #[inline]
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
             self.integer(visitor)
         }
     )* };
@@ -119,7 +119,7 @@ macro_rules! integers {
 macro_rules! texts {
     ($($method:ident)*) => { $(
         #[inline]
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
             visitor.visit_borrowed_str(self.cursor.text()?)
         }
     )* };
@@ -127,7 +127,7 @@ macro_rules! texts {
 
 macro_rules! refused {
     ($($method:ident)*) => { $(
-        fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value> {
+        fn $method<V: Visitor<'de>>(self, _visitor: V) -> DecodeResult<V::Value> {
             Err(WireError::Type)
         }
     )* };
@@ -146,19 +146,19 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     refused! { deserialize_any deserialize_ignored_any deserialize_map }
 
     #[inline]
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         visitor.visit_bool(self.cursor.boolean()?)
     }
 
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         visitor.visit_f32(self.cursor.float32()?)
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         visitor.visit_f64(self.cursor.float64()?)
     }
 
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         let mut chars = self.cursor.text()?.chars();
         match (chars.next(), chars.next()) {
             (Some(one), None) => visitor.visit_char(one),
@@ -166,23 +166,23 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         }
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         visitor.visit_borrowed_bytes(self.cursor.bytes()?)
     }
 
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         self.deserialize_bytes(visitor)
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         if self.cursor.nil() {
             return visitor.visit_none();
         }
         self.deeper(|strict| visitor.visit_some(strict))
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         self.nil()?;
         visitor.visit_unit()
     }
@@ -191,7 +191,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         self.cursor.array_of(0)?;
         visitor.visit_unit()
     }
@@ -201,17 +201,17 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         self.deeper(|strict| visitor.visit_newtype_struct(strict))
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> DecodeResult<V::Value> {
         let len = self.cursor.array()?;
         self.array(len, visitor)
     }
 
     #[inline]
-    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> DecodeResult<V::Value> {
         self.array_of(len, visitor)
     }
 
@@ -220,7 +220,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         _name: &'static str,
         len: usize,
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         self.array_of(len, visitor)
     }
 
@@ -230,7 +230,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         self.array_of(fields.len(), visitor)
     }
 
@@ -240,7 +240,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         let has_content = self.cursor.single_entry();
         self.deeper(|strict| {
             visitor.visit_enum(Variant {
@@ -266,7 +266,10 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     type Error = WireError;
 
     #[inline]
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> DecodeResult<Option<T::Value>> {
         let Some(left) = self.left.checked_sub(1) else {
             return Ok(None);
         };
@@ -283,7 +286,7 @@ struct Variant<'a, 'de> {
 
 impl Variant<'_, '_> {
     #[inline]
-    fn content(&self, is_expected: bool) -> Result<()> {
+    fn content(&self, is_expected: bool) -> DecodeResult<()> {
         if self.has_content == is_expected {
             Ok(())
         } else {
@@ -297,7 +300,7 @@ impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
     type Variant = Self;
 
     #[inline]
-    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self)> {
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> DecodeResult<(T::Value, Self)> {
         let name = seed.deserialize(&mut *self.strict)?;
         Ok((name, self))
     }
@@ -306,17 +309,17 @@ impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
 impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     type Error = WireError;
 
-    fn unit_variant(self) -> Result<()> {
+    fn unit_variant(self) -> DecodeResult<()> {
         self.content(false)
     }
 
     #[inline]
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> DecodeResult<T::Value> {
         self.content(true)?;
         seed.deserialize(self.strict)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> DecodeResult<V::Value> {
         self.content(true)?;
         self.strict.array_of(len, visitor)
     }
@@ -325,7 +328,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value> {
+    ) -> DecodeResult<V::Value> {
         self.content(true)?;
         self.strict.array_of(fields.len(), visitor)
     }

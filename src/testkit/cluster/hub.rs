@@ -14,7 +14,7 @@ use futures::StreamExt;
 use super::book::{SharedBook, open};
 use crate::{
     agent::{ElectionHandle, Lifecycle, Notice, Status},
-    group::{Envelope, Wire},
+    group::{Envelope, LocalWire},
     protocol::{AgentId, Election, PeerMessage},
     supervisor::{Deadline, Supervision},
 };
@@ -138,7 +138,7 @@ impl<M: PeerMessage> Handler<Close> for Hub<M> {
 #[derive(Debug)]
 pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
-impl<M: PeerMessage> Wire<M> for ToHub<M> {
+impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     fn carry(&self, to: &AgentId, letter: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
         let (to, inbox) = (to.clone(), inbox.clone());
         self.0.do_send(Carry { to, letter, inbox });

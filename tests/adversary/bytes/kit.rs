@@ -10,8 +10,8 @@ use actix_bully::{
             Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
             HandshakeProgress, Inbound, Introduction, Nonce, TermGuard,
             wire::{
-                Allowance, Bounds, Conditions, Frame, Frames, Hello, LeaderHint, Messages,
-                MessagesWriter, Opening, RawReceivers, Roster, RosterContent, Targets,
+                Allowance, Bounds, Frame, Frames, Hello, LeaderHint, LinkConditions, Messages,
+                MessagesWriter, Opening, RawReceivers, RosterContent, RosterFrame, Targets,
                 decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong,
                 encode_proof, encode_ready,
             },
@@ -222,7 +222,7 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
         ..RosterContent::default()
     };
     vec![
-        framed(|out| Roster::encode(1, 0, Some(opening), &content(), out)),
+        framed(|out| RosterFrame::encode(1, 0, Some(opening), &content(), out)),
         framed(|out| {
             let mut writer = MessagesWriter::begin(2, out);
             for (message, to) in messages().iter().zip([&[][..], &[5], &[1, 200, 70_000]]) {
@@ -239,7 +239,7 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
         }),
         framed(|out| encode_ping(3, 1 << 40, out)),
         framed(|out| encode_pong(4, 300, out)),
-        framed(|out| Roster::encode(5, 0, None, &left, out)),
+        framed(|out| RosterFrame::encode(5, 0, None, &left, out)),
     ]
 }
 
@@ -255,12 +255,12 @@ pub(crate) fn one_of_each() -> Vec<Vec<u8>> {
         encode_proof(LinkId([7; 16]), &proofs, out);
     }));
     let allowance = Allowance::of(&Limits::default());
-    let plain = Conditions {
+    let plain = LinkConditions {
         challenge: None,
         allowance,
         end: None,
     };
-    let full = Conditions {
+    let full = LinkConditions {
         challenge: Some(Challenge([3; 32])),
         allowance,
         end: Some(EndDigest([4; 32])),
@@ -281,7 +281,7 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
         Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => {
             let content = roster.content().ok()?;
-            Roster::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
+            RosterFrame::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
         }
         Frame::Messages(messages) => messages_again(messages, &mut out)?,
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),

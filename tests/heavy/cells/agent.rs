@@ -10,7 +10,7 @@ use loom::{
     thread,
 };
 
-use leadership::{Leadership, Scope};
+use leadership::{LeadershipMachine, Scope};
 
 #[path = "../../../src/agent/lead_futures.rs"]
 mod lead_futures;
@@ -43,7 +43,7 @@ fn leading(by: Incarnation) -> View {
 }
 
 /// `ElectionHandle::leave`, whose deadline has passed.
-fn give_up(leadership: &Leadership) {
+fn give_up(leadership: &LeadershipMachine) {
     leadership.leave();
     leadership.end(Scope::Agent);
     assert!(!leadership.is_leading(NOW), "revoked, and told");
@@ -52,7 +52,7 @@ fn give_up(leadership: &Leadership) {
 #[test]
 fn a_leadership_that_was_taken_back_is_not_published() {
     model(|| {
-        let leadership = Arc::new(Leadership::new(FIRST, None));
+        let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         let is_told = Arc::new(AtomicBool::new(false));
         let agent = thread::spawn({
             let (leadership, is_told) = (Arc::clone(&leadership), Arc::clone(&is_told));
@@ -76,7 +76,7 @@ fn a_leadership_that_was_taken_back_is_not_published() {
 #[test]
 fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
     model(|| {
-        let leadership = Arc::new(Leadership::new(FIRST, None));
+        let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let agent = thread::spawn({
             let leadership = Arc::clone(&leadership);
@@ -94,7 +94,7 @@ fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
 #[test]
 fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
     model(|| {
-        let leadership = Arc::new(Leadership::new(FIRST, None));
+        let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         let supervisor = thread::spawn({
             let leadership = Arc::clone(&leadership);
             move || {
@@ -116,7 +116,7 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
 #[test]
 fn an_end_is_confirmed_once_and_only_when_no_work_runs() {
     model(|| {
-        let leadership = Arc::new(Leadership::new(FIRST, None));
+        let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let worker = thread::spawn({
             let leadership = Arc::clone(&leadership);
@@ -137,7 +137,7 @@ fn an_end_is_confirmed_once_and_only_when_no_work_runs() {
 #[test]
 fn no_update_is_missed() {
     model(|| {
-        let leadership = Arc::new(Leadership::new(FIRST, None));
+        let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         let agent = thread::spawn({
             let leadership = Arc::clone(&leadership);
             move || leadership.grow(FIRST, NOW, &leading(FIRST), |_| ())

@@ -56,7 +56,7 @@ impl Pass {
     pub(crate) async fn in_turn<T>(&self, check: impl Future<Output = T>) -> T {
         let mut check = pin!(check);
         let is_strange = {
-            let _waiting = Waiting(self);
+            let _waiting = WaitingStranger(self);
             loop {
                 match self.ask() {
                     Ok(is_strange) => break is_strange,
@@ -92,9 +92,9 @@ impl Pass {
 }
 
 /// Who does not wait any more, since it lost its place, leaves no gap.
-struct Waiting<'a>(&'a Pass);
+struct WaitingStranger<'a>(&'a Pass);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingStranger<'_> {
     fn drop(&mut self) {
         let mut places = lock(&self.0.gate.places);
         places.turns.waiting.remove(&self.0.number);

@@ -10,7 +10,7 @@ use std::{
 
 use super::{Outbox, Receivers};
 use crate::{
-    group::{Envelope, Holder, Link},
+    group::{Envelope, Holder, RemoteLink},
     protocol::AgentId,
     remote::{RemoteMessage, carry::Lost},
 };
@@ -49,7 +49,7 @@ impl GroupSink {
     }
 }
 
-impl<M: RemoteMessage> Link<M> for GroupSink {
+impl<M: RemoteMessage> RemoteLink<M> for GroupSink {
     fn carry(&self, to: &[AgentId], message: Envelope<M>) {
         let to = match to {
             [] => return,

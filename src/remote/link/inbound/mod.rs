@@ -11,8 +11,10 @@ use crate::{
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
-        Closed, Dropped, Established, Limits, MayBe, Rights,
-        wire::{Bounds, Frame, Messages, Opening, RawMessage, Roster, RosterContent, WireError},
+        Closed, DropReason, Established, Limits, MayBe, Rights,
+        wire::{
+            Bounds, Frame, Messages, Opening, RawMessage, RosterContent, RosterFrame, WireError,
+        },
     },
 };
 
@@ -34,7 +36,7 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// 4. A change of a roster: add or change the members, ask the guard about the leader's term. If a
 ///    name belongs to another node's agent, the group drops the messages: the link stays.
 ///
-/// Every `Err` ends the link. Every [`Dropped`] is to be counted.
+/// Every `Err` ends the link. Every [`DropReason`] is to be counted.
 ///
 /// # What a sender owes
 /// The numbers of a group's agents begin at 0 and leave none out; those of agents that left may
@@ -78,7 +80,7 @@ pub enum FrameVerdict<'a> {
     /// The peer answered the PING with this token.
     Answered(u64),
     /// Nothing to do but to count.
-    Drop(Dropped),
+    Drop(DropReason),
 }
 
 /// What changed among a peer's agents of one group. All of it is within the peer's rights.
@@ -170,13 +172,13 @@ impl Inbound {
         &mut self,
         now: Time,
         message: &RawMessage<'_>,
-    ) -> Result<Result<MessageSender<'_>, Dropped>, Closed> {
+    ) -> Result<Result<MessageSender<'_>, DropReason>, Closed> {
         let standing = self.directory.group(message.group).map(|g| g.standing);
         let slot = match standing.unwrap_or(GroupStanding::Unknown) {
             GroupStanding::Carried(slot) => slot,
-            GroupStanding::Mismatch => return Ok(Err(Dropped::Mismatch)),
+            GroupStanding::Mismatch => return Ok(Err(DropReason::Mismatch)),
             GroupStanding::Unknown => {
-                return self.forgive(now, Dropped::UnknownGroup).map(Err);
+                return self.forgive(now, DropReason::UnknownGroup).map(Err);
             }
         };
         let group = self.directory.group_mut(message.group);
@@ -187,7 +189,7 @@ impl Inbound {
         // An end that was announced is certain: nothing of that incarnation may count after it.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former && !has(Defect::FormerIsPassed) {
-            return Ok(Err(Dropped::FormerIncarnation));
+            return Ok(Err(DropReason::FormerIncarnation));
         }
         // A message may run ahead of its roster: the former incarnation has had its last word.
         agent.incarnation = incarnation;
@@ -203,8 +205,8 @@ impl Inbound {
     ///
     /// # Errors
     /// [`Closed::UnknownTargets`] when there were too many.
-    pub fn unknown_agent(&mut self, now: Time) -> Result<Dropped, Closed> {
-        self.forgive(now, Dropped::UnknownAgent)
+    pub fn unknown_agent(&mut self, now: Time) -> Result<DropReason, Closed> {
+        self.forgive(now, DropReason::UnknownAgent)
     }
 
     fn follow(&mut self, found: u64) -> Result<(), Closed> {
@@ -216,7 +218,7 @@ impl Inbound {
         Ok(())
     }
 
-    fn forgive(&mut self, now: Time, dropped: Dropped) -> Result<Dropped, Closed> {
+    fn forgive(&mut self, now: Time, dropped: DropReason) -> Result<DropReason, Closed> {
         if self.unknown.forgives(now) {
             Ok(dropped)
         } else {
@@ -227,7 +229,7 @@ impl Inbound {
     fn roster(
         &mut self,
         now: Time,
-        roster: &Roster<'_>,
+        roster: &RosterFrame<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
         // Read to its end first: a roster that is malformed opens no group.
@@ -242,13 +244,13 @@ impl Inbound {
                 self.change(slot, roster.group, is_opening, content)
                     .map(FrameVerdict::Roster)
             }
-            GroupStanding::Mismatch => Ok(FrameVerdict::Drop(Dropped::Mismatch)),
+            GroupStanding::Mismatch => Ok(FrameVerdict::Drop(DropReason::Mismatch)),
             // A peer may carry many groups that are not here: it says so once for each.
             GroupStanding::Unknown if roster.opening.is_some() => {
-                Ok(FrameVerdict::Drop(Dropped::UnknownGroup))
+                Ok(FrameVerdict::Drop(DropReason::UnknownGroup))
             }
             GroupStanding::Unknown => self
-                .forgive(now, Dropped::UnknownGroup)
+                .forgive(now, DropReason::UnknownGroup)
                 .map(FrameVerdict::Drop),
         }
     }

@@ -5,7 +5,7 @@ use super::*;
 /// The row "`from` not allowed", for messages
 #[test]
 fn a_message_of_somebody_who_was_not_announced_ends_the_link() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     link.open(&[voter("a")]).unwrap();
     assert_eq!(link.message(5, 1, 9), Err(Closed::FromNotAllowed));
     assert_eq!(link.message(5, u32::MAX, 9), Err(Closed::FromNotAllowed));
@@ -20,11 +20,11 @@ fn a_message_of_somebody_who_was_not_announced_ends_the_link() {
 /// T5: older incarnations are ignored and counted
 #[test]
 fn a_message_of_a_former_incarnation_is_dropped() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     let mut ended = voter("b");
     ended.ended = Some(Incarnation(9));
     link.open(&[voter("a"), ended]).unwrap();
-    let former = || Ok(Err(Dropped::FormerIncarnation));
+    let former = || Ok(Err(DropReason::FormerIncarnation));
     assert_eq!(link.message(5, 0, 8), former());
     assert_eq!(link.message(5, 1, 9), former(), "it has ended for certain");
     assert!(is_passed(&link.message(5, 1, 10)));
@@ -38,13 +38,13 @@ fn a_message_of_a_former_incarnation_is_dropped() {
 /// The row "`to` or group unknown"
 #[test]
 fn messages_to_nobody_are_dropped_and_too_many_end_the_link() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     let at = Time::from_millis;
     for n in 0..50 {
         let dropped = link.message_at(at(n), 7, 0, 9);
-        assert_eq!(dropped, Ok(Err(Dropped::UnknownGroup)));
+        assert_eq!(dropped, Ok(Err(DropReason::UnknownGroup)));
         let dropped = link.inbound.unknown_agent(at(n));
-        assert_eq!(dropped, Ok(Dropped::UnknownAgent));
+        assert_eq!(dropped, Ok(DropReason::UnknownAgent));
     }
     let too_many = link.message_at(at(9_999), 7, 0, 9);
     assert_eq!(too_many, Err(Closed::UnknownTargets));
@@ -58,18 +58,18 @@ fn messages_to_nobody_are_dropped_and_too_many_end_the_link() {
 
 #[test]
 fn nothing_crosses_for_a_group_with_other_rules() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     link.standing.set(GroupStanding::Mismatch);
     let mismatch = link.roster(Some(SHOP), &announce(&[voter("a")]));
-    assert_eq!(mismatch, Ok(FrameVerdict::Drop(Dropped::Mismatch)));
+    assert_eq!(mismatch, Ok(FrameVerdict::Drop(DropReason::Mismatch)));
     for _ in 0..1_000 {
-        assert_eq!(link.message(5, 0, 9), Ok(Err(Dropped::Mismatch)));
+        assert_eq!(link.message(5, 0, 9), Ok(Err(DropReason::Mismatch)));
     }
 }
 
 #[test]
 fn messages_come_out_as_they_are() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     let mut out = BytesMut::new();
     let mut messages = MessagesWriter::begin(1, &mut out);
     let empty = |_: &mut BytesMut| Ok::<(), ()>(());

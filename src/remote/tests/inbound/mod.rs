@@ -12,31 +12,31 @@ use super::node;
 use crate::{
     protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Time},
     remote::{
-        Closed, Dropped, Established, Farewell, FrameVerdict, GroupStanding, Inbound, Limits,
+        Closed, DropReason, Established, Farewell, FrameVerdict, GroupStanding, Inbound, Limits,
         LinkId, MayBe, MessageSender, NodeIncarnation, Rights, RosterChange,
         wire::{
             Allowance, Bounds, Features, Frame, LeaderHint, MessagesWriter, Opening, RawMessage,
-            RawReceivers, Roster, RosterContent, Targets, WireError, encode_goodbye, encode_ping,
-            encode_pong, encode_ready,
+            RawReceivers, RosterContent, RosterFrame, Targets, WireError, encode_goodbye,
+            encode_ping, encode_pong, encode_ready,
         },
     },
 };
 
 /// The sender of a message, why the message was dropped, or why the link is closed.
-type Judged<'a> = Result<Result<MessageSender<'a>, Dropped>, Closed>;
+type Judged<'a> = Result<Result<MessageSender<'a>, DropReason>, Closed>;
 
 const NOW: Time = Time::ZERO;
 /// This side's number for the group.
 const HERE: usize = 40;
 
 /// A link to a peer that numbers its frames, and the judge at this end.
-struct Link {
+struct InboundLink {
     inbound: Inbound,
     seq: u64,
     standing: Cell<GroupStanding>,
 }
 
-impl Link {
+impl InboundLink {
     fn new(rights: Rights) -> Self {
         Self::with(rights, &Limits::default())
     }
@@ -82,7 +82,7 @@ impl Link {
         opening: Option<Opening<'_>>,
         content: &RosterContent,
     ) -> Result<FrameVerdict<'static>, Closed> {
-        self.judge(|seq, out| Roster::encode(seq, 5, opening, content, out))
+        self.judge(|seq, out| RosterFrame::encode(seq, 5, opening, content, out))
     }
 
     /// Opens the group 5, with agents numbered from 0 on.

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn each_frame_has_the_number_after_the_last_one() {
     for wrong in [0, 1, 3, u64::MAX] {
-        let mut link = Link::new(Rights::all());
+        let mut link = InboundLink::new(Rights::all());
         assert_eq!(
             link.judge(|seq, out| encode_ping(seq, 7, out)),
             Ok(FrameVerdict::Answer(7))
@@ -24,7 +24,7 @@ fn each_frame_has_the_number_after_the_last_one() {
 /// The row "HELLO twice"
 #[test]
 fn the_handshake_is_over() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     let again = link.judge(|_, out| encode_ready(LinkId([0; 16]), out));
     assert_eq!(again, Err(Closed::Protocol));
     let goodbye = link.judge(|_, out| encode_goodbye(Farewell::Leaving, out));
@@ -35,7 +35,7 @@ fn the_handshake_is_over() {
 #[test]
 fn a_peer_that_sends_too_fast_is_cut() {
     let limits = Limits::default();
-    let mut inbound = Link::new(Rights::all()).inbound;
+    let mut inbound = InboundLink::new(Rights::all()).inbound;
     let second = |n: u64| Time::from_millis(n * 1_000);
     assert_eq!(inbound.took(second(0), limits.burst()), Ok(()));
     for n in 1..100 {
@@ -47,7 +47,7 @@ fn a_peer_that_sends_too_fast_is_cut() {
 /// The row "malformed"
 #[test]
 fn a_malformed_frame_ends_the_link() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     for (body, why) in [
         (&b"\x93\x04\x01"[..], WireError::Truncated),
         (b"\x93\x04\x01\x01\xc0", WireError::Trailing),

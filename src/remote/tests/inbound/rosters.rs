@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_roster_is_news_and_its_agents_may_speak() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     let change = link.open(&[voter("a"), voter("b")]).unwrap();
     let members = announce(&[voter("a"), voter("b")]).members;
     let expected = RosterChange {
@@ -25,7 +25,7 @@ fn a_roster_is_news_and_its_agents_may_speak() {
 
 #[test]
 fn who_left_is_named_and_the_number_is_free_again() {
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     link.open(&[voter("a"), voter("b")]).unwrap();
     let mut content = announce(&[voter("c")]);
     content.left = vec![0];
@@ -58,15 +58,15 @@ fn a_peer_announces_only_whom_it_may() {
     let mut view = voter("view");
     view.kind = MemberKind::Observer;
     let may = [voter("api-1"), witness.clone(), view.clone()];
-    assert!(Link::new(rights.clone()).open(&may).is_ok());
+    assert!(InboundLink::new(rights.clone()).open(&may).is_ok());
     witness.score = Some(Score::from(1));
     view.kind = MemberKind::Voter;
     view.score = None;
     for may_not in [voter("db"), witness, view] {
-        let refused = Link::new(rights.clone()).open(&[may_not]);
+        let refused = InboundLink::new(rights.clone()).open(&[may_not]);
         assert_eq!(refused, Err(Closed::FromNotAllowed));
     }
-    let mut link = Link::new(Rights::none().grant("bank", "*", MayBe::Leader));
+    let mut link = InboundLink::new(Rights::none().grant("bank", "*", MayBe::Leader));
     assert_eq!(link.open(&[voter("api-1")]), Err(Closed::FromNotAllowed));
 }
 
@@ -86,7 +86,7 @@ fn a_peer_names_no_leader_that_may_not_lead() {
             incarnation: Incarnation(9),
             term: Term(3),
         });
-        let judged = Link::new(rights.clone()).roster(Some(SHOP), &content);
+        let judged = InboundLink::new(rights.clone()).roster(Some(SHOP), &content);
         assert_eq!(judged.is_ok(), is_allowed);
         assert!(is_allowed || judged == Err(Closed::FromNotAllowed));
     }
@@ -95,9 +95,9 @@ fn a_peer_names_no_leader_that_may_not_lead() {
 /// S8: a group that is not here leaves nothing behind, and is forgiven when it is opened.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
-    let mut link = Link::new(Rights::none());
+    let mut link = InboundLink::new(Rights::none());
     link.standing.set(GroupStanding::Unknown);
-    let unknown = || Ok(FrameVerdict::Drop(Dropped::UnknownGroup));
+    let unknown = || Ok(FrameVerdict::Drop(DropReason::UnknownGroup));
     for _ in 0..200 {
         assert_eq!(link.roster(Some(SHOP), &announce(&[voter("a")])), unknown());
     }
@@ -112,19 +112,19 @@ fn a_group_that_is_not_here_is_dropped() {
 #[test]
 fn a_peer_cannot_make_this_side_remember_more_than_the_limit() {
     let limits = Limits::builder().groups(2).agents(3).build().unwrap();
-    let mut link = Link::with(Rights::all(), &limits);
+    let mut link = InboundLink::with(Rights::all(), &limits);
     let three = [voter("a"), voter("b"), voter("c")];
     link.judge(|seq, out| {
         let other = Opening {
             name: "bank",
             ..SHOP
         };
-        Roster::encode(seq, 1, Some(other), &announce(&three), out);
+        RosterFrame::encode(seq, 1, Some(other), &announce(&three), out);
     })
     .unwrap();
     let open = |group| {
         move |seq, out: &mut BytesMut| {
-            Roster::encode(seq, group, Some(SHOP), &announce(&[voter("a")]), out);
+            RosterFrame::encode(seq, group, Some(SHOP), &announce(&[voter("a")]), out);
         }
     };
     assert_eq!(
@@ -137,14 +137,14 @@ fn a_peer_cannot_make_this_side_remember_more_than_the_limit() {
         Err(Closed::TooManyAgents),
         "a fourth agent"
     );
-    let mut link = Link::with(Rights::all(), &limits);
+    let mut link = InboundLink::with(Rights::all(), &limits);
     for _ in 0..10 {
         link.judge(open(1)).unwrap();
     }
     let mut come_and_go = announce(&[voter("b")]);
     for _ in 0..10 {
         come_and_go.left = vec![0];
-        let judged = link.judge(|seq, out| Roster::encode(seq, 1, None, &come_and_go, out));
+        let judged = link.judge(|seq, out| RosterFrame::encode(seq, 1, None, &come_and_go, out));
         assert!(
             judged.is_ok(),
             "a number that is free again takes no more room"
@@ -162,14 +162,14 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     let mut left = numbered(0, "a");
     left.left = vec![0, 1];
     for wrong in [numbered(2, "b"), numbered(0, "b"), numbered(1, "a"), left] {
-        let mut link = Link::new(Rights::all());
+        let mut link = InboundLink::new(Rights::all());
         link.open(&[voter("a")]).unwrap();
         assert_eq!(link.roster(None, &wrong), Err(Closed::Protocol));
     }
-    let mut link = Link::new(Rights::all());
+    let mut link = InboundLink::new(Rights::all());
     link.open(&[voter("a")]).unwrap();
     let twice = link.judge(|seq, out| {
-        Roster::encode(seq, 6, Some(SHOP), &RosterContent::default(), out);
+        RosterFrame::encode(seq, 6, Some(SHOP), &RosterContent::default(), out);
     });
     assert_eq!(twice, Err(Closed::Protocol), "a group under two numbers");
 }
@@ -178,7 +178,7 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
 #[test]
 fn a_group_that_begins_anew_again_and_again_ends_the_link() {
     let limits = Limits::builder().unknown(5).build().unwrap();
-    let mut link = Link::with(Rights::all(), &limits);
+    let mut link = InboundLink::with(Rights::all(), &limits);
     for _ in 0..=5 {
         assert!(link.open(&[voter("a"), voter("b")]).is_ok());
     }

@@ -8,8 +8,8 @@ use crate::{
     remote::{
         Challenge, ClusterId, EndDigest, Farewell, LinkId, NodeId, NodeIncarnation, Nonce, Proof,
         wire::{
-            Allowance, Conditions, Features, Frame, Hello, LeaderHint, MessagesWriter, Opening,
-            RawReceivers, Roster, RosterContent, Targets, Versions, WireError, decode_payload,
+            Allowance, Features, Frame, Hello, LeaderHint, LinkConditions, MessagesWriter, Opening,
+            RawReceivers, RosterContent, RosterFrame, Targets, Versions, WireError, decode_payload,
             encode_goodbye, encode_payload, encode_ping, encode_pong, encode_proof, encode_ready,
         },
     },
@@ -107,7 +107,7 @@ fn version_2_ready_with_proofs() {
 
 #[test]
 fn version_2_conditions() {
-    let mut conditions = Conditions {
+    let mut conditions = LinkConditions {
         challenge: None,
         allowance: Allowance {
             rate: 16 << 20,
@@ -135,7 +135,7 @@ fn version_2_conditions() {
 #[test]
 fn a_peer_that_takes_next_to_nothing_is_malformed() {
     let read = |rate, burst| {
-        let conditions = Conditions {
+        let conditions = LinkConditions {
             challenge: None,
             allowance: Allowance { rate, burst },
             end: None,
@@ -179,7 +179,7 @@ fn version_2_roster() {
         "00000033 97 02 01 05 94 a167 a671756f72756d 03 94 05 03 04 cd0102 91 02
         92 97 00 a161 00 94 1e fb 00 00 01 09 08 97 01 a162 01 c0 03 c0 c0 93 00 09 07",
     );
-    let encoded = written(|out| Roster::encode(1, 5, Some(opening), &content(), out));
+    let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
     assert_eq!(encoded, golden);
     let Ok(Frame::Roster(roster)) = Frame::decode(body(&golden), bounds()) else {
         panic!("a roster");
@@ -193,7 +193,7 @@ fn version_2_roster() {
 fn version_2_roster_without_anything() {
     let golden = hex("00000007 97 02 02 05 c0 90 90 c0");
     let empty = RosterContent::default();
-    let encoded = written(|out| Roster::encode(2, 5, None, &empty, out));
+    let encoded = written(|out| RosterFrame::encode(2, 5, None, &empty, out));
     assert_eq!(encoded[4..], golden[4..]);
     let Ok(Frame::Roster(roster)) = Frame::decode(&golden[4..], bounds()) else {
         panic!("a roster");

@@ -3,7 +3,7 @@
 use super::{body, bounds, hex, written};
 use crate::{
     protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, Term},
-    remote::wire::{Frame, Hello, LeaderHint, Opening, Roster, RosterContent, WireError},
+    remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
 };
 
 fn content(bytes: &[u8]) -> Result<RosterContent, WireError> {
@@ -48,14 +48,14 @@ fn a_sender_can_compute_what_fits() {
         }),
     };
     let size = |content: &RosterContent| {
-        written(|out| Roster::encode(u64::MAX, u32::MAX, Some(opening), content, out)).len()
+        written(|out| RosterFrame::encode(u64::MAX, u32::MAX, Some(opening), content, out)).len()
     };
     let rest = size(&content);
-    assert!(rest <= Roster::MAX_REST + 16 * 5, "{rest}");
+    assert!(rest <= RosterFrame::MAX_REST + 16 * 5, "{rest}");
     content.members = vec![(u32::MAX, largest()); 10];
-    assert_eq!(size(&content) - rest, 10 * Roster::MAX_MEMBER);
+    assert_eq!(size(&content) - rest, 10 * RosterFrame::MAX_MEMBER);
     let smallest = usize::try_from(Hello::MIN_FRAME).unwrap();
-    assert!(Roster::MAX_REST + 8 * Roster::MAX_MEMBER + 16 * 5 <= smallest);
+    assert!(RosterFrame::MAX_REST + 8 * RosterFrame::MAX_MEMBER + 16 * 5 <= smallest);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_roster_is_read_as_it_was_written() {
         members: vec![(0, largest()), (u32::MAX, largest())],
         leader: None,
     };
-    let bytes = written(|out| Roster::encode(9, 8, None, &content_written, out));
+    let bytes = written(|out| RosterFrame::encode(9, 8, None, &content_written, out));
     assert_eq!(content(body(&bytes)), Ok(content_written));
 }
 

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use super::*;
 use crate::{
     elections::bully::{BullyMessage, Heartbeat, Resign},
-    group::Link,
+    group::RemoteLink,
     protocol::{Score, Term},
     remote::{LinkId, wire::encode_payload},
 };
