@@ -58,7 +58,7 @@
 //!   changes nothing for anybody. What only falls silent is left to the elections' own deadlines.
 //! - **Restarts.** A node that comes back is another incarnation, and so are its agents. A former incarnation is
 //!   refused. A crash of the bridge itself costs its links, and nobody's membership.
-//! - **AllowedNames.** An agent belongs to the node that announced it first. Who announces it as well is
+//! - **Names.** An agent belongs to the node that announced it first. Who announces it as well is
 //!   told apart by an event, and gets the name when it is free.
 //!
 //! # What it is not

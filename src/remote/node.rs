@@ -1,4 +1,4 @@
-//! AllowedNames and numbers of processes: which node, in which cluster, in which life, over which link.
+//! Names and numbers of processes: which node, in which cluster, in which life, over which link.
 //!
 //! Decided here: what a valid node name is. Not here: who may speak for which agents
 //! ([`Rights`](super::Rights)), and which of two links stays.

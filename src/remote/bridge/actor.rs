@@ -85,7 +85,7 @@ struct WatchedPeer {
 }
 
 impl RemoteBridge {
-    /// AllowedNames this node; the name is checked when the bridge starts.
+    /// Names this node; the name is checked when the bridge starts.
     pub fn builder(node: &str) -> BridgeBuilder {
         BridgeBuilder::new(node)
     }

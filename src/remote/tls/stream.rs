@@ -13,7 +13,7 @@ use crate::remote::NodeId;
 
 /// An encrypted stream to a peer that has proved to be this node.
 ///
-/// DropReason without `shutdown`, the peer reads an unexpected end, and cannot tell it from a cut.
+/// Dropped without `shutdown`, the peer reads an unexpected end, and cannot tell it from a cut.
 pub struct TlsStream<S> {
     inner: tokio_rustls::TlsStream<S>,
     peer: NodeId,

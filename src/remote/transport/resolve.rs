@@ -75,7 +75,7 @@ fn start_asking(
     Ok(receiver)
 }
 
-/// A name that is being resolved. DropReason without an answer it tells everybody that there is none.
+/// A name that is being resolved. Dropped without an answer it tells everybody that there is none.
 struct Question(Option<String>);
 
 impl Question {

@@ -54,7 +54,7 @@ pub enum RawReceivers<'a> {
     Several(Several<'a>),
 }
 
-/// SeveralNumbers in ascending order, each once, already checked.
+/// Numbers in ascending order, each once, already checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     left: usize,

@@ -28,7 +28,7 @@
 //! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
 //! after them; GOODBYE may come at any time.
 //!
-//! SeveralNumbers of agents and groups are those that the rosters of the side where they live gave them:
+//! Numbers of agents and groups are those that the rosters of the side where they live gave them:
 //! `from` and `group` the sender's, `to` the receiver's.
 //!
 //! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of

@@ -1,6 +1,6 @@
 //! ROSTER: which agents of one group live on a node, and what became of them.
 //!
-//! AllowedNames cross here and nowhere else; messages use the numbers that are given here. An *opening*
+//! Names cross here and nowhere else; messages use the numbers that are given here. An *opening*
 //! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
 //! longer than a frame is an opening one with the first agents, and more for the others.
 
@@ -53,7 +53,7 @@ impl Eq for RosterFrame<'_> {}
 /// A roster in full, to be sent or as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RosterContent {
-    /// SeveralNumbers whose agents have left the group. They may be given to others, here already.
+    /// Numbers whose agents have left the group. They may be given to others, here already.
     pub left: Vec<u32>,
     /// Agents that are new or changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
