@@ -114,10 +114,11 @@ fn failover_step(c: &mut Criterion) {
 /// leader extends its lease.
 fn quorum_round(c: &mut Criterion) {
     let ids = [1, 2, 3].map(name);
-    let config = QuorumConfig::builder(ids.clone())
-        .timings(Timings::lan())
-        .build();
-    let config = std::sync::Arc::new(config.expect("three voters are a quorum"));
+    let config = QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new(ids.clone())
+    };
+    let config = std::sync::Arc::new(config);
     let voter = |(id, score): (_, i32)| Participant::voter(id, Some(score.into()), config.clone());
     let mut world: World<QuorumBully> = World::builder(1)
         .agents(ids.clone().into_iter().zip(1..).map(voter))

@@ -52,12 +52,12 @@ fn main() {
             seeds,
         );
         let voters = (1..=AGENTS).map(name);
-        let config = QuorumConfig::builder(voters)
-            .timings(timings.clone())
-            .build();
+        let config = QuorumConfig {
+            timings: timings.clone(),
+            ..QuorumConfig::new(voters)
+        };
         let bound = timings.worst_case_quorum_failover(0);
-        let config = Arc::new(config.expect("five voters"));
-        rows::<QuorumBully>(preset, "quorum", &config, timings, bound, seeds);
+        rows::<QuorumBully>(preset, "quorum", &Arc::new(config), timings, bound, seeds);
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Wrong> {
         Protocol::Astra => play(args, Cluster::builder().agents(args.agents).astra()).await,
         Protocol::Quorum => play(args, Cluster::builder().agents(args.agents).quorum()).await,
         Protocol::Ballot => {
-            let rules = BallotConfig::builder(names(args)?).build()?;
+            let rules = BallotConfig::new(names(args)?);
             let majority = rules.majority();
             let cluster = by::<Ballot, _>(args, rules);
             play(args, cluster.needs_voters(majority)).await

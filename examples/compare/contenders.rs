@@ -120,14 +120,10 @@ impl Contender for Quorum {
     type Election = QuorumBully;
 
     fn config(voters: &[AgentId], _: u64) -> Arc<QuorumConfig> {
-        let config = QuorumConfig::builder(voters.iter().cloned())
-            .preemption(Preemption::After(std::time::Duration::from_secs(2)))
-            .build();
-        #[expect(
-            clippy::expect_used,
-            reason = "five voters with names are a valid list"
-        )]
-        Arc::new(config.expect("valid"))
+        Arc::new(QuorumConfig {
+            preemption: Preemption::After(std::time::Duration::from_secs(2)),
+            ..QuorumConfig::new(voters.iter().cloned())
+        })
     }
 
     fn size(message: &BullyMessage) -> usize {
@@ -187,12 +183,7 @@ impl Contender for Gossip {
     type Election = Ballot;
 
     fn config(voters: &[AgentId], _: u64) -> Arc<BallotConfig> {
-        let config = BallotConfig::builder(voters.iter().cloned()).build();
-        #[expect(
-            clippy::expect_used,
-            reason = "five voters with names are a valid list"
-        )]
-        Arc::new(config.expect("valid"))
+        Arc::new(BallotConfig::new(voters.iter().cloned()))
     }
 
     fn size(message: &BallotMessage) -> usize {

@@ -16,7 +16,7 @@ use crate::{
             Ack, Claim, ClaimReply, Elect, Elected, Heartbeat, Nack, Ok, Resign, Takeover, Yield,
         },
         policy::Preemption,
-        quorum::{QuorumConfig, QuorumConfigBuilder},
+        quorum::QuorumConfig,
     },
     group::Envelope,
     protocol::{AgentId, Input, Score, Timings},
@@ -83,7 +83,7 @@ impl AgentBuilder<AnyBully> {
     ///     # Ok::<(), Box<dyn std::error::Error>>(())
     /// }).unwrap();
     /// ```
-    pub fn quorum<V: AsRef<str>>(mut self, voters: impl IntoIterator<Item = V>) -> Self {
+    pub fn quorum<V: AsRef<str>>(self, voters: impl IntoIterator<Item = V>) -> Self {
         let ids: Result<Vec<AgentId>, _> = voters
             .into_iter()
             .map(|name| AgentId::new(name.as_ref()))
@@ -92,35 +92,18 @@ impl AgentBuilder<AnyBully> {
             Ok(ids) => ids,
             Err(reason) => return self.refuse(reason),
         };
-        let mut made = QuorumConfig::builder(ids);
-        match &self.config {
-            AnyConfig::Available(config) => {
-                made = made
-                    .timings(config.timings.clone())
-                    .cooldown(config.cooldown);
-                if let Some(margin) = config.margin {
-                    made = made.margin(margin);
-                }
-            }
-            AnyConfig::Astra(config) => {
-                made = made
-                    .timings(config.timings.clone())
-                    .cooldown(config.cooldown);
-            }
-            AnyConfig::Quorum(config) => {
-                made = made
-                    .timings(config.timings().clone())
-                    .cooldown(config.cooldown());
-                if let Some(margin) = config.margin() {
-                    made = made.margin(margin);
-                }
-            }
-        }
-        match made.build() {
-            Ok(config) => self.config = AnyConfig::Quorum(Arc::new(config)),
-            Err(reason) => return self.refuse(reason),
-        }
-        self
+        let (timings, cooldown, margin) = match &self.config {
+            AnyConfig::Available(config) => (&config.timings, config.cooldown, config.margin),
+            AnyConfig::Astra(config) => (&config.timings, config.cooldown, None),
+            AnyConfig::Quorum(config) => (&config.timings, config.cooldown, config.margin),
+        };
+        let config = QuorumConfig {
+            timings: timings.clone(),
+            cooldown,
+            margin,
+            ..QuorumConfig::new(ids)
+        };
+        self.quorum_config(Arc::new(config))
     }
 
     /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`].
@@ -129,7 +112,7 @@ impl AgentBuilder<AnyBully> {
         self.configure(
             |config| config.timings = bully,
             |config| config.timings = astra,
-            |made| made.timings(timings),
+            |config| config.timings = timings,
         )
     }
 
@@ -145,7 +128,7 @@ impl AgentBuilder<AnyBully> {
         self.configure(
             |config| config.preemption = preemption,
             |_| {},
-            |made| made.preemption(preemption),
+            |config| config.preemption = preemption,
         )
     }
 
@@ -159,7 +142,7 @@ impl AgentBuilder<AnyBully> {
         self.configure(
             |config| config.margin = Some(margin),
             |_| {},
-            |made| made.margin(margin),
+            |config| config.margin = Some(margin),
         )
     }
 
@@ -169,7 +152,7 @@ impl AgentBuilder<AnyBully> {
         self.configure(
             |config| config.drain = drain,
             |config| config.drain = drain,
-            |made| made.drain(drain),
+            |config| config.drain = Some(drain),
         )
     }
 
@@ -178,7 +161,7 @@ impl AgentBuilder<AnyBully> {
         self.configure(
             |config| config.cooldown = cooldown,
             |config| config.cooldown = cooldown,
-            |made| made.cooldown(cooldown),
+            |config| config.cooldown = cooldown,
         )
     }
 
@@ -196,6 +179,9 @@ impl AgentBuilder<AnyBully> {
 
     /// All settings of the quorum mode at once; agents that share one `Arc` share the memory.
     pub fn quorum_config(mut self, config: Arc<QuorumConfig>) -> Self {
+        if let Err(reason) = config.check() {
+            return self.refuse(reason);
+        }
         self.config = AnyConfig::Quorum(config);
         self
     }
@@ -204,16 +190,18 @@ impl AgentBuilder<AnyBully> {
         mut self,
         available: impl FnOnce(&mut BullyConfig),
         astra: impl FnOnce(&mut AstraConfig),
-        quorum: impl FnOnce(QuorumConfigBuilder) -> QuorumConfigBuilder,
+        quorum: impl FnOnce(&mut QuorumConfig),
     ) -> Self {
         match &mut self.config {
             // Copied where agents share it: the others keep their settings.
             AnyConfig::Available(config) => available(Arc::make_mut(config)),
             AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
-            AnyConfig::Quorum(config) => match quorum(config.to_builder()).build() {
-                Ok(made) => *config = Arc::new(made),
-                Err(reason) => return self.refuse(reason),
-            },
+            AnyConfig::Quorum(config) => {
+                quorum(Arc::make_mut(config));
+                if let Err(reason) = config.check() {
+                    return self.refuse(reason);
+                }
+            }
         }
         self
     }

@@ -68,8 +68,8 @@ fn in_every_election_with_a_detector_a_leader_that_hangs_ends_in_time() {
         let timings = Timings::default();
         let (detection, lease) = (timings.detector().unwrap().detection, timings.lease());
         let bully = BullyConfig::default();
-        let quorum = QuorumConfig::builder(NAMES.map(id)).build().unwrap();
-        let ballot = BallotConfig::builder(NAMES.map(id)).build().unwrap();
+        let quorum = QuorumConfig::new(NAMES.map(id));
+        let ballot = BallotConfig::new(NAMES.map(id));
         let two_rounds = ballot.round() * 2;
         let ring = RingConfig::default();
         let reorganization = ReorganizationConfig::default();

@@ -64,10 +64,12 @@ impl Mode {
                 ..BullyConfig::default()
             })),
             Self::Quorum => {
-                let config = QuorumConfig::builder(names())
-                    .timings(timings())
-                    .preemption(Preemption::After(Duration::from_secs(1)));
-                AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+                let config = QuorumConfig {
+                    timings: timings(),
+                    preemption: Preemption::After(Duration::from_secs(1)),
+                    ..QuorumConfig::new(names())
+                };
+                AnyConfig::Quorum(Arc::new(config))
             }
         }
     }

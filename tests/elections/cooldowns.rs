@@ -204,9 +204,12 @@ fn invitation() -> Rules<InvitationElection> {
 fn quorum(n: usize) -> Rules<QuorumBully> {
     let voters = ('a'..).take(n).map(|name| id(&name.to_string()));
     let witness = (n == 2).then(|| id("w"));
-    let config = QuorumConfig::builder(voters.chain(witness));
+    let config = QuorumConfig {
+        timings: timings(),
+        ..QuorumConfig::new(voters.chain(witness))
+    };
     Rules {
-        config: Arc::new(config.timings(timings()).build().unwrap()),
+        config: Arc::new(config),
         witness: n == 2,
         failover: |config, n| {
             let above = u32::try_from(n - 2).unwrap();

@@ -157,10 +157,12 @@ fn all_members_of_a_group_are_of_one_epoch() {
         let group = group();
         let of = |name: &str, epoch| {
             let voters = VOTERS.map(|name| AgentId::new(name).unwrap());
-            let config = QuorumConfig::builder(voters)
-                .timings(Timings::lan())
-                .epoch(epoch);
-            builder(name).quorum_config(Arc::new(config.build().unwrap()))
+            let config = QuorumConfig {
+                timings: Timings::lan(),
+                epoch,
+                ..QuorumConfig::new(voters)
+            };
+            builder(name).quorum_config(Arc::new(config))
         };
         let store = MemoryStore::new();
         let first = of("a", 1).store(store.clone()).join(&group).start();

@@ -38,13 +38,14 @@ impl Ballots {
     /// So many voters, whose rounds end at every tick or as much later as the model likes.
     pub fn new(voters: usize, rounds: u8, numbers: u8) -> Self {
         let timings = Timings::lan().to_builder().delay_bound(ticks(0.001));
-        let config = BallotConfig::builder((0..voters).map(name))
-            .timings(timings.build().expect("only the delay is shorter"))
-            .round(ticks(0.01))
-            .cap(ticks(0.01))
-            .cooldown(ticks(1.5))
-            .build()
-            .expect("a round is longer than two delays");
+        let config = BallotConfig {
+            timings: timings.build().expect("only the delay is shorter"),
+            round: Some(ticks(0.01)),
+            cap: Some(ticks(0.01)),
+            cooldown: ticks(1.5),
+            ..BallotConfig::new((0..voters).map(name))
+        };
+        config.check().expect("a round is longer than two delays");
         Self {
             config: Arc::new(config),
             voters,

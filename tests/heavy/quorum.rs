@@ -118,18 +118,15 @@ fn configured(
         .lease(ticks(lease), ticks(promise))
         .build()
         .expect("every relation holds");
-    let config = QuorumConfig::builder((0..n).map(name))
-        .timings(timings)
-        .preemption(Preemption::Never)
-        .cooldown(ticks(promise))
-        .build()
-        .expect("a sound configuration");
-    let quorum = config.vote_quorum();
-    let config = match defect {
-        Some(defect) => config.planted(defect),
-        None => config,
+    let config = QuorumConfig {
+        timings,
+        preemption: Preemption::Never,
+        cooldown: ticks(promise),
+        ..QuorumConfig::new((0..n).map(name))
     };
-    (Arc::new(config), quorum)
+    let quorum = config.vote_quorum();
+    config.check().expect("a sound configuration");
+    (Arc::new(QuorumConfig { defect, ..config }), quorum)
 }
 
 impl Quorum {
@@ -144,7 +141,7 @@ impl Quorum {
                 released: None,
             }),
         };
-        self.config.voters().iter().cloned().map(consent).collect()
+        self.config.voters.iter().cloned().map(consent).collect()
     }
 }
 
@@ -173,7 +170,7 @@ impl Rules for Quorum {
     /// How important the others are, in a message that means nothing else. Who learns it when makes
     /// no difference to what is safe, and a great one to the number of states.
     fn taught(&self, who: usize) -> Vec<InputOf<QuorumBully>> {
-        let others = (0..self.config.voters().len()).filter(|other| *other != who);
+        let others = (0..self.config.voters.len()).filter(|other| *other != who);
         let ack = |other| Input::Received {
             from: name(other),
             incarnation: Incarnation(1),

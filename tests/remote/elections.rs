@@ -169,8 +169,7 @@ fn a_ring_of_two_hosts_acknowledges_every_heartbeat() {
 fn ballots_are_gossiped_among_three_hosts() {
     let folder = tempfile::tempdir().unwrap();
     play(async {
-        let rules = BallotConfig::builder(NAMES.map(id)).build().unwrap();
-        let rules = Arc::new(rules);
+        let rules = Arc::new(BallotConfig::new(NAMES.map(id)));
         elect_across::<Ballot>(|name| {
             let agent = Agent::with_config(name, Arc::clone(&rules));
             agent.store(store(folder.path(), name))

@@ -111,11 +111,11 @@ fn an_agent_that_moved_to_another_host_is_heard_whichever_host_is_older() {
 }
 
 fn voter(host: &mut Host, name: &str, weight: i32, folder: &Path) -> BullyHandle {
-    let config = QuorumConfig::builder(["x", "y", "z"].map(id))
-        .timings(Timings::default())
-        .preemption(Preemption::Never)
-        .build();
-    host.voter(name, weight, folder, config.unwrap())
+    let config = QuorumConfig {
+        preemption: Preemption::Never,
+        ..QuorumConfig::new(["x", "y", "z"].map(id))
+    };
+    host.voter(name, weight, folder, config)
 }
 
 /// Its old host comes back, in the same incarnation, and says that its `x` has ended.

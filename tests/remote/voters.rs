@@ -5,10 +5,7 @@ use std::path::Path;
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::BullyHandle,
-    elections::{
-        bully::Preemption,
-        quorum::{QuorumConfig, QuorumConfigBuilder},
-    },
+    elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{Presence, Term, Timings},
     remote::{
         BridgeEvent, Closed, DropReason, GroupRules, NodeIncarnation, TermFault, transport::Pipes,
@@ -27,8 +24,12 @@ pub(crate) fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
 
 /// A voter of this epoch.
 fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHandle {
-    let config = config(&VOTERS).preemption(Preemption::Never).epoch(epoch);
-    voter_with(host, name, folder, config.build().unwrap())
+    let config = QuorumConfig {
+        preemption: Preemption::Never,
+        epoch,
+        ..config(&VOTERS)
+    };
+    voter_with(host, name, folder, config)
 }
 
 fn voter_with(host: &mut Host, name: &str, folder: &Path, config: QuorumConfig) -> BullyHandle {
@@ -184,22 +185,32 @@ async fn that_differ(config: [QuorumConfig; 2]) -> (GroupRules, GroupRules) {
     mismatch(told(&mut events)).unwrap()
 }
 
-fn config(voters: &[&str]) -> QuorumConfigBuilder {
-    QuorumConfig::builder(voters.iter().map(|name| id(name))).timings(Timings::lan())
+fn config(voters: &[&str]) -> QuorumConfig {
+    QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new(voters.iter().map(|name| id(name)))
+    }
 }
 
 #[test]
 fn other_voters_or_quorums_in_one_epoch_are_refused_and_both_are_named() {
     play(async {
-        let of = |voters: &[&str]| config(voters).build().unwrap();
-        let (theirs, mine) = that_differ([of(&["a1", "b1", "c1"]), of(&["a1", "b1", "d1"])]).await;
+        let (theirs, mine) =
+            that_differ([config(&["a1", "b1", "c1"]), config(&["a1", "b1", "d1"])]).await;
         assert_eq!((theirs.epoch, mine.epoch), (0, 0));
-        assert_eq!(mine.voters, Some(of(&["c1", "b1", "a1"]).electorate()));
-        assert_eq!(theirs.voters, Some(of(&["a1", "b1", "d1"]).electorate()));
+        assert_eq!(mine.voters, Some(config(&["c1", "b1", "a1"]).electorate()));
+        assert_eq!(
+            theirs.voters,
+            Some(config(&["a1", "b1", "d1"]).electorate())
+        );
 
         let five = ["a1", "b1", "c1", "d1", "e1"];
-        let most = config(&five).quorums(4, 3).build().unwrap();
-        let (theirs, mine) = that_differ([of(&five), most]).await;
+        let most = QuorumConfig {
+            vote_quorum: Some(4),
+            lease_quorum: Some(3),
+            ..config(&five)
+        };
+        let (theirs, mine) = that_differ([config(&five), most]).await;
         let said = (theirs.to_string(), mine.to_string());
         assert!(
             said.0.contains("5 voters") && said.0.contains("4 to elect"),
@@ -217,14 +228,12 @@ fn other_timings_are_no_other_rules() {
         let mut a = Host::start(&pipes, "a", &["b"]);
         let mut b = Host::start(&pipes, "b", &["a"]);
         let voters = ["a1", "b1", "c1"];
-        let slow = config(&voters).timings(Timings::default());
-        voter_with(
-            &mut a,
-            "a1",
-            folder.path(),
-            config(&voters).build().unwrap(),
-        );
-        voter_with(&mut b, "b1", folder.path(), slow.build().unwrap());
+        let slow = QuorumConfig {
+            timings: Timings::default(),
+            ..config(&voters)
+        };
+        voter_with(&mut a, "a1", folder.path(), config(&voters));
+        voter_with(&mut b, "b1", folder.path(), slow);
         until("both follow", || a.follows("b1") && b.follows("b1")).await;
     });
 }
@@ -232,7 +241,10 @@ fn other_timings_are_no_other_rules() {
 #[test]
 fn voters_of_two_epochs_do_not_hear_each_other() {
     play(async {
-        let of = |epoch| config(&["a1", "b1", "c1"]).epoch(epoch).build().unwrap();
+        let of = |epoch| QuorumConfig {
+            epoch,
+            ..config(&["a1", "b1", "c1"])
+        };
         let (theirs, mine) = that_differ([of(0), of(1)]).await;
         assert_eq!((theirs.epoch, mine.epoch), (1, 0));
     });

@@ -174,7 +174,7 @@ fn invitations_that_reach_other_hosts_warn_of_two_leaders() {
 #[test]
 fn ballots_that_reach_other_hosts_warn_of_two_leaders() {
     let folder = tempfile::tempdir().unwrap();
-    let config = Arc::new(BallotConfig::builder(HOSTS.map(id)).build().unwrap());
+    let config = Arc::new(BallotConfig::new(HOSTS.map(id)));
     let said = of_two_leaders(|name| {
         let agent = Agent::<Ballot>::with_config(name, Arc::clone(&config));
         agent.store(store(folder.path(), name))

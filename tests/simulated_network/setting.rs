@@ -66,12 +66,15 @@ impl Setting {
             let other = (member.index + 1) % self.plan.agents;
             voters = vec![member.id.clone(), agent_of(other), AgentId::new("nobody")?];
         }
-        let config = QuorumConfig::builder(voters)
-            .timings(speed.timings())
-            .preemption(Preemption::Never)
-            .cooldown(Duration::ZERO)
-            .epoch(settings.epoch);
-        Ok(config.build()?)
+        let config = QuorumConfig {
+            timings: speed.timings(),
+            preemption: Preemption::Never,
+            cooldown: Duration::ZERO,
+            epoch: settings.epoch,
+            ..QuorumConfig::new(voters)
+        };
+        config.check()?;
+        Ok(config)
     }
 }
 

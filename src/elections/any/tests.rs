@@ -20,8 +20,11 @@ fn available() -> AnyConfig {
 }
 
 fn quorum() -> AnyConfig {
-    let config = QuorumConfig::builder(names()).timings(Timings::in_process());
-    AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+    let config = QuorumConfig {
+        timings: Timings::in_process(),
+        ..QuorumConfig::new(names())
+    };
+    AnyConfig::Quorum(Arc::new(config))
 }
 
 fn world(config: &AnyConfig) -> World<AnyBully> {

@@ -57,7 +57,7 @@ impl Core {
 
     /// Whether a voter may have taken that ballot: a sound number, a listed name.
     pub(super) fn is_sound(&self, ballot: &BallotNumber) -> bool {
-        ballot.is_sound() && self.config.is_voter(&ballot.id)
+        ballot.is_sound() && self.config.voters.contains(&ballot.id)
     }
 
     /// Answers since this round say how things are now.
@@ -80,7 +80,7 @@ impl Core {
         let observers = || {
             let up = members.iter().filter(|m| m.presence != Presence::Down);
             let ids = up.map(|member| &member.id);
-            ids.filter(|id| !config.is_voter(id))
+            ids.filter(|id| !config.voters.contains(id))
         };
         // The messages of all rounds share the list, so it is made anew only if it changes.
         if !observers().eq(self.observers.iter()) {

@@ -1,20 +1,9 @@
-//! Defects planted on purpose, to prove that the tests would find them.
-//!
-//! Nothing here can be switched on in a build without the feature `planted`, which is never
-//! enabled by default: without it each guard is a constant `false`.
-#![cfg_attr(
-    not(feature = "planted"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        reason = "only builds with that feature plant any"
-    )
-)]
+//! The rules of a ballot election that are broken on purpose, to prove that the tests would find it.
 
-/// One rule, broken on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Defect {
+use super::BallotConfig;
+use crate::elections::shared::defects;
+
+defects! { BallotConfig:
     /// `number-never-reused`: a ballot is taken, and its number never made durable.
     VolatileNumber,
     /// `number-never-reused`: of the record bmax is read, and not which numbers were used.
@@ -29,17 +18,4 @@ pub enum Defect {
     MaxNeverRaised,
     /// `one-ballot-per-leadership`: a ballot that lost its leadership is kept.
     LeadsAgain,
-}
-
-impl Defect {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::VolatileNumber,
-        Self::NumberForgotten,
-        Self::HalfIsAMajority,
-        Self::BelievesAlone,
-        Self::ElectsBelowMax,
-        Self::MaxNeverRaised,
-        Self::LeadsAgain,
-    ];
 }

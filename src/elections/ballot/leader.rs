@@ -41,8 +41,8 @@ impl Leading {
         });
         core.cool_down(now, cooldown); // also if the leadership is lost meanwhile
         out.notify(Event::Draining { term, to });
-        if !core.config.drain().is_zero() {
-            out.set_timer(BallotTimer::Drain, core.config.drain());
+        if !core.config.drain.is_zero() {
+            out.set_timer(BallotTimer::Drain, core.config.drain);
         }
     }
 

@@ -78,7 +78,7 @@ impl Ballot {
             Input::Campaign => self.on_campaign(now, out),
             Input::SetScore(score) => self.on_set_score(now, score, out),
             Input::StepDown { to } => {
-                let cooldown = self.core.config.cooldown();
+                let cooldown = self.core.config.cooldown;
                 self.drain(now, to, cooldown, out);
             }
             Input::Drained => self.on_drained(now, out),
@@ -166,7 +166,7 @@ impl Ballot {
             State::Leading(_) => return self.ignore("it steps down already"),
             State::Vacant | State::Following(_) => return self.ignore("it does not lead"),
         }
-        if self.core.config.drain().is_zero() {
+        if self.core.config.drain.is_zero() {
             self.on_drained(now, out);
         }
     }
@@ -198,7 +198,7 @@ impl Ballot {
     ) {
         match message {
             BallotMessage::Nack(m) => self.on_nack(from, m, out),
-            _ if !self.core.config.is_voter(from) || *from == self.core.me.id => {
+            _ if !self.core.config.voters.contains(from) || *from == self.core.me.id => {
                 self.ignore("not from another voter");
             }
             BallotMessage::Leads(m) => self.on_leads(from, incarnation, m, out),

@@ -136,7 +136,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use config::{BallotConfig, BallotConfigBuilder, BallotError};
+pub use config::{BallotConfig, BallotError};
 #[cfg(not(feature = "planted"))]
 pub(crate) use defect::Defect;
 #[cfg(feature = "planted")]
@@ -159,7 +159,7 @@ use state::{LastRound, State};
 use statements::Statements;
 use voter::Voter;
 
-use crate::elections::shared::Participant;
+use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
     Requirements, Rules, Storage, Time, View,
@@ -186,10 +186,10 @@ impl Election for Ballot {
     /// Without a record nothing was ever written under this name: never pass `None` for a record
     /// that was lost. A voter that is not in the configuration's list takes part as an observer.
     fn new(mut identity: Identity, config: &Self::Config, durable: Option<BallotRecord>) -> Self {
-        if !config.is_voter(&identity.id) {
+        if !config.voters.contains(&identity.id) {
             identity.kind = MemberKind::Observer;
         }
-        let peers = config.voters().iter().filter(|id| **id != identity.id);
+        let peers = config.voters.iter().filter(|id| **id != identity.id);
         let core = Core {
             peers: peers.cloned().collect(),
             observers: Arc::default(),
@@ -221,7 +221,8 @@ impl Election for Ballot {
         who: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
-        config.check(who, kind)?;
+        config.check().map_err(MembershipError::config)?;
+        check_listed(&config.voters, who, kind)?;
         Ok(Requirements {
             // A minority ends up without a leader, so it is not one per side. But BLE2 (KTH's course,
             // "Gossip Leader Election") is eventual: a leader that is cut off leads for two rounds
@@ -231,7 +232,7 @@ impl Election for Ballot {
             // BLE3: a ballot that was forgotten in a crash would be elected twice.
             storage: Storage::of_voters(kind),
             voters: Some(config.electorate()),
-            names: Some(config.voters().into()),
+            names: Some(config.voters.as_slice().into()),
             ..Requirements::new(RULES)
         })
     }

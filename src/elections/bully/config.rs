@@ -44,18 +44,3 @@ impl Default for BullyConfig {
         }
     }
 }
-
-impl BullyConfig {
-    /// Whether that rule is broken on purpose: never, but in tests of the tests.
-    #[cfg(any(test, feature = "planted"))]
-    pub(super) fn has(&self, defect: super::Defect) -> bool {
-        self.defect == Some(defect)
-    }
-
-    /// Whether that rule is broken on purpose: never, but in tests of the tests.
-    #[cfg(not(any(test, feature = "planted")))]
-    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
-    pub(super) const fn has(&self, _defect: super::Defect) -> bool {
-        false
-    }
-}

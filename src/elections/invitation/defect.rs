@@ -1,20 +1,9 @@
-//! Defects planted on purpose, to prove that the model checker would find them.
-//!
-//! Nothing here can be switched on in a build without the feature `planted`, which is never
-//! enabled by default: without it each guard is a constant `false`.
-#![cfg_attr(
-    not(feature = "planted"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        reason = "only builds with that feature plant any"
-    )
-)]
+//! The rules of the Invitation Algorithm that are broken on purpose, to prove that the tests would find it.
 
-/// One rule, broken on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Defect {
+use super::InvitationConfig;
+use crate::elections::shared::defects;
+
+defects! { InvitationConfig:
     /// `form-by-rank`, `merge-those-below`: a number is taken, and never made durable.
     VolatileNumber,
     /// `form-by-rank`, `merge-those-below`: a new group gets the highest number heard of, not one above it.
@@ -23,14 +12,4 @@ pub enum Defect {
     JoinsOlder,
     /// `hand-out-task`: the task of any group of the coordinator is taken.
     TaskOfAnyGroup,
-}
-
-impl Defect {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::VolatileNumber,
-        Self::NumberKept,
-        Self::JoinsOlder,
-        Self::TaskOfAnyGroup,
-    ];
 }

@@ -51,7 +51,7 @@ impl Asking {
             return Err(Next::Stay);
         };
         let round = core.next_round();
-        let wait = core.config.timings().round();
+        let wait = core.config.timings.round();
         debug!(node = %core.me.id, %term, "election begins");
         core.ask_voters(
             Elect {
@@ -120,7 +120,7 @@ impl Asking {
         };
         let is_late = now >= self.due;
         if self.consents.len() < core.config.vote_quorum() {
-            if is_late || self.replied.len() >= core.config.voters().len() {
+            if is_late || self.replied.len() >= core.config.voters.len() {
                 return Next::again(self.retry, self.before.take());
             }
             return Next::Stay;
@@ -201,7 +201,7 @@ impl Claiming {
             },
             out,
         );
-        let wait = core.config.timings().round();
+        let wait = core.config.timings.round();
         out.cancel_timer(Timer::Election);
         out.set_timer(Timer::Round, wait);
         Ok(State::Claiming(Self {

@@ -1,102 +1,122 @@
 //! The rules' parameters: who votes, how many make a quorum, how long to wait.
 //!
-//! A configuration that exists is valid: [`build`](QuorumConfigBuilder::build) is the only way to one,
-//! and checks it. Voters and quorums are the same at every member: they are fixed here, not by the
-//! snapshot of the members, and `epoch` names this choice of voters. Timings may differ, as in the midst
-//! of a rolling change.
+//! Voters and quorums are the same at every member: they are fixed here, not by the snapshot of the
+//! members, and `epoch` names this choice of voters. Timings may differ, as in the midst of a rolling
+//! change.
 #![expect(clippy::similar_names, reason = "voters cast votes")]
 
 use std::time::Duration;
 
 use super::{Defect, epoch::LAST_EPOCH};
-use crate::elections::{policy::Preemption, shared::Voters};
-use crate::protocol::{AgentId, Electorate, MemberKind, MembershipError, Score, Timings};
+use crate::elections::{
+    policy::Preemption,
+    shared::{detector_of, duplicate_voter, in_order, majority},
+};
+use crate::protocol::{AgentId, Electorate, Score, Timings};
 
-/// What a quorum election needs to know; voters, quorums and epoch are the same at every member.
+/// What a quorum election needs to know; voters, quorums and epoch are the same at every member. An
+/// agent with a configuration that does not pass the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::quorum::QuorumConfig;
 /// use actix_bully::protocol::{AgentId, Timings};
 /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
-/// let config = QuorumConfig::builder(voters).timings(Timings::lan()).build()?;
+/// let config = QuorumConfig { timings: Timings::lan(), ..QuorumConfig::new(voters) };
 /// assert_eq!(config.vote_quorum(), 2);
 /// assert_eq!(config.tolerated(), 1); // so many voters may be down
-/// # Ok::<(), actix_bully::elections::quorum::QuorumError>(())
+/// let wrong = QuorumConfig { vote_quorum: Some(1), ..config };
+/// assert!(wrong.check().is_err()); // two groups could elect
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuorumConfig {
-    voters: Voters,
-    vote_quorum: usize,
-    lease_quorum: usize,
-    timings: Timings,
-    preemption: Preemption,
-    margin: Option<Score>,
-    /// As asked for; otherwise they follow from the timings.
-    drain: Option<Duration>,
-    wait: Option<Duration>,
-    cooldown: Duration,
-    epoch: u64,
-    defect: Option<Defect>,
+    /// The voters, in any order; each has a name of its own.
+    pub voters: Vec<AgentId>,
+    /// Qv: how many votes elect; 2 Qv > n. Default: a majority.
+    pub vote_quorum: Option<usize>,
+    /// Ql: how many acknowledgements, the leader's own included, uphold a lease; Qv + Ql > n. Default:
+    /// a majority.
+    pub lease_quorum: Option<usize>,
+    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector.
+    pub timings: Timings,
+    /// When a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
+    /// promise P.
+    pub preemption: Preemption,
+    /// By how much a better agent's score must exceed the leader's. Default: by anything at all, the
+    /// name deciding between equals.
+    pub margin: Option<Score>,
+    /// The longest that the work of a leader that steps down may take to end. Default: D - 2 d, so
+    /// that it ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`); a
+    /// leader that is given longer goes on renewing its lease, and its work must heed the loss of it. So
+    /// must it where other voters have shorter timings: then its lease is shorter than its own D.
+    pub drain: Option<Duration>,
+    /// For how long an agent that stepped down at its user's command lets others go first, unless its
+    /// score is set or it is told to campaign. Default: 60 s.
+    ///
+    /// Such an agent has a slot all the same, eight slots later than its rank would give it: no other
+    /// agent may be left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed
+    /// end).
+    pub cooldown: Duration,
+    /// W: how long an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
+    pub wait: Option<Duration>,
+    /// Which choice of voters this is: no member listens to another [epoch](super::epoch), whose page
+    /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
+    /// takes a higher one; one of timings does not.
+    pub epoch: u64,
+    /// A rule that is broken on purpose, in tests of the tests.
+    #[doc(hidden)]
+    #[cfg(any(test, feature = "planted"))]
+    pub defect: Option<Defect>,
 }
 
 impl QuorumConfig {
-    /// Starts with the voters, in any order.
-    pub fn builder(voters: impl IntoIterator<Item = AgentId>) -> QuorumConfigBuilder {
-        let voters = Voters::new(voters);
-        QuorumConfigBuilder(Self {
-            vote_quorum: voters.majority(),
-            lease_quorum: voters.majority(),
-            voters,
+    /// The defaults, for these voters.
+    pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
+        Self {
+            voters: in_order(voters),
+            vote_quorum: None,
+            lease_quorum: None,
             timings: Timings::default(),
             preemption: Preemption::After(Duration::from_secs(10)),
             margin: None,
             drain: None,
-            wait: None,
             cooldown: Duration::from_secs(60),
+            wait: None,
             epoch: 0,
+            #[cfg(any(test, feature = "planted"))]
             defect: None,
-        })
-    }
-
-    /// Starts from this configuration to make another.
-    pub(crate) fn to_builder(&self) -> QuorumConfigBuilder {
-        QuorumConfigBuilder(self.clone())
-    }
-
-    /// Checks that an agent takes part as this configuration says.
-    ///
-    /// # Errors
-    /// [`MembershipError`] when it is a voter that is not listed, or an observer that is.
-    pub(crate) fn check(&self, who: &AgentId, kind: MemberKind) -> Result<(), MembershipError> {
-        self.voters.check(who, kind)
-    }
-
-    for_tests! {
-        /// The voters, ordered by name.
-        fn voters(&self) -> &[AgentId] {
-            &self.voters.0
         }
     }
 
-    /// Whether this is one of the voters.
-    pub(crate) fn is_voter(&self, id: &AgentId) -> bool {
-        self.voters.contains(id)
+    /// Checks every relation.
+    ///
+    /// # Errors
+    /// [`QuorumError`] with the values that do not fit.
+    pub fn check(&self) -> Result<(), QuorumError> {
+        self.check_quorums()?;
+        self.check_durations()?;
+        if self.epoch > LAST_EPOCH {
+            return Err(QuorumError::Epoch {
+                epoch: self.epoch,
+                most: LAST_EPOCH,
+            });
+        }
+        Ok(())
     }
 
     for_tests! {
         /// Qv: how many votes elect.
         fn vote_quorum(&self) -> usize {
-            self.vote_quorum
+            self.quorum(self.vote_quorum)
         }
 
         /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
         fn lease_quorum(&self) -> usize {
-            self.lease_quorum
+            self.quorum(self.lease_quorum)
         }
 
         /// The voters and quorums in short: what all members of an epoch must agree on.
         fn electorate(&self) -> Electorate {
-            Electorate::new(self.voters(), self.vote_quorum, self.lease_quorum)
+            Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum())
         }
     }
 
@@ -104,33 +124,13 @@ impl QuorumConfig {
     /// voters none may: add a third, which may be a witness (a voter without a score).
     #[cfg(feature = "testkit")]
     pub fn tolerated(&self) -> usize {
-        let quorum = self.vote_quorum.max(self.lease_quorum);
-        self.voters().len().saturating_sub(quorum)
-    }
-
-    for_tests! {
-        /// How long to wait for what.
-        fn timings(&self) -> &Timings {
-            &self.timings
-        }
+        let quorum = self.vote_quorum().max(self.lease_quorum());
+        self.voters.len().saturating_sub(quorum)
     }
 
     /// H: how often a leader is heard.
     pub(crate) fn heartbeat(&self) -> Duration {
-        let detector = self.timings.detector();
-        detector.map_or(Duration::MAX, |detector| detector.heartbeat)
-    }
-
-    for_tests! {
-        /// When a live leader gives way.
-        fn preemption(&self) -> Preemption {
-            self.preemption
-        }
-    }
-
-    /// By how much a better agent's score must exceed the leader's.
-    pub(crate) const fn margin(&self) -> Option<Score> {
-        self.margin
+        detector_of(&self.timings).heartbeat
     }
 
     for_tests! {
@@ -142,71 +142,37 @@ impl QuorumConfig {
             })
         }
 
-        /// For how long an agent that stepped down at its user's command lets others go first.
-        fn cooldown(&self) -> Duration {
-            self.cooldown
-        }
-
         /// W: how long an agent that gave way to another one waits for its announcement.
         fn wait(&self) -> Duration {
-            self.wait.unwrap_or_else(|| least_wait(&self.timings))
+            self.wait.unwrap_or_else(|| self.least_wait())
         }
     }
 
-    /// Which choice of voters this is: no member listens to another [epoch](super::epoch), whose page
-    /// says how to change the voters.
-    pub(crate) const fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// The same at a member with other timings; it has this grace period, if it gives way at all.
-    ///
-    /// # Errors
-    /// [`QuorumError`] when the grace period does not go with these timings.
-    #[cfg(feature = "testkit")]
-    pub fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
-        let mut config = self.clone();
-        config.timings = timings.clone();
-        if let Preemption::After(_) = config.preemption {
-            config.preemption = Preemption::After(grace);
+    fn quorum(&self, asked: Option<usize>) -> usize {
+        if self.has(Defect::HalfIsAQuorum) {
+            return self.voters.len().div_ceil(2);
         }
-        config.check_durations()?;
-        Ok(config)
+        asked.unwrap_or_else(|| majority(&self.voters))
     }
 
-    /// The same rules with one of them broken.
-    #[cfg(test)]
-    pub(super) const fn is_planted(&self) -> bool {
-        self.defect.is_some()
-    }
-
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn planted(mut self, defect: Defect) -> Self {
-        if defect == Defect::HalfIsAQuorum {
-            self.vote_quorum = self.voters().len().div_ceil(2);
-            self.lease_quorum = self.vote_quorum;
-        }
-        self.defect = Some(defect);
-        self
-    }
-
-    /// Whether that rule is broken on purpose: never, but in tests of the tests.
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        cfg!(any(test, feature = "planted")) && self.defect == Some(defect)
+    /// `wait-covers-rounds`: W is at least 2 E + 4 d.
+    fn least_wait(&self) -> Duration {
+        let delays = self.timings.delay_bound().saturating_mul(4);
+        let rounds = self.timings.round().saturating_mul(2);
+        rounds.saturating_add(delays)
     }
 
     /// 2 Qv > n and Qv + Ql > n, and neither larger than n.
     fn check_quorums(&self) -> Result<(), QuorumError> {
-        let (votes, lease, voters) = (self.vote_quorum, self.lease_quorum, self.voters().len());
+        let (voters, majority) = (self.voters.len(), majority(&self.voters));
+        let votes = self.vote_quorum.unwrap_or(majority);
+        let lease = self.lease_quorum.unwrap_or(majority);
         if voters == 0 {
             return Err(QuorumError::NoVoters);
         }
-        if let Some(id) = self.voters.duplicate() {
+        if let Some(id) = duplicate_voter(&self.voters) {
             return Err(QuorumError::DuplicateVoter { id: id.clone() });
         }
-        let majority = self.voters.majority();
         if !(majority..=voters).contains(&votes) {
             return Err(QuorumError::VoteQuorum {
                 votes,
@@ -231,7 +197,7 @@ impl QuorumConfig {
         if self.timings.detector().is_none() {
             return Err(QuorumError::NoHeartbeat);
         }
-        let least = least_wait(&self.timings);
+        let least = self.least_wait();
         if let Some(wait) = self.wait.filter(|wait| *wait < least) {
             return Err(QuorumError::Wait { wait, least });
         }
@@ -249,98 +215,7 @@ impl QuorumConfig {
     }
 }
 
-/// `wait-covers-rounds`: W is at least 2 E + 4 d.
-fn least_wait(t: &Timings) -> Duration {
-    let delays = t.delay_bound().saturating_mul(4);
-    t.round().saturating_mul(2).saturating_add(delays)
-}
-
-/// Makes a [`QuorumConfig`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct QuorumConfigBuilder(QuorumConfig);
-
-impl QuorumConfigBuilder {
-    /// Qv and Ql: how many votes elect, and how many acknowledgements, the leader's own included,
-    /// uphold a lease. Default: a majority for both. 2 Qv > n and Qv + Ql > n.
-    pub const fn quorums(mut self, votes: usize, lease: usize) -> Self {
-        self.0.vote_quorum = votes;
-        self.0.lease_quorum = lease;
-        self
-    }
-
-    /// How long to wait for what. Default: [`Timings::default`].
-    pub const fn timings(mut self, timings: Timings) -> Self {
-        self.0.timings = timings;
-        self
-    }
-
-    /// When a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
-    /// promise P.
-    pub const fn preemption(mut self, preemption: Preemption) -> Self {
-        self.0.preemption = preemption;
-        self
-    }
-
-    /// By how much a better agent's score must exceed the leader's. Default: by anything at all, the
-    /// name deciding between equals.
-    pub const fn margin(mut self, margin: Score) -> Self {
-        self.0.margin = Some(margin);
-        self
-    }
-
-    /// The longest that the work of a leader that steps down may take to end. Default: D - 2 d, so
-    /// that it ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`); a
-    /// leader that is given longer goes on renewing its lease, and its work must heed the loss of it. So
-    /// must it where other voters have shorter timings: then its lease is shorter than its own D.
-    pub const fn drain(mut self, drain: Duration) -> Self {
-        self.0.drain = Some(drain);
-        self
-    }
-
-    /// For how long an agent that stepped down at its user's command lets others go first, unless its
-    /// score is set or it is told to campaign. Default: 60 s.
-    ///
-    /// Such an agent has a slot all the same, eight slots later than its rank would give it: no other
-    /// agent may be left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed
-    /// end).
-    pub const fn cooldown(mut self, cooldown: Duration) -> Self {
-        self.0.cooldown = cooldown;
-        self
-    }
-
-    /// W: how long an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
-    pub const fn wait(mut self, wait: Duration) -> Self {
-        self.0.wait = Some(wait);
-        self
-    }
-
-    /// Which choice of voters this is; see [how to change them](super::epoch). Default: 0; at most
-    /// 16,777,215. Every change of voters or quorums takes a higher one; one of timings does not.
-    pub const fn epoch(mut self, epoch: u64) -> Self {
-        self.0.epoch = epoch;
-        self
-    }
-
-    /// Checks every relation.
-    ///
-    /// # Errors
-    /// [`QuorumError`] with the values that do not fit.
-    pub fn build(self) -> Result<QuorumConfig, QuorumError> {
-        let config = self.0;
-        config.check_quorums()?;
-        config.check_durations()?;
-        if config.epoch > LAST_EPOCH {
-            return Err(QuorumError::Epoch {
-                epoch: config.epoch,
-                most: LAST_EPOCH,
-            });
-        }
-        Ok(config)
-    }
-}
-
-/// Why voters, quorums and durations do not fit together. Nothing was made.
+/// Why voters, quorums and durations do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuorumError {

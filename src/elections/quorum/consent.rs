@@ -44,7 +44,7 @@ pub(super) fn on_elect(
                 .grace(core, now, from, elect.score, target.term)
                 .map_or(Verdict::Consent, Verdict::not_for),
             _ if target.id == core.me.id => {
-                Verdict::not_for(core.config.timings().promise()) // it leads no longer
+                Verdict::not_for(core.config.timings.promise()) // it leads no longer
             }
             (_, Some(until)) => Verdict::not_for(until.since(now)),
             (_, None) => core.judge_takeover(now, from, target),

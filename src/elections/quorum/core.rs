@@ -56,7 +56,7 @@ pub(super) struct Cooldown {
 
 impl Core {
     pub(super) fn new(me: Participant, config: &Arc<QuorumConfig>, voter: Voter) -> Self {
-        let peers = config.voters().iter().filter(|id| **id != me.id);
+        let peers = config.voters.iter().filter(|id| **id != me.id);
         Self {
             peers: peers.cloned().collect(),
             me,
@@ -82,7 +82,7 @@ impl Core {
         let quarantine = self.voter.begin(&self.config, now);
         let leader = self.me.members.leader();
         if leader.is_some_and(|leader| leader.id != self.me.id) {
-            quarantine.max(self.config.timings().promise()) // that leader will be heard before
+            quarantine.max(self.config.timings.promise()) // that leader will be heard before
         } else {
             quarantine
         }
@@ -129,7 +129,7 @@ impl Core {
                 // Without a score the leader does not choose it as a successor in its cool-down.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 // Rounded down: a leader must not count on more than this voter keeps.
-                promise: Micros::at_most(self.config.timings().promise()),
+                promise: Micros::at_most(self.config.timings.promise()),
                 incarnation: None,
             },
         );
@@ -153,7 +153,7 @@ impl Core {
 
     /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
-        let margin = self.config.margin();
+        let margin = self.config.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
     }
 
@@ -170,7 +170,7 @@ impl Core {
 
     /// `slot-by-rank`: how long the agents that go first need, and the jitter that parts equals.
     pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
-        let timings = self.config.timings();
+        let timings = &self.config.timings;
         let (step, jitter) = match before.map(|before| before.certainty) {
             // Every agent hears of a confirmed end at the same time, so a message delay is enough to
             // part them.
@@ -213,7 +213,7 @@ impl Core {
 
     /// Takes note of the leader of a term, and of whether the one before had resigned.
     pub(super) fn note_leader(&mut self, now: Time, id: &AgentId, term: Term) {
-        let steady = match self.config.preemption() {
+        let steady = match self.config.preemption {
             Preemption::After(steady) => Some(steady),
             Preemption::Immediately | Preemption::Never => None,
         };

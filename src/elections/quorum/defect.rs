@@ -1,20 +1,9 @@
-//! Defects planted on purpose, to prove that the tests would find them.
-//!
-//! Nothing here can be switched on in a build without the feature `planted`, which is never
-//! enabled by default: without it each guard is a constant `false`.
-#![cfg_attr(
-    not(feature = "planted"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        reason = "only builds with that feature plant any"
-    )
-)]
+//! The rules of a quorum election that are broken on purpose, to prove that the tests would find it.
 
-/// One rule, broken on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Defect {
+use super::QuorumConfig;
+use crate::elections::shared::defects;
+
+defects! { QuorumConfig:
     /// `promise-outlasts-lease`: a promise is no longer than the lease.
     PromiseOfOneLease,
     /// `promise-outlasts-lease`: a promise is half as long as the lease.
@@ -53,29 +42,4 @@ pub enum Defect {
     PromiseLoweredEarly,
     /// `abstain-after-restart`: the quarantine is one promise of the present timings, whatever the record keeps.
     QuarantineOfOwnPromise,
-}
-
-impl Defect {
-    /// All of them.
-    pub const ALL: [Self; 19] = [
-        Self::PromiseOfOneLease,
-        Self::PromiseOfHalfALease,
-        Self::NoQuarantine,
-        Self::GrantIgnoresPromise,
-        Self::VolatileVote,
-        Self::VoteKeepsTerm,
-        Self::VoteTwice,
-        Self::BeliefWithoutAcks,
-        Self::LeaseFromArrival,
-        Self::BeliefByTimer,
-        Self::BeliefAfterResign,
-        Self::ResignVoidsAny,
-        Self::HalfIsAQuorum,
-        Self::EndOfAnyLife,
-        Self::GuessIsCertain,
-        Self::LeaseByOwnTimings,
-        Self::PromiseUnrecorded,
-        Self::PromiseLoweredEarly,
-        Self::QuarantineOfOwnPromise,
-    ];
 }

@@ -1,8 +1,7 @@
 //! Epochs: one choice of voters after another, and never two at a time.
 //!
 //! The voters are fixed in the configuration. Another list of voters, or other quorums, are another
-//! *epoch*: `QuorumConfig::builder(..).epoch(1)`, then 2, and so on. Members
-//! of different epochs do not hear each other: groups refuse to mix them, and what comes from
+//! *epoch*: `QuorumConfig { epoch: 1, ..QuorumConfig::new(..) }`, then 2, and so on. Members of different epochs do not hear each other: groups refuse to mix them, and what comes from
 //! another epoch is dropped.
 //!
 //! # How to change the voters
@@ -51,7 +50,7 @@ impl QuorumConfig {
     for_tests! {
         /// The term before the first election of this epoch: above all terms of earlier epochs.
         const fn first_term(&self) -> Term {
-            Term(self.epoch() << BITS)
+            Term(self.epoch << BITS)
         }
     }
 
@@ -76,7 +75,7 @@ impl QuorumConfig {
         Err(MembershipError::LaterEpoch {
             id: who.clone(),
             found: term.0 >> BITS,
-            epoch: self.epoch(),
+            epoch: self.epoch,
         })
     }
 
@@ -84,7 +83,7 @@ impl QuorumConfig {
         /// Whether a voter with a record of this term may have promised something in an earlier epoch,
         /// and nothing was decided since.
         fn is_arrival(&self, term: Term) -> bool {
-            self.epoch() > 0 && term.0 <= self.first_term().0
+            self.epoch > 0 && term.0 <= self.first_term().0
         }
     }
 }

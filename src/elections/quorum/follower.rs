@@ -193,7 +193,7 @@ impl Following {
     /// After each heartbeat: asks if the grace period is over, that is if both have been in steady
     /// contact for long enough.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
-        if let Preemption::After(grace) = core.config.preemption()
+        if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
         {
             self.ask_to_take_over(core, now, out);
@@ -219,7 +219,7 @@ impl Following {
             Verdict::Object | Verdict::Refuse(_) => return, // it could not vote for itself
         }
         let round = core.next_round();
-        let wait = core.config.timings().round();
+        let wait = core.config.timings.round();
         core.ask_voters(
             Elect {
                 round,
@@ -289,7 +289,7 @@ impl Following {
 
 /// How long to leave a leader alone after an attempt that came to nothing.
 fn pause(config: &QuorumConfig) -> Duration {
-    config.timings().promise().saturating_add(config.drain())
+    config.timings.promise().saturating_add(config.drain())
 }
 
 // ---- how long a leader's word counts ---------------------------------------------------------
@@ -327,7 +327,7 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
 /// More than this between two announcements ends steady contact: 3 H, or what a leader with longer
 /// timings leaves between two of them for the sake of this promise (`lease-within-promise`).
 fn gap(config: &QuorumConfig) -> Duration {
-    let t = config.timings();
+    let t = &config.timings;
     let pace = Timings::lease_within(t.promise()) / 3;
     let slow = pace.saturating_add(t.delay_bound().saturating_mul(2));
     config.heartbeat().saturating_mul(3).max(slow)
@@ -343,7 +343,7 @@ fn silence(promise: Duration, gap: Duration) -> Duration {
 
 /// P, but for the defects that shorten it.
 fn promise_span(config: &QuorumConfig) -> Duration {
-    let timings = config.timings();
+    let timings = &config.timings;
     if config.has(Defect::PromiseOfOneLease) {
         timings.lease()
     } else if config.has(Defect::PromiseOfHalfALease) {

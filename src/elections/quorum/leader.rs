@@ -79,7 +79,7 @@ impl Leading {
         let Some(score) = core.me.eligible() else {
             return Err(Next::Stay);
         };
-        let give_up = core.config.timings().round().saturating_mul(2);
+        let give_up = core.config.timings.round().saturating_mul(2);
         let heartbeat = core.config.heartbeat();
         core.voter.promise = None;
         core.objected.clear();
@@ -111,7 +111,7 @@ impl Leading {
 
     /// Prolongs the lease by what was acknowledged; the first time, the leadership begins.
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
-        let own = now.after(core.config.timings().lease());
+        let own = now.after(core.config.timings.lease());
         let until = self.supporters.until(own, core.config.lease_quorum());
         let eager = core.config.has(Defect::BeliefWithoutAcks);
         let Some(until) = until.or_else(|| eager.then_some(own)) else {
@@ -249,7 +249,7 @@ impl Leading {
     /// counts. With H alone, a leader whose H suits long promises would live from lease to lease among
     /// voters that give short ones.
     fn interval(&self, core: &Core, now: Time) -> Duration {
-        let lease = core.config.timings().lease();
+        let lease = core.config.timings.lease();
         let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);
         let often = (shortest / 3).max(SHORTEST_INTERVAL);
         core.config.heartbeat().min(often)
@@ -267,7 +267,7 @@ impl Leading {
 
 /// For how long an acknowledgement counts, from when what it answers was sent.
 fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
-    let own = config.timings().lease();
+    let own = config.timings.lease();
     if config.has(Defect::LeaseByOwnTimings) {
         return own;
     }

@@ -152,7 +152,7 @@ impl QuorumBully {
         let State::Leading(leading) = &mut self.state else {
             return self.state.ignore(&self.core, "it does not lead");
         };
-        let cooldown = self.core.config.cooldown();
+        let cooldown = self.core.config.cooldown;
         leading.drain(&mut self.core, now, to, cooldown, out)
     }
 
@@ -205,7 +205,7 @@ impl QuorumBully {
         {
             return;
         }
-        if !self.core.config.is_voter(from) || *from == self.core.me.id {
+        if !self.core.config.voters.contains(from) || *from == self.core.me.id {
             return self.ignore("not from another voter");
         }
         // To adopt such a term would use up the numbers of this epoch.

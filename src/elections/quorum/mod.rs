@@ -133,7 +133,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use config::{QuorumConfig, QuorumConfigBuilder, QuorumError};
+pub use config::{QuorumConfig, QuorumError};
 #[cfg(not(feature = "planted"))]
 pub(crate) use defect::Defect;
 #[cfg(feature = "planted")]
@@ -151,7 +151,7 @@ use crate::elections::message::{
     Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok, Refusal,
     Resign, Takeover, Yield,
 };
-use crate::elections::shared::Participant;
+use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
     MembershipError, Requirements, Role, Rules, Storage, Time, View,
@@ -181,7 +181,7 @@ impl Election for QuorumBully {
     /// Without a record nothing was ever written under this name: never pass `None` for a record
     /// that was lost. A voter that is not in the configuration's list takes part as an observer.
     fn new(mut identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
-        if !config.is_voter(&identity.id) {
+        if !config.voters.contains(&identity.id) {
             identity.kind = MemberKind::Observer;
         }
         let voter = Voter::new(durable.unwrap_or_default(), config.first_term());
@@ -204,7 +204,8 @@ impl Election for QuorumBully {
         who: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
-        config.check(who, kind)?;
+        config.check().map_err(MembershipError::config)?;
+        check_listed(&config.voters, who, kind)?;
         Ok(Requirements {
             // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
             // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
@@ -215,9 +216,9 @@ impl Election for QuorumBully {
                 MemberKind::Voter => ClockKind::CountsSuspend,
                 MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
             },
-            epoch: config.epoch(),
+            epoch: config.epoch,
             voters: Some(config.electorate()),
-            names: Some(config.voters().into()),
+            names: Some(config.voters.as_slice().into()),
             ..Requirements::new(RULES)
         })
     }

@@ -30,8 +30,8 @@ impl Leading {
         score: Score,
         term: Term,
     ) -> Option<Duration> {
-        let promise = core.config.timings().promise();
-        let Preemption::After(grace) = core.config.preemption() else {
+        let promise = core.config.timings.promise();
+        let Preemption::After(grace) = core.config.preemption else {
             return Some(promise);
         };
         let holds = matches!(self.lease, Lease::Held { until } if now < until);

@@ -65,7 +65,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        let round = core.config.timings().round();
+        let round = core.config.timings.round();
         let (slot, _) = core.slot(now, before.as_ref());
         let retry = match before.as_ref().map(|before| before.certainty) {
             // A voter that named a longer time may not have heard of the confirmed end yet.
@@ -85,7 +85,7 @@ impl Vacant {
         out: &mut Out,
     ) -> State {
         out.cancel_timer(Timer::Round);
-        let after = After::jittered(core.config.wait(), core.config.timings().jitter());
+        let after = After::jittered(core.config.wait(), core.config.timings.jitter());
         Self::until(core, now, Posture::Defers, after, before, out)
     }
 

@@ -66,7 +66,7 @@ impl Voter {
 
     /// `abstain-after-restart`: begins the quarantine of this incarnation, and says how long it is.
     pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
-        let promise = config.timings().promise();
+        let promise = config.timings.promise();
         // Other voters of a later epoch may have promised something in the one before, of which this
         // voter knows nothing: at the beginning of an epoch even an empty record abstains.
         let arrives = config.is_arrival(self.record.term);
@@ -129,7 +129,7 @@ impl Voter {
         if config.has(Defect::PromiseUnrecorded) {
             return Micros::default();
         }
-        let own = Micros::from(config.timings().promise());
+        let own = Micros::from(config.timings.promise());
         // The quarantine is no shorter than what earlier incarnations promised, so afterwards only the
         // promise of this one counts. Lowered before, a second restart would abstain for too short a time.
         let is_over = self.quarantine.is_some_and(|end| now >= end);

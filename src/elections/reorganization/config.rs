@@ -137,19 +137,6 @@ impl ReorganizationConfig {
             .saturating_add(t.deadline())
             .saturating_add(self.worst_case_election_with_losses())
     }
-
-    /// Whether that rule is broken on purpose: never, but in tests of the tests.
-    #[cfg(any(test, feature = "planted"))]
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        self.defect == Some(defect)
-    }
-
-    /// Nothing is planted here.
-    #[cfg(not(any(test, feature = "planted")))]
-    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
-    pub(super) const fn has(&self, _: Defect) -> bool {
-        false
-    }
 }
 
 /// Why the parameters do not fit together.

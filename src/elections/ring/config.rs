@@ -202,19 +202,6 @@ impl RingConfig {
             .saturating_add(n.saturating_mul(2))
             .saturating_mul(2)
     }
-
-    /// Whether that rule is broken on purpose: never, but in tests of the tests.
-    #[cfg(any(test, feature = "planted"))]
-    pub(super) fn has(&self, defect: Defect) -> bool {
-        self.defect == Some(defect)
-    }
-
-    /// Nothing is planted here.
-    #[cfg(not(any(test, feature = "planted")))]
-    #[expect(clippy::unused_self, reason = "tests of the tests need it")]
-    pub(super) const fn has(&self, _: Defect) -> bool {
-        false
-    }
 }
 
 /// Which value, or relation between two, does not make a ring.

@@ -5,10 +5,11 @@
 //! | [`Participant`] | who this agent is, who the other members are, and how both compare |
 //! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
-//! | [`Voters`] | which agents the configuration of a majority's election lists |
+//! | [`check_listed`] | whether an agent takes part as the list of voters says |
 //! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
 //! | [`detector_of`] | the failure detector of an election that cannot do without one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
+//! | [`defects!`](defects!) | which rules of an election can be broken on purpose |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
 //! no machine here that others fill in. So each machine can be read alone, and what is written once
@@ -18,6 +19,7 @@
 
 mod config;
 mod cooldown;
+mod defects;
 mod handover;
 mod messages;
 mod participant;
@@ -26,7 +28,8 @@ mod voters;
 
 pub(super) use config::detector_of;
 pub(super) use cooldown::Cooldown;
+pub(super) use defects::defects;
 pub(super) use handover::{Due, Handover};
 pub(super) use messages::messages;
 pub(super) use participant::Participant;
-pub(super) use voters::Voters;
+pub(super) use voters::{check_listed, duplicate_voter, in_order, majority};

@@ -1,50 +1,39 @@
 //! The voters of an election that counts majorities, as its configuration names them.
 //!
 //! Decided here: that a name is listed once, and that an agent takes part as the list says. Not here:
-//! how many of them make a quorum.
-
-use std::sync::Arc;
+//! how many voters make a quorum, but for the usual majority.
 
 use crate::protocol::{AgentId, MemberKind, MembershipError};
 
-/// The names of the voters, in order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::elections) struct Voters(pub(in crate::elections) Arc<[AgentId]>);
+/// The voters in the order of their names: a machine asks them in the same order wherever it runs.
+pub(in crate::elections) fn in_order(voters: impl IntoIterator<Item = AgentId>) -> Vec<AgentId> {
+    let mut voters: Vec<_> = voters.into_iter().collect();
+    voters.sort();
+    voters
+}
 
-impl Voters {
-    pub(in crate::elections) fn new(ids: impl IntoIterator<Item = AgentId>) -> Self {
-        let mut ids: Vec<_> = ids.into_iter().collect();
-        // For the search; and the same names in another order are the same voters.
-        ids.sort();
-        Self(ids.into())
-    }
+/// A name that is listed more than once.
+pub(in crate::elections) fn duplicate_voter(voters: &[AgentId]) -> Option<&AgentId> {
+    let is_again = |(at, id): &(usize, &AgentId)| voters.iter().take(*at).any(|other| other == *id);
+    let mut all = voters.iter().enumerate();
+    all.find(is_again).map(|(_, id)| id)
+}
 
-    /// A name that is listed more than once.
-    pub(in crate::elections) fn duplicate(&self) -> Option<&AgentId> {
-        let pairs = self.0.iter().zip(self.0.iter().skip(1));
-        pairs.filter(|(a, b)| a == b).map(|(id, _)| id).next()
-    }
+/// More than half of the voters.
+pub(in crate::elections) const fn majority(voters: &[AgentId]) -> usize {
+    (voters.len() / 2).saturating_add(1)
+}
 
-    pub(in crate::elections) fn contains(&self, id: &AgentId) -> bool {
-        self.0.binary_search(id).is_ok()
-    }
-
-    /// More than half of the voters.
-    pub(in crate::elections) fn majority(&self) -> usize {
-        (self.0.len() / 2).saturating_add(1)
-    }
-
-    /// Checks that an agent takes part as the list says.
-    pub(in crate::elections) fn check(
-        &self,
-        who: &AgentId,
-        kind: MemberKind,
-    ) -> Result<(), MembershipError> {
-        let id = who.clone();
-        match (kind, self.contains(who)) {
-            (MemberKind::Voter, false) => Err(MembershipError::NotListed { id }),
-            (MemberKind::Observer, true) => Err(MembershipError::ListedObserver { id }),
-            (MemberKind::Voter, true) | (MemberKind::Observer, false) => Ok(()),
-        }
+/// Checks that an agent takes part as the list says.
+pub(in crate::elections) fn check_listed(
+    voters: &[AgentId],
+    agent: &AgentId,
+    kind: MemberKind,
+) -> Result<(), MembershipError> {
+    let id = agent.clone();
+    match (kind, voters.contains(agent)) {
+        (MemberKind::Voter, false) => Err(MembershipError::NotListed { id }),
+        (MemberKind::Observer, true) => Err(MembershipError::ListedObserver { id }),
+        (MemberKind::Voter, true) | (MemberKind::Observer, false) => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         astra::AstraConfig,
         bully::BullyConfig,
         policy::Preemption,
-        quorum::{QuorumConfig, QuorumConfigBuilder},
+        quorum::QuorumConfig,
     },
     group::{Group, GroupError},
     protocol::{AgentId, Election, MemberKind, Score, Timings},
@@ -225,10 +225,13 @@ impl ClusterBuilder {
         let timings = match &self.config {
             AnyConfig::Available(config) => config.timings.clone(),
             AnyConfig::Astra(config) => config.timings.clone(),
-            AnyConfig::Quorum(config) => config.timings().clone(),
+            AnyConfig::Quorum(config) => config.timings.clone(),
         };
         match ids {
-            Ok(ids) => self.follow(QuorumConfig::builder(ids).timings(timings)),
+            Ok(ids) => self.follow(QuorumConfig {
+                timings,
+                ..QuorumConfig::new(ids)
+            }),
             Err(wrong) => {
                 self.refused.get_or_insert_with(|| wrong.into());
                 self
@@ -248,7 +251,10 @@ impl ClusterBuilder {
                 self.follow_astra(config)
             }
             AnyConfig::Quorum(config) => {
-                let made = config.to_builder().timings(timings);
+                let made = QuorumConfig {
+                    timings,
+                    ..QuorumConfig::clone(config)
+                };
                 self.follow(made)
             }
         }
@@ -268,7 +274,10 @@ impl ClusterBuilder {
             AnyConfig::Available(_) => self.configured(|config| config.preemption = preemption),
             AnyConfig::Astra(_) => self,
             AnyConfig::Quorum(config) => {
-                let made = config.to_builder().preemption(preemption);
+                let made = QuorumConfig {
+                    preemption,
+                    ..QuorumConfig::clone(config)
+                };
                 self.follow(made)
             }
         }
@@ -295,19 +304,15 @@ impl ClusterBuilder {
         self
     }
 
-    fn follow(mut self, made: QuorumConfigBuilder) -> Self {
-        match made.build() {
-            Ok(config) => {
-                let timings = config.timings();
-                let lapse = timings.promise().saturating_add(config.wait());
-                self.needed = lapse.saturating_mul(10);
-                self.least = config.vote_quorum().max(config.lease_quorum());
-                self.config = AnyConfig::Quorum(Arc::new(config));
-            }
-            Err(reason) => {
-                self.refused.get_or_insert_with(|| reason.into());
-            }
+    fn follow(mut self, config: QuorumConfig) -> Self {
+        if let Err(reason) = config.check() {
+            self.refused.get_or_insert_with(|| reason.into());
+            return self;
         }
+        let lapse = config.timings.promise().saturating_add(config.wait());
+        self.needed = lapse.saturating_mul(10);
+        self.least = config.vote_quorum().max(config.lease_quorum());
+        self.config = AnyConfig::Quorum(Arc::new(config));
         self
     }
 }

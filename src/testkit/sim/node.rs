@@ -184,6 +184,9 @@ impl<E: Election> Node<E> {
         if self.is_wiped && self.keeps_record() {
             return Some("its record is lost: let it come back under a new name");
         }
+        if self.requirements.is_none() {
+            return Some("its configuration refuses it");
+        }
         let admitted = E::admits(&self.config, id, self.durable.as_ref());
         admitted
             .is_err()

@@ -21,8 +21,11 @@ use crate::ballot::{
 const VOTERS: [&str; 3] = ["a", "b", "c"];
 
 fn rules() -> Arc<BallotConfig> {
-    let config = BallotConfig::builder(VOTERS.map(id)).timings(Timings::lan());
-    Arc::new(config.build().unwrap())
+    let config = BallotConfig {
+        timings: Timings::lan(),
+        ..BallotConfig::new(VOTERS.map(id))
+    };
+    Arc::new(config)
 }
 
 fn start(
@@ -146,8 +149,11 @@ fn what_it_needs_is_asked_for() {
 fn a_cluster_of_ballots_survives_crashes_and_heals() {
     virtual_system().block_on(async {
         let names = (1..=5).map(|n| id(&format!("agent-{n}")));
-        let config = BallotConfig::builder(names).timings(Timings::lan()).build();
-        let builder = Cluster::<Ballot>::with_config(Arc::new(config.unwrap()));
+        let config = BallotConfig {
+            timings: Timings::lan(),
+            ..BallotConfig::new(names)
+        };
+        let builder = Cluster::<Ballot>::with_config(Arc::new(config));
         let builder = builder.agents(5).observer("eye").needs_voters(3);
         let mut cluster = builder.start().unwrap();
         let leader =
@@ -175,8 +181,11 @@ fn a_cluster_of_ballots_survives_crashes_and_heals() {
 fn s27_messages_of_strangers_and_former_incarnations_are_counted_and_dropped() {
     virtual_system().block_on(async {
         let names = (1..=5).map(strangers::id);
-        let config = BallotConfig::builder(names).timings(Timings::lan()).build();
-        let builder = Cluster::<Ballot>::with_config(Arc::new(config.unwrap()));
+        let config = BallotConfig {
+            timings: Timings::lan(),
+            ..BallotConfig::new(names)
+        };
+        let builder = Cluster::<Ballot>::with_config(Arc::new(config));
         let mut cluster = builder.agents(5).needs_voters(3).start().unwrap();
         let resign = || {
             let ballot = BallotNumber {

@@ -32,9 +32,15 @@ pub(crate) fn names(n: usize) -> Vec<AgentId> {
 }
 
 pub(crate) fn config(n: usize) -> BallotConfig {
-    let builder = BallotConfig::builder(names(n)).timings(Timings::in_process());
-    let builder = builder.round(ms(ROUND)).cap(ms(CAP)).cooldown(ms(1_000));
-    builder.build().unwrap()
+    let config = BallotConfig {
+        timings: Timings::in_process(),
+        round: Some(ms(ROUND)),
+        cap: Some(ms(CAP)),
+        cooldown: ms(1_000),
+        ..BallotConfig::new(names(n))
+    };
+    config.check().unwrap();
+    config
 }
 
 /// What differs from the usual group: messages take 0.1 to 1 ms, no agent is told of crashes.

@@ -207,7 +207,7 @@ fn with_a_quorum_an_offline_primary_ends_its_leadership_before_the_next_begins()
     assert_eq!(elect_primary(&mut replicas), Some(1));
 
     let voters = ["0", "1", "2", "3"].map(|name| name.parse().unwrap());
-    let config = QuorumConfig::builder(voters).build().unwrap();
+    let config = QuorumConfig::new(voters);
     let mut world: World<QuorumBully> = by(&Arc::new(config), &DEMO, score);
     world.set_invariant(|world| {
         let contested = world.is_contested();

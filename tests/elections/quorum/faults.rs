@@ -229,7 +229,7 @@ fn s07_a_fail_over_takes_no_longer_than_the_formula_says() {
         for seed in 0..100 {
             let group = Group::of(n);
             let config = group.config();
-            let bound = config.timings().worst_case_quorum_failover(1);
+            let bound = config.timings.worst_case_quorum_failover(1);
             let mut net = group.led(seed);
             net.run(seed % H);
             let top = net.leader().id;

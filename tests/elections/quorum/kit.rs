@@ -41,12 +41,12 @@ pub(crate) struct Group {
 
 /// Other voters for the next epoch, by the usual timings.
 pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
-    QuorumConfig::builder(names.iter().map(|name| id(name)))
-        .timings(Timings::in_process())
-        .preemption(Preemption::After(ms(AFTER)))
-        .epoch(epoch)
-        .build()
-        .unwrap()
+    QuorumConfig {
+        timings: Timings::in_process(),
+        preemption: Preemption::After(ms(AFTER)),
+        epoch,
+        ..QuorumConfig::new(names.iter().map(|name| id(name)))
+    }
 }
 
 impl Group {
@@ -74,12 +74,12 @@ impl Group {
     }
 
     pub(crate) fn config(&self) -> QuorumConfig {
-        QuorumConfig::builder(self.names())
-            .timings(Timings::in_process())
-            .preemption(self.preemption)
-            .cooldown(ms(1_000))
-            .build()
-            .unwrap()
+        QuorumConfig {
+            timings: Timings::in_process(),
+            preemption: self.preemption,
+            cooldown: ms(1_000),
+            ..QuorumConfig::new(self.names())
+        }
     }
 
     /// Not started: messages take 0.1 to 1 ms.

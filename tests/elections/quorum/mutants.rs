@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use actix_bully::{
-    elections::quorum::{Defect, QuorumError},
+    elections::quorum::{Defect, QuorumConfig, QuorumError},
     testkit::sim::{World, chaos::chaos},
 };
 use actix_bully_oracles::{QuorumScenario, Watched};
@@ -22,7 +22,7 @@ use crate::quorum::{
 fn every_planted_defect_is_found() -> Result<(), QuorumError> {
     let (mut missed, mut rows) = (Vec::new(), Vec::new());
     let only = std::env::var("DEFECT").unwrap_or_default();
-    let all = Defect::ALL.into_iter();
+    let all = Defect::ALL.iter().copied();
     for defect in all.filter(|defect| format!("{defect:?}").contains(&only)) {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         let mut first = None;
@@ -74,7 +74,10 @@ fn breaks(world: &World<Watched>) -> Option<&str> {
 #[test]
 fn s59_without_quarantine_the_old_leader_has_a_rival() {
     let group = Group {
-        planted: |config| config.planted(Defect::NoQuarantine),
+        planted: |config| QuorumConfig {
+            defect: Some(Defect::NoQuarantine),
+            ..config
+        },
         ..Group::of(3)
     };
     let mut net = forgetful(&group, 1);
@@ -86,7 +89,10 @@ fn s59_without_quarantine_the_old_leader_has_a_rival() {
 fn s61_a_promise_no_longer_than_the_lease_is_not_safe() {
     for seed in 0..100 {
         let group = Group {
-            planted: |config| config.planted(Defect::PromiseOfOneLease),
+            planted: |config| QuorumConfig {
+                defect: Some(Defect::PromiseOfOneLease),
+                ..config
+            },
             ..Group::of(3)
         };
         let mut net = cut_leader_with_drift(group, seed);

@@ -20,8 +20,12 @@ const ROUND: Duration = Duration::from_millis(50);
 fn ballots(scores: &[i32]) -> World<Ballot> {
     let voters = ('a'..).take(scores.len());
     let voters = voters.map(|name| name.to_string().parse().unwrap());
-    let config = BallotConfig::builder(voters).timings(Timings::lan());
-    world(scores, &Arc::new(config.round(ROUND).build().unwrap()))
+    let config = BallotConfig {
+        timings: Timings::lan(),
+        round: Some(ROUND),
+        ..BallotConfig::new(voters)
+    };
+    world(scores, &Arc::new(config))
 }
 
 /// Plays a story by the gossip leader election as written, and by ours.

@@ -81,19 +81,23 @@ impl BallotScenario {
             _ => Timings::in_process(),
         };
         let half = Duration::from_millis(500);
-        let builder = BallotConfig::builder((0..n).filter_map(name));
-        let config = builder
-            .timings(timings)
-            .drain(half)
-            .cooldown(half)
-            .build()?;
+        let config = BallotConfig {
+            timings,
+            drain: half,
+            cooldown: half,
+            ..BallotConfig::new((0..n).filter_map(name))
+        };
+        config.check()?;
         Ok(Self::new(config))
     }
 
     /// The agents break a rule on purpose; they are judged by the sound ones.
     #[must_use]
     pub fn planted(self, defect: actix_bully::elections::ballot::Defect) -> Self {
-        let theirs = BallotConfig::clone(&self.config).planted(defect);
+        let theirs = BallotConfig {
+            defect: Some(defect),
+            ..BallotConfig::clone(&self.config)
+        };
         Self {
             theirs: Arc::new(theirs),
             ..self
@@ -154,7 +158,7 @@ impl BallotScenario {
         let Some(ballot) = machine.trusted() else {
             return Ok(());
         };
-        let is_voter = self.config.voters().contains(id);
+        let is_voter = self.config.voters.contains(id);
         let before = self.trusted.get(id);
         if let Some((_, before)) = before.filter(|(l, b)| b > ballot && (is_voter || *l == life)) {
             return Err(format!("RisingTrust: {id} trusts {ballot} after {before}"));
@@ -215,7 +219,7 @@ impl Scenario for BallotScenario {
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
         let config = Arc::clone(&self.theirs);
-        if !config.voters().contains(&id) {
+        if !config.voters.contains(&id) {
             return Participant::observer(id, config);
         }
         let score = self.score(random);
@@ -223,14 +227,14 @@ impl Scenario for BallotScenario {
     }
 
     fn delay_bound(&self) -> Duration {
-        self.config.timings().delay_bound()
+        self.config.timings.delay_bound()
     }
 
     /// A hand-over that has begun, and a rest; then rounds, at their longest: one that has just begun,
     /// one to notice, one to elect, and one more for a rival of the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
-        let all = config.cap() * 4 + config.drain() + config.cooldown();
+        let all = config.cap() * 4 + config.drain + config.cooldown;
         all + all * skew / 1_000_000 * 2
     }
 
@@ -246,7 +250,7 @@ impl Scenario for BallotScenario {
 
     fn expected(&self, world: &World<Ballot>) -> Expected {
         let running = || {
-            let voters = self.config.voters().iter();
+            let voters = self.config.voters.iter();
             voters.filter(|id| world.is_running(id))
         };
         let is_enough = running().count() >= self.config.majority();

@@ -37,8 +37,11 @@ impl Mode {
             Self::Available => AnyConfig::Available(Arc::new(available())),
             Self::Astra => AnyConfig::Astra(Arc::default()),
             Self::Quorum => {
-                let config = QuorumConfig::builder(names(n)).timings(self.timings());
-                AnyConfig::Quorum(Arc::new(config.build().unwrap()))
+                let config = QuorumConfig {
+                    timings: self.timings(),
+                    ..QuorumConfig::new(names(n))
+                };
+                AnyConfig::Quorum(Arc::new(config))
             }
         }
     }

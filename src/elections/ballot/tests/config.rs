@@ -5,8 +5,11 @@ use crate::protocol::{
     ClockKind, Electorate, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
 };
 
-fn of(names: &[&str]) -> BallotConfigBuilder {
-    BallotConfig::builder(names.iter().map(|name| id(name))).timings(Timings::lan())
+fn of(names: &[&str]) -> BallotConfig {
+    BallotConfig {
+        timings: Timings::lan(),
+        ..BallotConfig::new(names.iter().map(|name| id(name)))
+    }
 }
 
 #[test]
@@ -18,7 +21,7 @@ fn a_majority_is_more_than_half() {
         (&["a", "b", "c", "d"], 3, 1, 24),
         (&["a", "b", "c", "d", "e"], 3, 2, 40),
     ] {
-        let config = of(names).build().unwrap();
+        let config = of(names);
         let figures = (
             config.majority(),
             config.tolerated(),
@@ -36,38 +39,56 @@ fn each_broken_relation_is_named() {
     let ms = Duration::from_millis;
     let three = || of(&["a", "b", "c"]);
     let delay = ms(9);
-    for (builder, expected) in [
+    for (config, expected) in [
         (of(&[]), BallotError::NoVoters),
         (
             of(&["a", "b", "a"]),
             BallotError::DuplicateVoter { id: id("a") },
         ),
-        (three().timings(Timings::astra()), BallotError::NoRound),
         (
-            three().round(ms(18)),
+            BallotConfig {
+                timings: Timings::astra(),
+                ..three()
+            },
+            BallotError::NoRound,
+        ),
+        (
+            BallotConfig {
+                round: Some(ms(18)),
+                ..three()
+            },
             BallotError::Round {
                 round: ms(18),
                 delay,
             },
         ),
         (
-            three().round(ms(40)).cap(ms(39)),
+            BallotConfig {
+                round: Some(ms(40)),
+                cap: Some(ms(39)),
+                ..three()
+            },
             BallotError::Cap {
                 cap: ms(39),
                 round: ms(40),
             },
         ),
     ] {
-        assert_eq!(builder.build(), Err(expected));
+        assert_eq!(config.check(), Err(expected));
     }
-    assert!(three().round(ms(19)).cap(ms(19)).build().is_ok());
-    assert!(
-        three()
-            .timings(Timings::astra())
-            .round(ms(2_000))
-            .build()
-            .is_ok()
-    );
+    let least = BallotConfig {
+        round: Some(ms(19)),
+        cap: Some(ms(19)),
+        ..three()
+    };
+    assert_eq!(least.check(), Ok(()));
+    let round = Some(ms(2_000));
+    let without_detector = BallotConfig {
+        timings: Timings::astra(),
+        round,
+        ..three()
+    };
+    assert_eq!(without_detector.check(), Ok(()));
 }
 
 #[test]
@@ -78,7 +99,11 @@ fn every_preset_with_a_detector_will_do() {
         Timings::wan(),
         Timings::in_process(),
     ] {
-        let config = of(&["a"]).timings(timings.clone()).build().unwrap();
+        let config = BallotConfig {
+            timings: timings.clone(),
+            ..of(&["a"])
+        };
+        assert_eq!(config.check(), Ok(()));
         assert!(config.round() > timings.delay_bound() * 2);
         assert!(
             config.again() * 2 < config.round(),
@@ -95,9 +120,9 @@ fn every_preset_with_a_detector_will_do() {
 
 #[test]
 fn a_voter_needs_a_record_and_has_to_be_listed() {
-    let config = Arc::new(of(&["a", "b"]).build().unwrap());
+    let config = Arc::new(of(&["a", "b"]));
     let asked = |name, kind| Ballot::requirements(&config, &id(name), kind);
-    let of = |storage| {
+    let expected = |storage| {
         Ok(Requirements {
             rules: Rules::new("ballot"),
             leaders: Leaders::Unpromised,
@@ -109,10 +134,13 @@ fn a_voter_needs_a_record_and_has_to_be_listed() {
             names: Some(["a", "b"].map(id).into()),
         })
     };
-    assert_eq!(asked("a", MemberKind::Voter), of(Storage::Record));
-    assert_eq!(asked("x", MemberKind::Observer), of(Storage::Nothing));
+    assert_eq!(asked("a", MemberKind::Voter), expected(Storage::Record));
+    assert_eq!(asked("x", MemberKind::Observer), expected(Storage::Nothing));
     let unlisted = MembershipError::NotListed { id: id("x") };
     assert_eq!(asked("x", MemberKind::Voter), Err(unlisted));
     let listed = MembershipError::ListedObserver { id: id("a") };
     assert_eq!(asked("a", MemberKind::Observer), Err(listed));
+    let wrong = Arc::new(of(&["a", "a"]));
+    let refused = Ballot::requirements(&wrong, &id("a"), MemberKind::Voter);
+    assert!(matches!(refused, Err(MembershipError::Config(_))));
 }

@@ -19,8 +19,8 @@ mod words;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Ballot, BallotConfig, BallotConfigBuilder, BallotError, BallotMessage, BallotNumber,
-    BallotRecord, BallotTimer, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
+    Ballot, BallotConfig, BallotError, BallotMessage, BallotNumber, BallotRecord, BallotTimer,
+    HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
 };
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::{
@@ -64,7 +64,7 @@ impl Machine for Ballot {
     }
 
     fn is_planted(&self) -> bool {
-        self.core.config.is_planted()
+        self.core.config.defect.is_some()
     }
 
     /// A leader's messages name the ballot by which it leads; it resigns after it has lost.
@@ -243,14 +243,21 @@ impl Seen {
 }
 
 fn listing(voters: [&str; 3]) -> BallotConfig {
-    valid(BallotConfig::builder(voters.map(id)))
+    valid(BallotConfig::new(voters.map(id)))
 }
 
-fn valid(builder: BallotConfigBuilder) -> BallotConfig {
+fn valid(config: BallotConfig) -> BallotConfig {
     let ms = Duration::from_millis;
-    let builder = builder.timings(Timings::in_process()).round(ms(ROUND));
-    let builder = builder.cap(ms(CAP)).drain(ms(DRAIN)).cooldown(ms(COOLDOWN));
-    builder.build().unwrap()
+    let config = BallotConfig {
+        timings: Timings::in_process(),
+        round: Some(ms(ROUND)),
+        cap: Some(ms(CAP)),
+        drain: ms(DRAIN),
+        cooldown: ms(COOLDOWN),
+        ..config
+    };
+    config.check().unwrap();
+    config
 }
 
 /// A ballot of that voter, with the score it has in these tests.

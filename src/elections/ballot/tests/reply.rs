@@ -14,7 +14,7 @@ fn reply(counter: u64, standing: Standing) -> HeartbeatReply {
 fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
     let mut me = Kit::fresh();
     let five = ["a", "b", "c", LOW, ME].map(id);
-    let config = valid(BallotConfig::builder(five));
+    let config = valid(BallotConfig::new(five));
     me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
     let mut me = me.started();
     me.answered(LOW, standing(1, LOW));

@@ -69,7 +69,7 @@ fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
 fn a_follower_in_a_minority_that_hears_its_leader_goes_on_following() {
     let mut me = Kit::following();
     let five = ["a", "b", HIGH, LOW, ME].map(id);
-    me.machine.core.config = Arc::new(valid(BallotConfig::builder(five)));
+    me.machine.core.config = Arc::new(valid(BallotConfig::new(five)));
     me.answered(HIGH, leading(7, HIGH));
     assert!(me.over().events().is_empty());
     assert!(!me.machine.is_connected());

@@ -63,7 +63,7 @@ fn an_observer_waits_to_be_told() {
 #[test]
 fn a_single_voter_is_the_majority_and_leads_at_once() {
     let mut me = Kit::began(MemberKind::Voter, Some(5), None);
-    let config = valid(BallotConfig::builder([id(ME)]));
+    let config = valid(BallotConfig::new([id(ME)]));
     me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
     let members = Arc::new(me.members.clone());
     me.step(Input::Start(members))
@@ -96,7 +96,7 @@ fn before_the_start_only_the_score_counts() {
 fn an_agent_that_is_not_listed_observes() {
     let mut identity = Kit::fresh().machine.core.me.identity();
     identity.id = id("stranger");
-    let config = valid(BallotConfig::builder([id(ME)]));
+    let config = valid(BallotConfig::new([id(ME)]));
     let machine = Ballot::new(identity, &Arc::new(config), None);
     assert_eq!(machine.core.me.kind, MemberKind::Observer);
 }

@@ -3,8 +3,11 @@
 use super::*;
 use crate::protocol::MembershipError;
 
-fn of(names: &[&str]) -> QuorumConfigBuilder {
-    QuorumConfig::builder(names.iter().map(|name| id(name))).timings(Timings::lan())
+fn of(names: &[&str]) -> QuorumConfig {
+    QuorumConfig {
+        timings: Timings::lan(),
+        ..QuorumConfig::new(names.iter().map(|name| id(name)))
+    }
 }
 
 #[test]
@@ -16,7 +19,7 @@ fn majorities_are_the_default() {
         (&["a", "b", "c", "d"], 3, 1),
         (&["a", "b", "c", "d", "e"], 3, 2),
     ] {
-        let config = of(names).build().unwrap();
+        let config = of(names);
         assert_eq!(
             (config.vote_quorum(), config.lease_quorum()),
             (quorum, quorum)
@@ -27,57 +30,74 @@ fn majorities_are_the_default() {
 
 #[test]
 fn each_broken_relation_is_named() {
-    let three = || of(&["a", "b", "c"]);
-    let ms = Duration::from_millis;
-    let name = |b: QuorumConfigBuilder| {
-        let text = format!("{:?}", b.build().unwrap_err());
-        text.split(' ').next().map(str::to_owned)
+    type Change = fn(&mut QuorumConfig);
+    let check = |change: Change| {
+        let mut config = of(&["a", "b", "c"]);
+        change(&mut config);
+        config.check()
     };
-    let cases = [
-        (of(&[]), "NoVoters"),
-        (three().epoch(1 << 24), "Epoch"),
-        (of(&["a", "b", "a"]), "DuplicateVoter"),
-        (of(&["a", "b", "c", "d"]).quorums(2, 3), "VoteQuorum"), // an even split
-        (three().quorums(4, 2), "VoteQuorum"),
-        (three().quorums(2, 1), "LeaseQuorum"),
-        (three().quorums(2, 4), "LeaseQuorum"),
-        (three().timings(Timings::astra()), "NoHeartbeat"),
-        (three().wait(ms(2 * 20 + 4 * 9 - 1)), "Wait"),
-        (three().preemption(Preemption::Immediately), "Preemption"),
-        (three().preemption(Preemption::After(ms(300))), "Preemption"),
+    let cases: [(Change, &str); 11] = [
+        (|c| c.voters.clear(), "NoVoters"),
+        (|c| c.voters.push(id("a")), "DuplicateVoter"),
+        (|c| c.epoch = 1 << 24, "Epoch"),
+        (
+            |c| (c.voters, c.vote_quorum) = (["a", "b", "c", "d"].map(id).into(), Some(2)),
+            "VoteQuorum",
+        ), // an even split
+        (|c| c.vote_quorum = Some(4), "VoteQuorum"),
+        (|c| c.lease_quorum = Some(1), "LeaseQuorum"),
+        (|c| c.lease_quorum = Some(4), "LeaseQuorum"),
+        (|c| c.timings = Timings::astra(), "NoHeartbeat"),
+        (|c| c.wait = Some(LEAST_WAIT / 2), "Wait"),
+        (|c| c.preemption = Preemption::Immediately, "Preemption"),
+        (
+            |c| c.preemption = Preemption::After(Duration::from_millis(300)),
+            "Preemption",
+        ),
     ];
-    for (builder, expected) in cases {
-        assert_eq!(name(builder).as_deref(), Some(expected));
+    for (change, expected) in cases {
+        let error = format!("{:?}", check(change).unwrap_err());
+        assert_eq!(error.split(' ').next(), Some(expected));
     }
-    assert!(three().wait(ms(2 * 20 + 4 * 9)).build().is_ok());
-    assert!(
-        three()
-            .preemption(Preemption::After(ms(301)))
-            .build()
-            .is_ok()
-    );
-    assert!(three().preemption(Preemption::Never).build().is_ok());
-    assert!(three().quorums(3, 1).build().is_ok());
+    let sound: [Change; 4] = [
+        |c| c.wait = Some(LEAST_WAIT),
+        |c| c.preemption = Preemption::After(Duration::from_millis(301)),
+        |c| c.preemption = Preemption::Never,
+        |c| (c.vote_quorum, c.lease_quorum) = (Some(3), Some(1)),
+    ];
+    for change in sound {
+        assert_eq!(check(change), Ok(()));
+    }
 }
+
+/// Two rounds and four delay bounds of the preset for local networks.
+const LEAST_WAIT: Duration = Duration::from_millis(2 * 20 + 4 * 9);
 
 #[test]
 fn an_error_says_what_to_do() {
-    let error = of(&["a", "b", "c", "d"]).quorums(2, 3).build().unwrap_err();
+    let four = QuorumConfig {
+        vote_quorum: Some(2),
+        ..of(&["a", "b", "c", "d"])
+    };
     assert_eq!(
-        error.to_string(),
+        four.check().unwrap_err().to_string(),
         "2 of 4 votes must not elect: two groups could, or no group; ask for 3 to 4"
     );
 }
 
+/// What [`QuorumConfig::check`] refuses is no agent's configuration, and the list says how each takes part.
 #[test]
 fn a_member_takes_part_as_it_is_listed() {
-    let config = config();
-    let check = |name, kind| config.check(&id(name), kind);
+    let (sound, wrong) = (Arc::new(config()), Arc::new(of(&[ME, ME])));
+    let asked = |config, name, kind| QuorumBully::requirements(config, &id(name), kind).map(drop);
+    let check = |name, kind| asked(&sound, name, kind);
     assert_eq!(check(ME, MemberKind::Voter), Ok(()));
     assert_eq!(check(EYE, MemberKind::Observer), Ok(()));
     let unlisted = MembershipError::NotListed { id: id(EYE) };
     assert_eq!(check(EYE, MemberKind::Voter), Err(unlisted));
     assert!(check(ME, MemberKind::Observer).is_err());
+    let refused = asked(&wrong, ME, MemberKind::Voter);
+    assert!(matches!(refused, Err(MembershipError::Config(_))));
 }
 
 #[test]
@@ -88,10 +108,11 @@ fn every_preset_with_a_detector_will_do() {
         Timings::wan(),
         Timings::in_process(),
     ] {
-        let config = QuorumConfig::builder([id("a")])
-            .timings(timings.clone())
-            .build()
-            .unwrap();
+        let config = QuorumConfig {
+            timings: timings.clone(),
+            ..of(&["a"])
+        };
+        assert_eq!(config.check(), Ok(()));
         assert!(config.drain() + timings.delay_bound() * 2 <= timings.lease());
     }
 }

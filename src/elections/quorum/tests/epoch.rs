@@ -7,7 +7,7 @@ use crate::protocol::MembershipError;
 const NEXT: u64 = 1 << 40;
 
 fn of_epoch(epoch: u64) -> QuorumConfig {
-    config().to_builder().epoch(epoch).build().unwrap()
+    QuorumConfig { epoch, ..config() }
 }
 
 fn record(term: u64) -> Vote {
@@ -67,8 +67,10 @@ fn an_old_record_is_no_vote_in_the_new_epoch() {
 #[test]
 fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
     let alone = |epoch| {
-        let builder = QuorumConfig::builder([id(ME)]).timings(Timings::in_process());
-        builder.epoch(epoch).build().unwrap()
+        valid(QuorumConfig {
+            epoch,
+            ..QuorumConfig::new([id(ME)])
+        })
     };
     let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(7));
     start(&mut me).whatever();

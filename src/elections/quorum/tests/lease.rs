@@ -27,8 +27,7 @@ fn an_acknowledgement_that_took_as_long_as_the_lease_is_worth_nothing() {
         .nothing_else_happened();
     assert_eq!(me.view().leading, None);
 
-    let planted = config().planted(Defect::LeaseFromArrival);
-    let mut me = Kit::elected_by(planted);
+    let mut me = Kit::elected_by(planted(Defect::LeaseFromArrival));
     let said = me.now;
     me.later(D).hear(LOW, ack(MINE, said, 1)).whatever();
     assert_eq!(me.view().leading, Some(Term(MINE)), "the planted defect");
@@ -61,7 +60,7 @@ fn the_newest_acknowledgement_counts() {
 #[test]
 fn of_five_voters_the_second_best_word_counts() {
     let voters = [LOW, ME, HIGH, "x", "y"].map(id);
-    let config = valid(QuorumConfig::builder(voters));
+    let config = valid(QuorumConfig::new(voters));
     let mut me = Kit::elected_by_five(config);
     let first = me.now;
     me.acked(LOW, 1).nothing_else_happened();

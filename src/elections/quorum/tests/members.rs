@@ -59,7 +59,7 @@ fn a_guess_voids_no_promise() {
         .sent(LOW, refuses(9, OLD, P))
         .nothing_else_happened();
 
-    let planted = config().planted(Defect::GuessIsCertain);
+    let planted = planted(Defect::GuessIsCertain);
     let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
@@ -84,7 +84,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
         .sent(LOW, refuses(9, OLD, P))
         .nothing_else_happened();
 
-    let planted = config().planted(Defect::EndOfAnyLife);
+    let planted = planted(Defect::EndOfAnyLife);
     let mut me = again(Kit::began(planted, MemberKind::Voter, Some(5)).started());
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }

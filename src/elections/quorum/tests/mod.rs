@@ -28,8 +28,7 @@ use say::*;
 
 use super::{
     Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
-    QuorumBully, QuorumConfig, QuorumConfigBuilder, Refusal, Takeover, Timer, Vote, Yield,
-    state::State,
+    QuorumBully, QuorumConfig, Refusal, Takeover, Timer, Vote, Yield, state::State,
 };
 use crate::elections::{
     fixture::{
@@ -98,7 +97,7 @@ impl Machine for QuorumBully {
     }
 
     fn is_planted(&self) -> bool {
-        self.core.config.is_planted()
+        self.core.config.defect.is_some()
     }
 
     /// A leader resigns after it has lost.
@@ -185,7 +184,7 @@ impl Kit {
 
     fn observer() -> Self {
         let voters = [LOW, HIGH, "other"].map(id);
-        let config = valid(QuorumConfig::builder(voters));
+        let config = valid(QuorumConfig::new(voters));
         Self::began(config, MemberKind::Observer, Some(5)).started()
     }
 
@@ -293,12 +292,23 @@ fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> V
     }
 }
 
-fn valid(builder: QuorumConfigBuilder) -> QuorumConfig {
-    let builder = builder.timings(Timings::in_process());
-    let after = Preemption::After(Duration::from_millis(AFTER));
-    builder.preemption(after).build().unwrap()
+fn valid(config: QuorumConfig) -> QuorumConfig {
+    let config = QuorumConfig {
+        timings: Timings::in_process(),
+        preemption: Preemption::After(Duration::from_millis(AFTER)),
+        ..config
+    };
+    config.check().unwrap();
+    config
+}
+
+fn planted(defect: Defect) -> QuorumConfig {
+    QuorumConfig {
+        defect: Some(defect),
+        ..config()
+    }
 }
 
 fn config() -> QuorumConfig {
-    valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)))
+    valid(QuorumConfig::new([LOW, ME, HIGH].map(id)))
 }

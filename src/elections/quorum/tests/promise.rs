@@ -42,7 +42,7 @@ fn a_lease_is_no_longer_than_what_was_promised() {
             assert_eq!(me.view().leading, Some(Term(MINE)), "{promise}");
         }
     }
-    let mut me = Kit::elected_by(config().planted(Defect::LeaseByOwnTimings));
+    let mut me = Kit::elected_by(planted(Defect::LeaseByOwnTimings));
     let said = me.now;
     me.hear(LOW, promising(50, said)).whatever();
     me.later(D - 1);
@@ -133,7 +133,7 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
 
-    let mut me = reborn(config().planted(Defect::PromiseUnrecorded), 0);
+    let mut me = reborn(planted(Defect::PromiseUnrecorded), 0);
     start(&mut me).whatever();
     let seen = me.hear(HIGH, heartbeat(OLD, 9));
     assert!(!seen.writes(), "the planted defect");
@@ -152,7 +152,7 @@ fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
         .nothing_else_happened();
     me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 
-    let mut me = reborn(config().planted(Defect::QuarantineOfOwnPromise), 3 * P);
+    let mut me = reborn(planted(Defect::QuarantineOfOwnPromise), 3 * P);
     start(&mut me).whatever();
     me.later(P).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
@@ -176,7 +176,7 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
 
-    let mut me = reborn(config().planted(Defect::PromiseLoweredEarly), 3 * P);
+    let mut me = reborn(planted(Defect::PromiseLoweredEarly), 3 * P);
     start(&mut me).whatever();
     me.hear(HIGH, heartbeat(OLD + 1, 9))
         .wrote(OLD + 1, HIGH)
@@ -186,7 +186,10 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
 /// What entered an epoch is a record as well.
 #[test]
 fn an_epoch_is_entered_with_the_longest_promise() {
-    let next = config().to_builder().epoch(1).build().unwrap();
+    let next = QuorumConfig {
+        epoch: 1,
+        ..config()
+    };
     let mut me = reborn(next.clone(), 3 * P);
     start(&mut me)
         .next(&Effect::Persist(vote(next.first_term().0, None, 3 * P)))
@@ -242,9 +245,12 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
 fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     let (lease, promise) = (Duration::from_millis(D), Duration::from_millis(5 * P));
     let timings = Timings::in_process().to_builder().lease(lease, promise);
-    let builder = QuorumConfig::builder([LOW, ME, HIGH].map(id)).timings(timings.build().unwrap());
-    let after = Preemption::After(Duration::from_millis(10 * P));
-    let config = builder.preemption(after).build().unwrap();
+    let preemption = Preemption::After(Duration::from_millis(10 * P));
+    let config = QuorumConfig {
+        timings: timings.build().unwrap(),
+        preemption,
+        ..config()
+    };
     let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
     let pace = 5 * H; // less than a third of what the promise covers, more than three of its own H
     let asks = (0..30).any(|_| {

@@ -94,7 +94,7 @@ fn without_a_lease_an_elected_agent_resigns_at_once() {
 /// `ResignFinal`
 #[test]
 fn a_planted_leader_leads_after_it_resigned() {
-    let mut me = Kit::leading_by(config().planted(Defect::BeliefAfterResign));
+    let mut me = Kit::leading_by(planted(Defect::BeliefAfterResign));
     me.step_down(None).whatever();
     me.step(Input::Drained)
         .sent_all(resign(MINE, Some(LOW)))
@@ -155,7 +155,7 @@ fn another_ones_resignation_voids_no_promise() {
         .sent(LOW, refuses(51, OLD, P))
         .nothing_else_happened();
 
-    let planted = config().planted(Defect::ResignVoidsAny);
+    let planted = planted(Defect::ResignVoidsAny);
     let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit
         .after(HIGH, heartbeat(OLD, 9))

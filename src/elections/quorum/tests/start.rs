@@ -47,7 +47,7 @@ fn witnesses_and_observers_have_no_slot() {
 #[test]
 fn a_voter_that_is_not_listed_observes() {
     let voters = [LOW, HIGH, "other"].map(id);
-    let config = valid(QuorumConfig::builder(voters));
+    let config = valid(QuorumConfig::new(voters));
     let mut me = Kit::began(config, MemberKind::Voter, Some(5));
     start(&mut me).nothing_else_happened();
     me.hear(LOW, claim(1, 1)).nothing_else_happened();
@@ -55,7 +55,7 @@ fn a_voter_that_is_not_listed_observes() {
 
 #[test]
 fn the_only_voter_leads_at_once() {
-    let config = valid(QuorumConfig::builder([id(ME)]));
+    let config = valid(QuorumConfig::new([id(ME)]));
     let mut me = Kit::began(config, MemberKind::Voter, Some(5));
     let seen = start(&mut me);
     assert!(seen.writes());
@@ -125,7 +125,11 @@ fn a_store_that_was_only_created_binds_no_voter() {
 
 #[test]
 fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
-    let config = valid(QuorumConfig::builder([LOW, ME, HIGH].map(id)).quorums(3, 1));
+    let config = valid(QuorumConfig {
+        vote_quorum: Some(3),
+        lease_quorum: Some(1),
+        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
+    });
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, None, P));
     start(&mut me).set(Timer::Election, S).whatever();
 }

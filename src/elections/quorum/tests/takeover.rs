@@ -133,10 +133,11 @@ fn consent_to_an_earlier_challenge_does_not_count() {
 
 #[test]
 fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
-    let sticky = QuorumConfig::builder([LOW, ME, HIGH].map(id))
-        .timings(Timings::in_process())
-        .preemption(Preemption::Never);
-    let kit = Kit::began(sticky.build().unwrap(), MemberKind::Voter, Some(5)).started();
+    let sticky = QuorumConfig {
+        preemption: Preemption::Never,
+        ..config()
+    };
+    let kit = Kit::began(sticky, MemberKind::Voter, Some(5)).started();
     for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
         let mut me = kit;
         for _ in 0..100 {
@@ -240,11 +241,23 @@ fn a_leader_gives_way_only_to_a_better_agent_that_is_heard_in_its_own_term() {
 
 #[test]
 fn a_margin_keeps_a_leader_that_is_hardly_worse() {
-    let voters = QuorumConfig::builder([LOW, ME, HIGH].map(id));
+    let voters = QuorumConfig::new([LOW, ME, HIGH].map(id));
     let takeover = Takeover { term: Term(MINE) };
-    let mut me = heard_by(valid(voters.clone().margin(5.into())), AFTER);
+    let mut me = heard_by(
+        valid(QuorumConfig {
+            margin: Some(5.into()),
+            ..voters.clone()
+        }),
+        AFTER,
+    );
     me.hear(HIGH, takeover.clone()).nothing_else_happened();
-    let mut me = heard_by(valid(voters.margin(4.into())), AFTER);
+    let mut me = heard_by(
+        valid(QuorumConfig {
+            margin: Some(4.into()),
+            ..voters
+        }),
+        AFTER,
+    );
     me.hear(HIGH, takeover).drained(MINE, Some(HIGH)).whatever();
 }
 

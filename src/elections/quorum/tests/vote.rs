@@ -200,7 +200,7 @@ fn a_claim_without_a_quorum_is_tried_again() {
 
 #[test]
 fn a_planted_vote_is_given_against_a_promise() {
-    let planted = config().planted(Defect::GrantIgnoresPromise);
+    let planted = planted(Defect::GrantIgnoresPromise);
     let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();

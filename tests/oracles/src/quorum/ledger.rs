@@ -114,7 +114,7 @@ impl Ledger {
         let used = record > Term::ZERO && config.lease_quorum() > 1;
         let bound = used || config.is_arrival(record);
         let span = if bound {
-            config.timings().promise().max(voter.longest)
+            config.timings.promise().max(voter.longest)
         } else {
             Duration::ZERO
         };
@@ -126,7 +126,7 @@ impl Ledger {
         let Some(voter) = self.voter_mut(me) else {
             return;
         };
-        voter.promises(now, config.timings().promise());
+        voter.promises(now, config.timings.promise());
         let forgets = vote.promise < Micros::from(voter.longest);
         let before = std::mem::replace(&mut voter.disk, vote.clone());
         if forgets {
@@ -211,7 +211,7 @@ impl Ledger {
     ) {
         let term = ack.term;
         self.speaks(me, term, "an acknowledgement");
-        let span = config.timings().promise();
+        let span = config.timings.promise();
         let recorded = self.voter(me).map(|voter| voter.disk.promise);
         if ack.promise > Micros::at_most(span) || recorded.is_none_or(|kept| kept < ack.promise) {
             let what = format!("{me} promises more than it keeps in its record");
@@ -301,12 +301,12 @@ impl Ledger {
         let others = self.voters.iter().filter(|voter| voter.id != *me);
         let theirs = others
             .filter(supports)
-            .filter(|v| config.voters().contains(&v.id));
+            .filter(|v| config.voters.contains(&v.id));
         let enough = config.lease_quorum().saturating_sub(1);
         let mut support = theirs.take(enough).count(); // mostly the first few will do
         if support < enough {
             // Of those who never lived there is no page.
-            let unborn = config.voters().iter().filter(|id| self.voter(id).is_none());
+            let unborn = config.voters.iter().filter(|id| self.voter(id).is_none());
             support += unborn.filter(|id| *id != me).count();
         }
         if support >= enough {
@@ -315,7 +315,7 @@ impl Ledger {
         let support = support + 1;
         Err(format!(
             "LeaseBacked: {me} believes by the support of {support} of {}",
-            config.voters().len()
+            config.voters.len()
         ))
     }
 

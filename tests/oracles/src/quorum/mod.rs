@@ -63,7 +63,7 @@ impl QuorumScenario {
     /// A configuration with a defect, judged by one without.
     pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
         Self {
-            slowest: sound.timings().clone(),
+            slowest: sound.timings.clone(),
             watch: Watch {
                 config: Arc::new(config),
                 sound: Arc::new(sound),
@@ -99,7 +99,11 @@ impl QuorumScenario {
         defect: actix_bully::elections::quorum::Defect,
     ) -> Result<Self, QuorumError> {
         let sound = draw(seed, n, timings_of(seed))?;
-        Ok(Self::unsound(sound.clone().planted(defect), sound))
+        let planted = QuorumConfig {
+            defect: Some(defect),
+            ..sound.clone()
+        };
+        Ok(Self::unsound(planted, sound))
     }
 
     /// Whether such a fault can meet a voter in such a situation. Who asks or stands back knows no
@@ -152,16 +156,18 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumErr
     } else {
         Preemption::After(patience_of(&timings))
     };
-    let builder = QuorumConfig::builder((0..n).filter_map(name))
-        .timings(timings)
-        .preemption(preemption)
-        .cooldown(Duration::from_millis(500));
-    if n == 0 || random.chance(800) {
-        return builder.build();
+    let mut config = QuorumConfig {
+        timings,
+        preemption,
+        cooldown: Duration::from_millis(500),
+        ..QuorumConfig::new((0..n).filter_map(name))
+    };
+    if n > 0 && !random.chance(800) {
+        let all: Vec<usize> = (n / 2 + 1..=n).collect();
+        let votes = random.pick(&all).copied().unwrap_or(n);
+        (config.vote_quorum, config.lease_quorum) = (Some(votes), Some(n - votes + 1));
     }
-    let all: Vec<usize> = (n / 2 + 1..=n).collect();
-    let votes = random.pick(&all).copied().unwrap_or(n);
-    builder.quorums(votes, n - votes + 1).build()
+    config.check().map(|()| config)
 }
 
 impl Scenario for QuorumScenario {
@@ -170,7 +176,7 @@ impl Scenario for QuorumScenario {
     /// Now and then a voter is a witness; who is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let watch = self.watch.clone();
-        if !watch.sound.voters().contains(&id) {
+        if !watch.sound.voters.contains(&id) {
             return Participant::observer(id, watch);
         }
         let score = self.score(random);
@@ -183,7 +189,7 @@ impl Scenario for QuorumScenario {
     }
 
     fn delay_bound(&self) -> Duration {
-        self.watch.sound.timings().delay_bound()
+        self.watch.sound.timings.delay_bound()
     }
 
     /// Promises and quarantines run out; a few rounds; then the patience of several leaders in
@@ -192,11 +198,11 @@ impl Scenario for QuorumScenario {
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, t) = (&self.watch.sound, &self.slowest);
         let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
-        let patience = match config.preemption() {
+        let patience = match config.preemption {
             Preemption::After(_) => patience_of(t) * (16 + 16 + 4 + 2 + 1),
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
-        let pauses = (t.promise() + config.drain()) * 3 + config.cooldown();
+        let pauses = (t.promise() + config.drain()) * 3 + config.cooldown;
         let all = t.promise() * 4 + rounds + patience + pauses;
         all + all * skew / 1_000_000 * 2
     }
@@ -208,7 +214,7 @@ impl Scenario for QuorumScenario {
     /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
     /// short as `promise-outlasts-lease` allows. All wait for messages as before.
     fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
-        let t = self.watch.sound.timings();
+        let t = &self.watch.sound.timings;
         let detector = t.detector()?;
         let most = if t.promise() < Duration::from_secs(1) {
             5
@@ -243,7 +249,7 @@ impl Scenario for QuorumScenario {
 
     /// A promise of one second is what others' faults are made for.
     fn stretch(&self) -> u32 {
-        let seconds = self.watch.sound.timings().promise().as_secs();
+        let seconds = self.watch.sound.timings.promise().as_secs();
         u32::try_from(seconds).unwrap_or(1).max(1)
     }
 
@@ -262,14 +268,14 @@ impl Scenario for QuorumScenario {
     fn expected(&self, world: &World<Watched>) -> Expected {
         let config = &self.watch.sound;
         let (mut running, mut highest) = (0, None);
-        for id in config.voters().iter().filter(|id| world.is_running(id)) {
+        for id in config.voters.iter().filter(|id| world.is_running(id)) {
             running += 1;
             highest = highest.max(world.score(id).map(|score| (score, id)));
         }
         if running < config.vote_quorum().max(config.lease_quorum()) {
             return Expected::Nobody;
         }
-        match (highest, config.preemption()) {
+        match (highest, config.preemption) {
             (None, _) => Expected::Nobody,
             (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
             (Some(_), _) => Expected::Somebody,
@@ -283,7 +289,7 @@ impl Scenario for QuorumScenario {
         if config.vote_quorum() == config.lease_quorum() {
             return;
         }
-        for id in config.voters() {
+        for id in &config.voters {
             let score = world.score(id).or_else(|| Some(1.into()));
             world.restart(id);
             world.join(Participant::voter(id.clone(), score, self.watch.clone()));

@@ -10,7 +10,7 @@ use std::{
 use super::ledger::Ledger;
 use actix_bully::{
     elections::{
-        bully::{BullyMessage, Claim},
+        bully::{BullyMessage, Claim, Preemption},
         quorum::{QuorumBully, QuorumConfig, QuorumError, Timer, Vote},
     },
     protocol::{
@@ -55,7 +55,16 @@ impl Watch {
         timings: &Timings,
         patience: Duration,
     ) -> Result<Self, QuorumError> {
-        let retimed = |config: &QuorumConfig| config.retimed(timings, patience).map(Arc::new);
+        let retimed = |config: &QuorumConfig| {
+            let mut config = QuorumConfig {
+                timings: timings.clone(),
+                ..config.clone()
+            };
+            if let Preemption::After(grace) = &mut config.preemption {
+                *grace = patience;
+            }
+            config.check().map(|()| Arc::new(config))
+        };
         Ok(Self {
             config: retimed(&self.config)?,
             sound: retimed(&self.sound)?,
@@ -163,7 +172,7 @@ impl Watched {
         effect: &EffectOf<QuorumBully>,
         ledger: &mut Ledger,
     ) {
-        let alone = self.watch.sound.voters().len() == 1;
+        let alone = self.watch.sound.voters.len() == 1;
         match effect {
             Effect::Persist(vote) => {
                 match asked {
