@@ -3,12 +3,13 @@
 //! The same seed and the same calls give the same run. So a scene is played once to see which messages
 //! are sent in it, and once more for each message that is to be lost.
 #![expect(
+    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     reason = "in a helper of tests"
 )]
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use actix_bully::{
     protocol::{AgentId, Election},
@@ -20,7 +21,7 @@ use actix_bully::{
 };
 
 /// How many messages of each kind were lost.
-pub(crate) type Losses = BTreeMap<&'static str, u64>;
+type Losses = BTreeMap<&'static str, u64>;
 
 /// Makes a world, by seed.
 pub(crate) type Stage<E> = fn(u64) -> World<E>;
@@ -37,6 +38,42 @@ pub(crate) struct Scene<E: Election> {
     pub(crate) span: Duration,
     /// The leader in the end.
     pub(crate) leader: &'static str,
+}
+
+/// What an election says, and the scenes in which all of it is said.
+pub(crate) struct LossSuite<E: Election> {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) scenes: Vec<Scene<E>>,
+    pub(crate) seeds: Range<u64>,
+    /// What has to come of it, whichever message is lost.
+    pub(crate) then: fn(&mut World<E>, &str),
+}
+
+impl<E: Election> LossSuite<E> {
+    /// Loses one message, and no other, for each kind; at most so many of a kind in a scene.
+    #[track_caller]
+    pub(crate) fn lose_each(&self, most: usize) {
+        self.lose(|scene, seed, lost| scene.lose_each(seed, self.kinds, most, self.then, lost));
+    }
+
+    /// Loses all messages of a kind that are sent at one moment.
+    #[track_caller]
+    pub(crate) fn lose_first(&self) {
+        self.lose(|scene, seed, lost| scene.lose_first(seed, self.kinds, self.then, lost));
+    }
+
+    #[track_caller]
+    fn lose(&self, how: impl Fn(&Scene<E>, u64, &mut Losses)) {
+        let mut lost = Losses::new();
+        for seed in self.seeds.clone() {
+            for scene in &self.scenes {
+                how(scene, seed, &mut lost);
+            }
+        }
+        println!("{lost:?}");
+        let missing = self.kinds.iter().filter(|kind| !lost.contains_key(*kind));
+        assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "lost: {lost:?}");
+    }
 }
 
 /// A message to be lost, and how many steps are made behind the act until it is sent.
@@ -63,7 +100,7 @@ impl<E: Election> Scene<E> {
 
     /// Plays the scene once for each of its messages of these kinds, which alone is lost, but for
     /// no more than `most` of a kind, spread over the scene; each time looks what comes of it.
-    pub(crate) fn lose_each(
+    fn lose_each(
         &self,
         seed: u64,
         kinds: &[&'static str],
@@ -85,7 +122,7 @@ impl<E: Election> Scene<E> {
 
     /// Plays the scene once for each kind, and loses all messages of that kind that are sent at the
     /// first moment that has any; looks what comes of it.
-    pub(crate) fn lose_first(
+    fn lose_first(
         &self,
         seed: u64,
         kinds: &[&'static str],
@@ -194,11 +231,4 @@ fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut
     let after = lost(world);
     assert_eq!(after.0 - before.0, 1, "one is lost: {message:?}");
     assert!(after.1 > before.1, "of this kind: {message:?}");
-}
-
-/// Each of these kinds was lost.
-#[track_caller]
-pub(crate) fn all_were_lost(kinds: &[&'static str], lost: &Losses) {
-    let missing = kinds.iter().filter(|kind| !lost.contains_key(*kind));
-    assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "lost: {lost:?}");
 }

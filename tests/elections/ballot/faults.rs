@@ -12,7 +12,7 @@ use actix_bully::{
 
 use crate::ballot::{
     kit::{CAP, DELAY, Group, ROUND, SEEDS, config, id, ms, usual},
-    losses::{Losses, Scene, all_were_lost},
+    losses::{LossSuite, Scene},
 };
 
 /// Where a run is long.
@@ -133,28 +133,24 @@ fn recovers(world: &mut World<Ballot>, _: &str) {
     assert_eq!(world.violation(), None);
 }
 
+/// Each message is lost, and that agent leads in the end.
+fn losses() -> LossSuite<Ballot> {
+    LossSuite {
+        kinds: &KINDS,
+        scenes: scenes().into(),
+        seeds: FEW,
+        then: recovers,
+    }
+}
+
 #[test]
 fn s22_one_message_of_each_kind_is_lost() {
-    let mut lost = Losses::new();
-    for seed in FEW {
-        for scene in scenes() {
-            scene.lose_each(seed, &KINDS, 8, recovers, &mut lost);
-        }
-    }
-    println!("{lost:?}");
-    all_were_lost(&KINDS, &lost);
+    losses().lose_each(8);
 }
 
 #[test]
 fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
-    let mut lost = Losses::new();
-    for seed in FEW {
-        for scene in scenes() {
-            scene.lose_first(seed, &KINDS, recovers, &mut lost);
-        }
-    }
-    println!("{lost:?}");
-    all_were_lost(&KINDS, &lost);
+    losses().lose_first();
 }
 
 /// Of a whole round.

@@ -5,7 +5,7 @@ use actix_bully::testkit::{sim::World, trace::Trace};
 use actix_bully_oracles::Watched;
 
 use crate::{
-    losses::{Losses, Scene, all_were_lost},
+    losses::{LossSuite, Scene},
     quorum::kit::{AFTER, Group, Net, ms},
 };
 
@@ -77,7 +77,7 @@ fn leads(world: &mut World<Watched>, name: &str) {
 #[test]
 fn s22_one_message_of_each_kind_is_lost() {
     let scene = Scene::lasting(ms(2_000));
-    let scenes = [
+    let scenes = vec![
         scene(start, |_| {}, "d"),
         scene(start, low_ones_begin, "d"),
         scene(led, |_| {}, "d"),
@@ -85,12 +85,11 @@ fn s22_one_message_of_each_kind_is_lost() {
         scene(led_by_the_next, top_returns, "d"),
         scene(led, top_steps_down, "d"),
     ];
-    let mut lost = Losses::new();
-    for seed in 0..5 {
-        for scene in &scenes {
-            scene.lose_each(seed, &KINDS, 8, leads, &mut lost);
-        }
-    }
-    println!("{lost:?}");
-    all_were_lost(&KINDS, &lost);
+    let losses = LossSuite {
+        kinds: &KINDS,
+        scenes,
+        seeds: 0..5,
+        then: leads,
+    };
+    losses.lose_each(8);
 }

@@ -16,7 +16,7 @@ use crate::ring::{
         D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led,
         mark, ring, seeds, voter,
     },
-    losses::{Losses, Scene, all_were_lost},
+    losses::{LossSuite, Scene},
 };
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
@@ -132,28 +132,24 @@ fn recovers(world: &mut World<Ring>, leader: &str) {
     comes_to_lead(world, leader, MS(20_000));
 }
 
+/// Each message is lost, and that agent leads in the end.
+fn losses() -> LossSuite<Ring> {
+    LossSuite {
+        kinds: &KINDS,
+        scenes: scenes().into(),
+        seeds: 1..9,
+        then: recovers,
+    }
+}
+
 #[test]
 fn s22_one_message_of_each_kind_is_lost() {
-    let mut lost = Losses::new();
-    seeds(|seed| {
-        for scene in scenes() {
-            scene.lose_each(seed, &KINDS, 6, recovers, &mut lost);
-        }
-    });
-    println!("{lost:?}");
-    all_were_lost(&KINDS, &lost);
+    losses().lose_each(6);
 }
 
 #[test]
 fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
-    let mut lost = Losses::new();
-    seeds(|seed| {
-        for scene in scenes() {
-            scene.lose_first(seed, &KINDS, recovers, &mut lost);
-        }
-    });
-    println!("{lost:?}");
-    all_were_lost(&KINDS, &lost);
+    losses().lose_first();
 }
 
 /// The election that an agent begins beside a healthy leader has an outcome all the same.

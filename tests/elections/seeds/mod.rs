@@ -18,6 +18,7 @@ mod invitation;
 use crate::losses;
 mod networks;
 mod reorganization;
+mod scenarios;
 mod scores;
 mod simulated;
 mod worlds;

@@ -17,7 +17,7 @@ use actix_bully::{
 
 use crate::seeds::{
     MS,
-    losses::{Losses, Scene, all_were_lost},
+    losses::{LossSuite, Scene},
     worlds::{
         SECONDS, Setting, another_begins, leads_within, top_crashes, top_returns, top_steps_down,
     },
@@ -93,14 +93,13 @@ mod swift {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let mut lost = Losses::new();
-        for seed in 0..5 {
-            for scene in scenes() {
-                scene.lose_each(seed, &KINDS, 8, recovers, &mut lost);
-            }
-        }
-        println!("{lost:?}");
-        all_were_lost(&KINDS, &lost);
+        let losses = LossSuite {
+            kinds: &KINDS,
+            scenes: scenes().into(),
+            seeds: 0..5,
+            then: recovers,
+        };
+        losses.lose_each(8);
     }
 }
 
@@ -186,14 +185,13 @@ mod plain_astra {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let mut lost = Losses::new();
-        for seed in 0..5 {
-            for scene in scenes() {
-                scene.lose_each(seed, &KINDS, 8, leads_once_asked, &mut lost);
-            }
-        }
-        println!("{lost:?}");
-        all_were_lost(&KINDS, &lost);
+        let losses = LossSuite {
+            kinds: &KINDS,
+            scenes: scenes().into(),
+            seeds: 0..5,
+            then: leads_once_asked,
+        };
+        losses.lose_each(8);
     }
 
     /// All ask, one after another, the leader dies and comes back, while messages take up to

@@ -20,7 +20,7 @@ use crate::seeds::{
 #[test]
 fn s29_the_halter_dies_before_it_is_the_coordinator() {
     for seed in seeds() {
-        let mut world = agents(5).assumed(seed);
+        let mut world = agents(5).watched(seed);
         dies_of(&mut world, "e", "halt", 3); // all are halted, and hear no more
         world.run_for(MS(20));
         assert_eq!(
@@ -53,7 +53,7 @@ fn has_said(world: &World<Reorganization>, from: &str, kind: &str, to: &str) -> 
 fn s30_a_member_dies_between_its_halt_and_the_new_coordinator() {
     for kind in ["halt_ack", "new_coordinator_ack", "ready_ack"] {
         for seed in seeds() {
-            let mut world = agents(5).assumed(seed);
+            let mut world = agents(5).watched(seed);
             dies_of(&mut world, "b", kind, 0);
             leads(&mut world, "e");
             assert_eq!(
@@ -97,7 +97,7 @@ fn s31_two_coordinators_notice_each_other() {
 fn s32_two_halt_the_same_member_and_one_is_obeyed() {
     let mut both = 0;
     for seed in 0..60 {
-        let mut world = agents(4).assumed(seed);
+        let mut world = agents(4).watched(seed);
         leads(&mut world, "d");
         world.crash("d");
         let halts = |world: &World<Reorganization>, by: &str| {

@@ -1,0 +1,424 @@
+//! The scenarios that both elections of 1982 are put through, by number: once for each, through one trait.
+//! What only one of them promises is in its own folder.
+
+use std::time::Duration;
+
+use actix_bully::{
+    protocol::{Election, Event, LostReason},
+    testkit::{
+        sim::{Reaction, World},
+        trace::Checkpoint,
+    },
+};
+
+use super::{
+    MS,
+    losses::Scene,
+    worlds::{
+        SECONDS, Setting, acquired, another_begins, dies_of, leads_within, seeds, top_crashes,
+        top_returns, top_steps_down,
+    },
+};
+
+/// An election in the scenarios.
+pub(crate) trait Scenarios: Election {
+    /// Whether its promise holds on any network, rather than where each message is in time.
+    const ON_ANY_NETWORK: bool;
+    /// Whether a leader that all follow is elected once.
+    const ELECTS_ONCE: bool;
+    /// The messages by which a leader makes itself known.
+    const ANNOUNCED_BY: [&'static str; 2];
+
+    /// So many agents, the last of the highest rank.
+    fn agents(n: usize) -> Setting<Self>;
+
+    /// What holds after every step where its promise does.
+    fn promise(world: &World<Self>) -> Result<(), String>;
+
+    /// Within which two failures are noticed one by one.
+    fn settles_within() -> Duration;
+
+    /// Within which the next check finds an agent that missed an election.
+    fn finds_within() -> Duration;
+
+    /// The config of its agents with another cool-down.
+    fn cooling_down_for(config: Self::Config, cooldown: Duration) -> Self::Config;
+}
+
+impl<E: Scenarios> Setting<E> {
+    /// Where each message is in time: the promise is checked after every step.
+    pub(crate) fn watched(&self, seed: u64) -> World<E> {
+        let mut world = self.world(seed);
+        world.set_invariant(E::promise);
+        world
+    }
+
+    /// Where messages may be late or lost: the same, if it promises that much.
+    pub(crate) fn faulty(&self, seed: u64) -> World<E> {
+        if E::ON_ANY_NETWORK {
+            self.watched(seed)
+        } else {
+            self.world(seed)
+        }
+    }
+}
+
+#[track_caller]
+pub(crate) fn leads<E: Scenarios>(world: &mut World<E>, name: &str) {
+    leads_within(world, name, E::settles_within());
+}
+
+/// The scenarios of one election, as tests.
+macro_rules! scenarios {
+    ($election:ty: $($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $crate::seeds::scenarios::$name::<$election>();
+            }
+        )*
+    };
+    ($election:ty) => {
+        $crate::seeds::scenarios::scenarios! { $election:
+            s01_one_alone_leads_at_once
+            s02_two_start_together_and_the_higher_leads
+            s04_of_equal_scores_the_larger_name_leads
+            s05_the_lowest_starts_alone_and_the_highest_leads
+            s08_the_leader_crashes_when_half_of_the_others_know_of_it
+            s11_all_but_the_lowest_crash
+            s12_all_crash_and_return
+            s13_a_crashed_top_recovers_and_leads_again
+            s15_a_score_rises_above_the_leaders
+            s16_one_that_steps_down_cools_down_for_a_while
+            s17_no_agent_leads_until_one_can_be_elected
+            s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_crosses
+            s19_what_is_repeated_changes_nothing
+            s20_messages_that_overtake_each_other_do_no_harm
+            s20_copies_that_come_after_the_election_change_nothing
+            s21_with_15_percent_loss_it_settles_when_the_loss_ends
+            s25_one_that_missed_the_election_is_found_by_the_next_check
+            s28_a_member_that_lost_its_record_does_not_come_back
+        }
+    };
+}
+
+pub(crate) use scenarios;
+
+pub(crate) fn s01_one_alone_leads_at_once<E: Scenarios>() {
+    let mut world = E::agents(1).watched(1);
+    world.run_for(Duration::ZERO);
+    assert_eq!(world.believers(), ["a"]);
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
+}
+
+pub(crate) fn s02_two_start_together_and_the_higher_leads<E: Scenarios>() {
+    for seed in seeds() {
+        leads(&mut E::agents(2).watched(seed), "b");
+    }
+}
+
+pub(crate) fn s04_of_equal_scores_the_larger_name_leads<E: Scenarios>() {
+    for seed in seeds() {
+        let mut setting = E::agents(3);
+        setting.scores = vec![Some(7); 3];
+        leads(&mut setting.watched(seed), "c");
+    }
+}
+
+pub(crate) fn s05_the_lowest_starts_alone_and_the_highest_leads<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world.campaign("a");
+        leads(&mut world, "e");
+    }
+}
+
+pub(crate) fn s08_the_leader_crashes_when_half_of_the_others_know_of_it<E: Scenarios>() {
+    for kind in E::ANNOUNCED_BY {
+        for seed in seeds() {
+            let mut world = E::agents(5).watched(seed);
+            dies_of(&mut world, "e", kind, 1);
+            leads(&mut world, "d");
+            assert_eq!(world.sprung(Reaction::Crash), 1, "{kind}");
+        }
+    }
+}
+
+pub(crate) fn s11_all_but_the_lowest_crash<E: Scenarios>() {
+    let mut world = E::agents(5).watched(1);
+    leads(&mut world, "e");
+    for name in ["b", "c", "d", "e"] {
+        world.crash(name);
+    }
+    leads(&mut world, "a");
+}
+
+pub(crate) fn s12_all_crash_and_return<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        let first = world.view("e").unwrap().leading;
+        for name in ["a", "b", "c", "d", "e"] {
+            world.crash(name);
+        }
+        world.run_for(MS(seed * 10));
+        for name in ["a", "b", "c", "d", "e"] {
+            world.restart(name);
+        }
+        leads(&mut world, "e");
+        assert!(
+            world.view("e").unwrap().leading > first,
+            "the count is durable"
+        );
+    }
+}
+
+pub(crate) fn s13_a_crashed_top_recovers_and_leads_again<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        leads(&mut world, "d");
+        world.restart("e");
+        leads(&mut world, "e");
+        let lost = |(_, event): &(_, Event)| {
+            matches!(
+                event,
+                Event::Lost {
+                    reason: LostReason::Outranked,
+                    ..
+                }
+            )
+        };
+        assert!(world.events("d").iter().any(lost));
+    }
+}
+
+pub(crate) fn s15_a_score_rises_above_the_leaders<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world.set_score("b", Some(9.into()));
+        leads(&mut world, "b");
+        world.set_score("b", Some(2.into())); // the others hear of it by the check
+        world.run_for(MS(100));
+        leads(&mut world, "e");
+    }
+}
+
+pub(crate) fn s16_one_that_steps_down_cools_down_for_a_while<E: Scenarios>() {
+    let mut world = E::agents(3).watched(1);
+    leads(&mut world, "c");
+    world.step_down("c", Some("a".parse().unwrap()));
+    world.run_for(MS(1));
+    leads(&mut world, "b"); // the one that was named begins, the highest in rank wins
+    world.run_for(SECONDS(1));
+    leads(&mut world, "b");
+    world.run_for(SECONDS(1));
+    leads(&mut world, "c");
+}
+
+pub(crate) fn s17_no_agent_leads_until_one_can_be_elected<E: Scenarios>() {
+    let mut setting = E::agents(3);
+    setting.scores = vec![None; 3];
+    let mut world = setting.watched(1);
+    world.run_for(SECONDS(10));
+    assert_eq!(
+        world.trace().election_messages_since(Checkpoint::default()),
+        0
+    );
+    world.set_score("b", Some(1.into()));
+    leads(&mut world, "b");
+}
+
+/// How often a score goes up and down again.
+const SWINGS: usize = 20;
+
+/// It has no grace period: whenever another agent ranks highest that one leads, if it lasts as long.
+pub(crate) fn s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_crosses<
+    E: Scenarios,
+>() {
+    for seed in seeds() {
+        let mut world = E::agents(3).faulty(seed);
+        leads(&mut world, "c");
+        let before = acquired(&world, "b") + acquired(&world, "c");
+        for _ in 0..SWINGS {
+            world.set_score("b", Some(9.into()));
+            world.run_for(MS(30));
+            world.set_score("b", Some(2.into()));
+            world.run_for(MS(30));
+        }
+        leads(&mut world, "c");
+        let since = acquired(&world, "b") + acquired(&world, "c") - before;
+        assert!((1..=SWINGS * 2).contains(&since), "seed {seed}: {since}");
+        world.run_for(SECONDS(5));
+        leads(&mut world, "c");
+        let later = acquired(&world, "b") + acquired(&world, "c") - before;
+        assert_eq!(later, since, "it is over with the last swing");
+    }
+}
+
+// ---- what a network or a disk does -----------------------------------------------------------
+
+pub(crate) fn s19_what_is_repeated_changes_nothing<E: Scenarios>() {
+    for seed in seeds() {
+        let mut setting = E::agents(5);
+        let network = setting.network.to_builder().duplication(1_000);
+        setting.network = network.build().unwrap();
+        let mut world = setting.watched(seed);
+        leads(&mut world, "e");
+        let before = acquired(&world, "e");
+        assert!(before == 1 || !E::ELECTS_ONCE);
+        world.run_for(SECONDS(5));
+        leads(&mut world, "e");
+        assert_eq!(acquired(&world, "e"), before);
+        world.crash("e");
+        leads(&mut world, "d");
+        let before = acquired(&world, "d");
+        assert!(before == 1 || !E::ELECTS_ONCE);
+        world.run_for(SECONDS(5));
+        leads(&mut world, "d");
+        assert_eq!(acquired(&world, "d"), before);
+    }
+}
+
+pub(crate) fn s20_messages_that_overtake_each_other_do_no_harm<E: Scenarios>() {
+    for seed in seeds() {
+        let mut setting = E::agents(5);
+        setting.network = setting.network.to_builder().in_any_order().build().unwrap();
+        let mut world = setting.watched(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        leads(&mut world, "d");
+        world.restart("e");
+        leads(&mut world, "e");
+    }
+}
+
+pub(crate) fn s20_copies_that_come_after_the_election_change_nothing<E: Scenarios>() {
+    let mut setting = E::agents(5);
+    let network = setting.network.to_builder().duplication(1_000);
+    setting.network = network.slow(400, MS(1)..=MS(400)).build().unwrap();
+    for seed in seeds() {
+        let mut world = setting.faulty(seed);
+        world.run_for(MS(500));
+        world.set_conditions(E::agents(5).network);
+        leads(&mut world, "e");
+        world.run_for(MS(500)); // all copies have come
+        leads(&mut world, "e");
+        let before = acquired(&world, "e");
+        world.run_for(SECONDS(10));
+        leads(&mut world, "e");
+        assert_eq!(acquired(&world, "e"), before);
+    }
+}
+
+/// A limit: nothing is promised while messages are lost, and the bounds hold once they are not.
+pub(crate) fn s21_with_15_percent_loss_it_settles_when_the_loss_ends<E: Scenarios>() {
+    for seed in seeds() {
+        let mut setting = E::agents(5);
+        let calm = setting.network;
+        setting.network = calm.to_builder().loss(150).build().unwrap();
+        let mut world = setting.faulty(seed);
+        world.run_for(SECONDS(10));
+        world.set_conditions(calm);
+        leads(&mut world, "e");
+    }
+}
+
+pub(crate) fn s25_one_that_missed_the_election_is_found_by_the_next_check<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).faulty(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        world.isolate("a");
+        let others_agree = |world: &World<E>| {
+            let follows = |name| world.view(name).unwrap().leader;
+            let mut others = ["b", "c", "d"].into_iter();
+            others.all(|name| follows(name).is_some_and(|leader| leader.id == "d"))
+        };
+        assert!(world.run_until(others_agree, SECONDS(5)));
+        let missed = world.view("a").unwrap().leader;
+        assert!(missed.is_none_or(|leader| leader.id != "d"));
+        let healed = world.now();
+        world.heal();
+        leads(&mut world, "d");
+        let took = world.now().since(healed);
+        assert!(took <= E::finds_within(), "{took:?}");
+    }
+}
+
+pub(crate) fn s28_a_member_that_lost_its_record_does_not_come_back<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(3).faulty(seed);
+        leads(&mut world, "c");
+        world.crash("b");
+        leads(&mut world, "c");
+        world.restart("b");
+        leads(&mut world, "c");
+        world.crash("c");
+        leads(&mut world, "b");
+        assert!(world.wipe("c"));
+        assert!(!world.restart("c"), "it may have promised what it forgot");
+        leads(&mut world, "b");
+        assert!(!world.is_running("c"));
+    }
+}
+
+// ---- where messages are lost -----------------------------------------------------------------
+
+/// Four agents; one that steps down has a long cool-down.
+pub(crate) fn four<E: Scenarios>(seed: u64) -> World<E> {
+    let setting = E::agents(4);
+    let config = E::cooling_down_for(setting.config.clone(), SECONDS(60));
+    Setting { config, ..setting }.faulty(seed)
+}
+
+pub(crate) fn led<E: Scenarios>(seed: u64) -> World<E> {
+    let mut world = four(seed);
+    leads(&mut world, "d");
+    world
+}
+
+fn led_by_the_next<E: Scenarios>(seed: u64) -> World<E> {
+    let mut world = led(seed);
+    world.crash("d");
+    leads(&mut world, "c");
+    world
+}
+
+/// One coordinator on each side.
+fn divided<E: Scenarios>(seed: u64) -> World<E> {
+    let mut world = led(seed);
+    world.partition([["a", "b"], ["c", "d"]]);
+    let both = |world: &World<E>| world.believers() == ["b", "d"];
+    assert!(world.run_until(both, SECONDS(5)));
+    world
+}
+
+/// Where most that such an election says is said.
+pub(crate) fn scenes<E: Scenarios>() -> Vec<Scene<E>> {
+    let scene = Scene::lasting(MS(700));
+    vec![
+        scene(four, |_| {}, "d"),
+        scene(led, |_| {}, "d"),
+        scene(led, top_crashes, "c"),
+        scene(led_by_the_next, top_returns, "d"),
+        scene(led, another_begins, "d"),
+        scene(led, top_steps_down, "c"),
+        scene(divided, World::heal, "d"),
+    ]
+}
+
+/// And it lasts, whatever the loss made an agent do.
+#[track_caller]
+pub(crate) fn recovers<E: Scenarios>(world: &mut World<E>, leader: &str) {
+    world.heal();
+    leads(world, leader);
+    world.run_for(SECONDS(1));
+    leads(world, leader);
+}
