@@ -28,7 +28,7 @@ use actix_bully::{
 };
 use bytes::BytesMut;
 
-use kit::{LIFE, Raw, Scene, framed, nack, patient, play, until};
+use kit::{INCARNATION, Raw, Scene, framed, nack, patient, play, until};
 
 const CONNECTIONS: usize = 256;
 const MOST_KIB: usize = 32 * 1024;
@@ -125,7 +125,7 @@ fn mail_that_an_agent_does_not_read_is_bounded_and_counted() {
                 let mut messages = MessagesWriter::begin(seq, out);
                 let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
                 for _ in 0..MESSAGES {
-                    let pushed = messages.push(0, 0, LIFE, Targets::All, payload);
+                    let pushed = messages.push(0, 0, INCARNATION, Targets::All, payload);
                     pushed.unwrap();
                 }
                 assert!(messages.end());

@@ -12,12 +12,12 @@ mod check;
 #[path = "hosts/cluster.rs"]
 #[expect(dead_code, reason = "other programs do more to their nodes")]
 mod cluster;
-#[path = "hosts/scenarios/lives.rs"]
+#[path = "hosts/scenarios/incarnations.rs"]
 #[expect(
     dead_code,
     reason = "the others take longer, and are played on hosts of their own"
 )]
-mod lives;
+mod incarnations;
 #[path = "hosts/log.rs"]
 mod log;
 #[path = "hosts/loopback.rs"]
@@ -79,32 +79,32 @@ fn node() -> PathBuf {
 
 #[test]
 fn a_leader_that_is_killed_is_replaced_and_comes_back_with_its_store() -> Result<(), Wrong> {
-    play(lives::killed)
+    play(incarnations::killed)
 }
 
 #[test]
 fn a_follower_that_is_killed_costs_nobody_anything() -> Result<(), Wrong> {
-    play(lives::follower_killed)
+    play(incarnations::follower_killed)
 }
 
 #[test]
 fn when_all_are_killed_the_next_term_is_above_every_earlier_one() -> Result<(), Wrong> {
-    play(lives::all_killed)
+    play(incarnations::all_killed)
 }
 
 #[test]
 fn a_leader_that_stands_still_does_not_lead_when_it_goes_on() -> Result<(), Wrong> {
-    play(lives::frozen)
+    play(incarnations::frozen)
 }
 
 #[test]
 fn a_leader_that_is_asked_to_stop_hands_over_first() -> Result<(), Wrong> {
-    play(lives::hand_over)
+    play(incarnations::hand_over)
 }
 
 #[test]
 fn a_node_that_lost_its_store_does_not_vote() -> Result<(), Wrong> {
-    play(lives::store_lost)
+    play(incarnations::store_lost)
 }
 
 /// How a process ends, unless it goes on for a minute.

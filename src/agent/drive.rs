@@ -75,7 +75,7 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
-            // Timers need no question, and an event of an ended incarnation is told to nobody.
+            // Timers need no question, and an event of an ended incarnation is told to no subscriber.
             let is_seen_outside = matches!(effect, Effect::Persist(_) | Effect::Send { .. });
             // Asked before each: another thread may end this incarnation in the middle of a step.
             if is_seen_outside && !self.is_present(ctx) {

@@ -3,7 +3,7 @@
 //! Decided here: what notices. An agent that hangs, or waits for a disk, has no step in which its
 //! machine could say that it lost the leadership, so a task beside it waits for the end by the
 //! agent's clock. It runs on the agent's arbiter, and only where there are subscribers. Where that
-//! whole thread stands still nothing is sent from it, and `is_leader`, `changes` and `lead` of
+//! whole thread hangs nothing is sent from it, and `is_leader`, `changes` and `lead` of
 //! other threads are what tells the end in time.
 
 use std::{sync::Arc, time::Duration};

@@ -239,7 +239,7 @@ impl<E: Election> RunningWork<'_, E> {
             Err(reason) => return WorkEnd::Panicked(reason),
         };
         let outcome = poll_fn(|task| {
-            // `over` waits for a timer, which may be late, and stands still in a suspend: the clock
+            // `over` waits for a timer, which may be late, and stops in a suspend: the clock
             // has the last word before anything of the work runs.
             let is_over = over.as_mut().poll(task).is_ready()
                 || shared.remaining_of(tenure.serial) == Remaining::Over

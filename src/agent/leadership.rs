@@ -52,7 +52,7 @@ struct LeadershipState {
     work_panics: u32,
     /// The score that the next incarnation begins with: the one that the user set last.
     score: Option<Score>,
-    /// Made when somebody first waits. Most agents of a large group are never waited for, and a
+    /// Made when a caller first waits. Most agents of a large group are never waited for, and a
     /// watch channel is as large as everything else that is shared of one agent.
     updates: Option<watch::Sender<()>>,
 }
@@ -149,8 +149,8 @@ impl LeadershipMachine {
     /// The next incarnation begins; says whether it may, which it may not after the agent's end.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
         self.change(|state| {
-            // Also of an agent that has ended: the group has a place for this incarnation already,
-            // and the supervisor gives it back by saying the end once more.
+            // Also of an agent that has ended: the group has this incarnation as a member already,
+            // and the supervisor has it removed by saying the end once more.
             state.incarnation = next;
             let may_begin = state.phase.departure().is_none();
             if may_begin {
@@ -324,7 +324,7 @@ impl LeadershipMachine {
     }
 }
 
-/// Wakes its holder at each update; an update that nobody waited for is kept.
+/// Wakes its holder at each update; an update that no caller waited for is kept.
 pub(super) type Updates = watch::Receiver<()>;
 
 impl LeadershipState {

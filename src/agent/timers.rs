@@ -1,7 +1,7 @@
 //! The named timers of a machine, in the order in which they are due.
 //!
 //! Decided here: which timer comes first, and which point of a range is drawn. Not here: waiting;
-//! one deadline per agent stands for all of them.
+//! one deadline per agent serves all of them.
 
 use std::time::Duration;
 

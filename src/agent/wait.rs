@@ -1,9 +1,9 @@
 //! Waiting for an instant of an agent's clock.
 //!
-//! Decided here: how long a timer may be trusted. A runtime's timers stand still while the host is
+//! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is
 //! suspended (`CLOCK_MONOTONIC`), and a clock that leases are measured by does not: a wait for a
 //! lease's end would wake late by as long as it had still to run. So it looks at the clock again
-//! every [`LOOK`]; where the clock stands still as well, one timer is enough.
+//! every [`LOOK`]; where the clock stops as well, one timer is enough.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

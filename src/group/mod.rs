@@ -166,8 +166,8 @@ impl<M: PeerMessage> Group<M> {
     }
 
     /// What the election of the group's agents in this process promises, and asks of all of them;
-    /// `None` while no agent has a place. What an agent stores, and by which clock, is its own: here
-    /// stands what was asked of the first one.
+    /// `None` while no agent has a name here. What an agent stores, and by which clock, is its own: this is
+    /// what was asked of the first one.
     pub fn requirements(&self) -> Option<Requirements> {
         self.registry().requirements()
     }

@@ -10,7 +10,7 @@ use crate::protocol::AgentId;
 
 use super::{Envelope, Holder};
 
-/// Stands between all local members of a group: a network that is faulty, or that is recorded.
+/// Comes between all local members of a group: a network that is faulty, or that is recorded.
 pub trait LocalWire<M: Send + 'static>: Debug + Send + Sync {
     /// Takes charge of a message to `to`: delivers it to `inbox` now, later, twice or never.
     fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>);

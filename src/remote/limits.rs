@@ -1,9 +1,9 @@
 //! Every limit of the bridge: one table with defaults and ranges.
 //!
-//! Decided here: how much a peer, or anybody who finds the port, can make this side hold, wait for
+//! Decided here: how much a peer, or any stranger that finds the port, can make this side hold, wait for
 //! or do. Each number is a default that [`Limits::builder`] changes within its range.
 //!
-//! What a limit counts, who enforces it, and what a breach is called: the docs of each.
+//! What a limit counts, which part enforces it, and what a breach is called: the docs of each.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
@@ -124,7 +124,7 @@ limits! {
     messages: usize = 1_024, 1, 16_384;
     /// How long one write may take, and how long the kernel tries to deliver. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// After so much silence this side asks for a sign of life.
+    /// After so much silence this side asks whether the peer is there.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// After so much silence a peer counts as gone. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);

@@ -6,11 +6,11 @@
 //!     │                      RemoteBridge, an actor: peers, links, events       │ link
 //!     │                                                                         │
 //!   Group ◀─ members and messages ◀─ Inbound ◀─ Handshake ◀─ wire::Frames ◀─────┘
-//!                                   may it say   who is it,   cuts frames,
+//!                                   may it say   which node,  cuts frames,
 //!                                   that, now?   which link   decodes them
 //! ```
 //!
-//! Decided without a runtime: what bytes mean (`wire`), who a peer is and whether it may
+//! Decided without a runtime: what bytes mean (`wire`), which node a peer is and whether it may
 //! connect (`Handshake`), what it may say (`Inbound`, [`Rights`], `TermGuard`), how much of
 //! everything ([`Limits`]), under which name a refusal is counted ([`Closed`], `DropReason`), when to
 //! dial and which of two links stays (`bridge::peers`). The rest carries it out: [`RemoteBridge`] under
@@ -21,7 +21,7 @@
 //! |---|---|
 //! | `bridge/` | the actor, its builder and handle, events and counters, the machine of each peer |
 //! | `link/` | one connection: greet, read, write, and how fast |
-//! | `carry/` | what crosses of a group: who lives where, what waits, whose names and terms count |
+//! | `carry/` | what crosses of a group: which agents run where, what waits, whose names and terms count |
 //! | `wire/` | bytes: frames, and MessagePack in one spelling |
 //! | `tls/`, `transport/` | streams between two hosts, encrypted or not |
 //!
@@ -34,15 +34,15 @@
 //! | `next` | `wire/frames.rs` | a frame is cut out: is it too long? |
 //! | `frame` | `link/inbound/mod.rs` | is it the next frame in the sequence? |
 //! | `decode` | `wire/frame.rs` | what kind of frame is it, and is it well formed? |
-//! | `deliver` | `link/deliver.rs` | the messages of a frame one by one; whom do their numbers mean? |
+//! | `deliver` | `link/deliver.rs` | the messages of a frame one by one; which agents do their numbers mean? |
 //! | `read_next` | `wire/messages.rs` | one message: its numbers, and its payload, still bytes |
-//! | `sender` | `link/inbound/mod.rs` | who says it, was that announced, in an incarnation that lasts? |
+//! | `sender` | `link/inbound/mod.rs` | which agent says it, was it announced, in an incarnation that lasts? |
 //! | `deliver` | `carry/group.rs` | may it say that: its role, the term, whose name is it? |
 //! | `decode_payload` | `wire/payload.rs` | the message itself |
 //! | `hand` | `../group/snapshot.rs` | into the mailboxes: is there room? |
 //!
-//! On the other side it came by `carry` (`carry/outbox/sink.rs`) and `push` (`carry/outbox/mod.rs`), which encode it into the
-//! queue of that node, and by `turn` (`link/write.rs`), which writes all that waits.
+//! On the other side it came by `carry` (`carry/outbox/sink.rs`) and `push` (`carry/outbox/mod.rs`), which
+//! encode it into the queue of that node, and by `turn` (`link/write.rs`), which writes all that waits.
 //!
 //! # What you can rely on
 //! - **Order.** Messages from one agent to another arrive in the order in which they were said, but
@@ -51,14 +51,14 @@
 //! - **Once.** A message to many agents of a node crosses once, and everything that waits for a node
 //!   in one turn crosses in one write.
 //! - **Loss.** What was on its way when a link broke is lost, as elections expect. What still waits
-//!   goes over the next link, if there is one within 2 s. Who says more than a link carries, or than
+//!   goes over the next link, if there is one within 2 s. An agent that says more than a link carries, or than
 //!   [`LimitsBuilder::rate`] allows, loses the newest messages, repeated ones last. Every loss is counted.
-//! - **Ends.** A crash or a stop of an agent there is as certain here as it is there. The end of its
-//!   process is a guess, made as soon as the redial is refused; a link that breaks and is made anew
-//!   changes nothing for anybody. What only falls silent is left to the elections' own deadlines.
+//! - **Ends.** The end of an agent there is confirmed here as soon as it is there. The end of its
+//!   process is suspected as soon as the redial is refused; a link that breaks and is made anew
+//!   changes nothing for any member. What only falls silent is left to the elections' own deadlines.
 //! - **Restarts.** A node that comes back is another incarnation, and so are its agents. A former incarnation is
-//!   refused. A crash of the bridge itself costs its links, and nobody's membership.
-//! - **Names.** An agent belongs to the node that announced it first. Who announces it as well is
+//!   refused. A crash of the bridge itself costs its links, and no agent its membership.
+//! - **Names.** An agent belongs to the node that announced it first. A node that announces it as well is
 //!   told apart by an event, and gets the name when it is free.
 //!
 //! # What it is not

@@ -1,6 +1,6 @@
-//! Names and numbers of processes: which node, in which cluster, in which life, over which link.
+//! Names and numbers of processes: which node, in which cluster, in which incarnation, over which link.
 //!
-//! Decided here: what a valid node name is. Not here: who may speak for which agents
+//! Decided here: what a valid node name is. Not here: which node may speak for which agents
 //! ([`Rights`](super::Rights)), and which of two links stays.
 
 use std::{fmt, str::FromStr, sync::Arc};
@@ -153,7 +153,7 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// Which life of a node this is: larger after each restart.
+/// Which incarnation of a node this is: larger after each restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIncarnation(pub u64);
 

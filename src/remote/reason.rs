@@ -1,7 +1,7 @@
 //! Why a link was closed, and why a message was dropped.
 //!
 //! Decided here: the names under which both are counted, and what the other side is told. Most
-//! breaches are answered by closing without a word: whoever sends such bytes learns nothing.
+//! breaches are answered by closing without a word: the sender of such bytes learns nothing.
 
 use super::{TermFault, wire::WireError};
 
@@ -41,7 +41,8 @@ pub enum Closed {
     /// The peer asks for a feature that this side does not have, or lacks one it needs.
     #[error("a required feature is missing on one side")]
     Feature,
-    /// The peer is not in the table, is not whom its certificate names, or is not who was dialled.
+    /// The peer is not in the table, is not the node that its certificate names, or is not the one that was
+    /// dialled.
     #[error("the peer is not allowed to connect: is it in the table under the name it uses?")]
     Auth,
     /// The two sides do not know the same secret.
@@ -227,7 +228,7 @@ pub enum SecretFault {
 }
 
 impl SecretFault {
-    /// What stands in the security log.
+    /// The text in the security log.
     pub(super) const fn detail(self) -> &'static str {
         match self {
             Self::NotThere => "it has no secret",

@@ -1,4 +1,4 @@
-//! A secret that all nodes of a cluster share: who connects, where there is no TLS.
+//! A secret that all nodes of a cluster share: which node connects, where there is no TLS.
 //!
 //! On loopback plain text is allowed, and any local user may connect to a loopback port: without a
 //! secret such a stranger can say that it is any node of the table, and that this node's leader has
@@ -21,23 +21,23 @@
 //! ```
 //!
 //! # What is proved
-//! Both sides draw 32 random bytes for each connection, and send them once HELLO has said who they
+//! Both sides draw 32 random bytes for each connection, and send them once HELLO has said which nodes they
 //! are. A proof is HMAC-SHA-256, keyed by the secret, of all that was said until then: versions,
 //! cluster, both names, both incarnations, both nonces and so the link, both challenges, the limits;
-//! and of its prover's part in it, whether it dialled or accepted. Who dialled proves first. So
+//! and of its prover's part in it, whether it dialled or accepted. The side that dialled proves first. So
 //! nothing that was overheard can be used again, a proof cannot be sent back to its maker or be used
-//! for another node, and who can only dial learns nothing to guess the secret by. A peer without a
+//! for another node, and a stranger that can only dial learns nothing to find the secret by. A peer without a
 //! secret, or with another one, is refused, counted as `secret`, and told by
 //! [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven); leaving the proof out is no way around it.
 //!
 //! # What is not
-//! Nothing is encrypted, and nothing after the handshake carries a proof: a secret says who is
-//! there, not that nobody stands between. That is enough where others can connect but cannot alter
+//! Nothing is encrypted, and nothing after the handshake carries a proof: a secret says which node is
+//! there, not that no third node is between. That is enough where others can connect but cannot alter
 //! what crosses: on loopback a local user without privileges can neither read nor change another
 //! user's connections. It is not enough
-//! - on a network: who can change packets can change what follows the handshake. Use
+//! - on a network: an attacker that can change packets can change what follows the handshake. Use
 //!   TLS (feature `tls`), and call
-//!   [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where nobody else is;
+//!   [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where no other process is;
 //! - where a stranger can listen at an address that a node dials while the node that belongs there
 //!   can be reached elsewhere, such as `localhost` of which a node listens at one of two addresses:
 //!   it can pass the handshake on, and speak itself afterwards. Dial the very address at which the
@@ -49,7 +49,7 @@
 //! # How to change it
 //! Each node accepts two secrets while they are changed, and proves both. Start every node with
 //! `new.also_accept(old)`, one after the other; when all have it, start every node with the new one
-//! alone. Who knows the old secret is a node until then.
+//! alone. Whatever knows the old secret is a node until then.
 
 use std::{
     fmt,
@@ -83,7 +83,7 @@ impl Secret {
     /// The longest one, in bytes.
     pub const MAX_LEN: usize = 4 * 1024;
 
-    /// A secret of these bytes. Draw them: whoever listens where this node dials can try guesses at
+    /// A secret of these bytes. Draw them: a process that listens where this node dials can try secrets out on
     /// leisure, and a phrase is guessed.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use actix_bully::{
     remote::{Peer, internals::wire::RosterContent},
 };
 
-use super::kit::{LIFE, Raw, Scene, id, patient, play, roster, until};
+use super::kit::{INCARNATION, Raw, Scene, id, patient, play, roster, until};
 
 /// Nearly all that a peer may have by the default limits; a debug build takes its time.
 const ALL: u32 = if cfg!(debug_assertions) {
@@ -69,10 +69,10 @@ async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
     let numbered: Vec<(u32, Member)> = (0..agents)
         .map(|number| {
             let id = id(&format!("x-{number:05}"));
-            let mut member = Member::up(id, MemberKind::Observer, None, LIFE);
+            let mut member = Member::up(id, MemberKind::Observer, None, INCARNATION);
             if !is_first {
                 member.presence = Presence::Down;
-                member.ended = Some(LIFE);
+                member.ended = Some(INCARNATION);
             }
             (number, member)
         })

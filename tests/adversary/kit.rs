@@ -36,7 +36,7 @@ use tokio::{
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// The incarnation of every hostile agent.
-pub(crate) const LIFE: Incarnation = Incarnation(9);
+pub(crate) const INCARNATION: Incarnation = Incarnation(9);
 
 pub(crate) fn play(scene: impl Future<Output = ()>) {
     System::new().block_on(scene);
@@ -361,7 +361,7 @@ impl Raw {
 
     /// Opens the group and announces one observer under number 0.
     pub(crate) async fn announce(&mut self, agent: &str) {
-        let member = Member::up(id(agent), MemberKind::Observer, None, LIFE);
+        let member = Member::up(id(agent), MemberKind::Observer, None, INCARNATION);
         let content = RosterContent {
             members: vec![(0, member)],
             ..RosterContent::default()
@@ -441,7 +441,9 @@ pub(crate) fn message_frame(
     framed(|out| {
         let mut messages = MessagesWriter::begin(seq, out);
         let payload = |out: &mut BytesMut| encode_payload(message, out);
-        messages.push(group, from, LIFE, to, payload).unwrap();
+        messages
+            .push(group, from, INCARNATION, to, payload)
+            .unwrap();
         assert!(messages.end());
     })
 }

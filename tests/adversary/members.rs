@@ -19,7 +19,8 @@ use actix_bully::{
 };
 
 use super::kit::{
-    LIFE, Raw, Scene, frame, framed, hello, id, message_frame, nack, patient, play, roster, until,
+    INCARNATION, Raw, Scene, frame, framed, hello, id, message_frame, nack, patient, play, roster,
+    until,
 };
 
 /// What the hostile node does, and under which name it is counted.
@@ -97,7 +98,7 @@ const BREACHES: &[Case] = &[
     (
         "an agent that it may not speak for",
         |raw| {
-            let member = Member::up(id("a2"), MemberKind::Observer, None, LIFE);
+            let member = Member::up(id("a2"), MemberKind::Observer, None, INCARNATION);
             roster(raw.next(), 0, None, &announcing(vec![(1, member)]))
         },
         "from_not_allowed",
@@ -105,7 +106,7 @@ const BREACHES: &[Case] = &[
     (
         "a witness that would be elected",
         |raw| {
-            let member = Member::up(id("x2"), MemberKind::Voter, Some(99.into()), LIFE);
+            let member = Member::up(id("x2"), MemberKind::Voter, Some(99.into()), INCARNATION);
             roster(raw.next(), 0, None, &announcing(vec![(1, member)]))
         },
         "from_not_allowed",
@@ -113,7 +114,7 @@ const BREACHES: &[Case] = &[
     (
         "a number of an agent left out",
         |raw| {
-            let member = Member::up(id("x2"), MemberKind::Observer, None, LIFE);
+            let member = Member::up(id("x2"), MemberKind::Observer, None, INCARNATION);
             roster(raw.next(), 0, None, &announcing(vec![(7, member)]))
         },
         "protocol",
@@ -121,7 +122,7 @@ const BREACHES: &[Case] = &[
     (
         "a number for two agents",
         |raw| {
-            let member = Member::up(id("x2"), MemberKind::Observer, None, LIFE);
+            let member = Member::up(id("x2"), MemberKind::Observer, None, INCARNATION);
             roster(raw.next(), 0, None, &announcing(vec![(0, member)]))
         },
         "protocol",
@@ -157,7 +158,7 @@ const BREACHES: &[Case] = &[
 fn led_in(term: Term) -> RosterContent {
     let hint = LeaderHint {
         agent: 0,
-        incarnation: LIFE,
+        incarnation: INCARNATION,
         term,
     };
     RosterContent {
@@ -198,7 +199,7 @@ fn elected() -> BullyMessage {
 fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
     let (term, score) = (Term(50), Score::from(99));
     let round = Round {
-        incarnation: LIFE,
+        incarnation: INCARNATION,
         counter: 1,
     };
     let (seen, refusal) = (term, None);
@@ -256,7 +257,7 @@ fn a_peer_that_may_vote_and_not_lead_is_not_followed() {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let witness = Member::up(id("x1"), MemberKind::Voter, None, LIFE);
+        let witness = Member::up(id("x1"), MemberKind::Voter, None, INCARNATION);
         let opening = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, witness)]));
         raw.say(&opening).await;
         until("x1 is a member", || {
@@ -308,7 +309,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
         for (count, message) in (1..).zip([elected(), granted(Term(1)).into()]) {
             let at = bridge.local_addr().unwrap();
             let mut raw = Raw::dial(at).await.greet("x").await;
-            let member = Member::up(id("x1"), MemberKind::Observer, None, LIFE);
+            let member = Member::up(id("x1"), MemberKind::Observer, None, INCARNATION);
             let seq = raw.next();
             let opening = Opening {
                 name: "g",
@@ -365,7 +366,7 @@ fn a_leader_of_a_term_that_cannot_be_is_not_believed() {
         let before = scene.counts();
         for term in [Term(u64::MAX - 1), Term(1 << 40)] {
             let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-            let member = Member::up(id("x1"), MemberKind::Voter, Some(0.into()), LIFE);
+            let member = Member::up(id("x1"), MemberKind::Voter, Some(0.into()), INCARNATION);
             let content = announcing(vec![(0, member)]);
             let opening = roster(raw.next(), 0, Some("g"), &content);
             raw.say(&opening).await;
@@ -399,7 +400,7 @@ async fn forgiven(scene: &mut Scene, once: fn(&mut Raw) -> Vec<u8>, dropped: &st
 }
 
 #[test]
-fn a_hundred_messages_to_nobody_are_dropped_and_the_next_ends_the_link() {
+fn a_hundred_messages_to_unknown_agents_are_dropped_and_the_next_ends_the_link() {
     play(async {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let messages: fn(&mut Raw) -> Vec<u8> =
@@ -408,9 +409,9 @@ fn a_hundred_messages_to_nobody_are_dropped_and_the_next_ends_the_link() {
         let rosters: fn(&mut Raw) -> Vec<u8> =
             |raw| roster(raw.next(), 5, None, &RosterContent::default());
         forgiven(&mut scene, rosters, "unknown_group").await;
-        let to_nobody: fn(&mut Raw) -> Vec<u8> =
+        let to_unknown: fn(&mut Raw) -> Vec<u8> =
             |raw| message_frame(raw.next(), 0, 0, Targets::Some(&[77]), &nack(1));
-        forgiven(&mut scene, to_nobody, "unknown_agent").await;
+        forgiven(&mut scene, to_unknown, "unknown_agent").await;
     });
 }
 
@@ -420,7 +421,7 @@ fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let later = Incarnation(LIFE.0 + 1);
+        let later = Incarnation(INCARNATION.0 + 1);
         let member = Member::up(id("x1"), MemberKind::Observer, None, later);
         let roster = roster(raw.next(), 0, Some("g"), &announcing(vec![(0, member)]));
         raw.say(&roster).await;
@@ -444,7 +445,7 @@ fn more_agents_than_the_limit_end_the_link_and_leave_with_it() {
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let observer = |k: u32| {
             let id = id(&format!("x{k}"));
-            (k, Member::up(id, MemberKind::Observer, None, LIFE))
+            (k, Member::up(id, MemberKind::Observer, None, INCARNATION))
         };
         let content = announcing((0..4).map(observer).collect());
         let roster = roster(raw.next(), 0, Some("g"), &content);
@@ -463,8 +464,8 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let member = Member::up(id("a1"), MemberKind::Voter, Some(99.into()), LIFE);
-        let honest = Member::up(id("x1"), MemberKind::Observer, None, LIFE);
+        let member = Member::up(id("a1"), MemberKind::Voter, Some(99.into()), INCARNATION);
+        let honest = Member::up(id("x1"), MemberKind::Observer, None, INCARNATION);
         let content = announcing(vec![(0, member.clone()), (1, honest)]);
         let opening = roster(raw.next(), 0, Some("g"), &content);
         raw.say(&opening).await;
@@ -513,7 +514,12 @@ fn a_group_that_begins_anew_again_and_again_ends_the_link() {
             .map(|k| {
                 (
                     k,
-                    Member::up(id(&format!("x{k}")), MemberKind::Observer, None, LIFE),
+                    Member::up(
+                        id(&format!("x{k}")),
+                        MemberKind::Observer,
+                        None,
+                        INCARNATION,
+                    ),
                 )
             })
             .collect();

@@ -10,7 +10,7 @@ use actix_bully::{
     },
 };
 
-use super::kit::{LIFE, Raw, Scene, framed, hello, id, nack, patient, play, roster, until};
+use super::kit::{INCARNATION, Raw, Scene, framed, hello, id, nack, patient, play, roster, until};
 
 /// What no agent of the scene says by itself.
 const TERM: u64 = 77;
@@ -70,8 +70,22 @@ async fn ping(raw: &mut Raw, token: u64) {
 fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
     let (back, other) = (Incarnation(10), "x2");
     let cases = [
-        ("its number is another one's", None, 0, other, LIFE, vec![]),
-        ("the group began anew", Some("g"), 0, other, LIFE, vec![]),
+        (
+            "its number is another one's",
+            None,
+            0,
+            other,
+            INCARNATION,
+            vec![],
+        ),
+        (
+            "the group began anew",
+            Some("g"),
+            0,
+            other,
+            INCARNATION,
+            vec![],
+        ),
         ("it came back", None, 1, "x1", back, vec![Some(1)]),
     ];
     for (what, opens, number, agent, incarnation, expected) in cases {
@@ -83,7 +97,7 @@ fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
                 let members = scene.group().members();
                 members.get(&id(agent)).and_then(|m| m.incarnation) == Some(incarnation)
             };
-            until("x1 is there", || is_member("x1", LIFE)).await;
+            until("x1 is there", || is_member("x1", INCARNATION)).await;
             scene.say_to("x1", nack(TERM));
             let content = RosterContent {
                 left: if opens.is_none() { vec![0] } else { vec![] },
@@ -124,7 +138,7 @@ fn no_frame_is_longer_than_the_peer_takes() {
 }
 
 #[test]
-fn who_asks_for_many_signs_of_life_at_once_gets_the_newest() {
+fn a_peer_that_pings_many_times_at_once_gets_the_newest_answer() {
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;

@@ -8,7 +8,7 @@ use actix_bully::remote::{
 };
 use bytes::BytesMut;
 
-use super::kit::{LIFE, MS, Raw, Scene, framed, hello, nack, patient, play, until};
+use super::kit::{INCARNATION, MS, Raw, Scene, framed, hello, nack, patient, play, until};
 
 /// One byte, and a pause, until the other end closes.
 async fn trickle(raw: &mut Raw, bytes: &[u8]) {
@@ -47,7 +47,7 @@ fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
 }
 
 #[test]
-fn who_says_nothing_loses_its_place_long_before_a_greeting_must_be_done() {
+fn a_silent_connection_loses_its_slot_long_before_a_greeting_must_be_done() {
     play(async {
         let limits = patient().handshake(MS(60_000)).first_byte(MS(100));
         let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
@@ -83,7 +83,7 @@ fn a_frame_that_comes_byte_by_byte_ends_the_link() {
 }
 
 #[test]
-fn who_is_silent_once_ready_is_given_up() {
+fn a_peer_that_is_silent_once_ready_is_given_up() {
     play(async {
         let limits = Limits::builder().silence(MS(1_500)).ping_after(MS(100));
         let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
@@ -119,7 +119,7 @@ fn more_bytes_than_the_limit_end_the_link() {
 }
 
 #[test]
-fn who_never_reads_is_given_up() {
+fn a_peer_that_never_reads_is_given_up() {
     play(async {
         let long = MS(300_000);
         let limits = patient().silence(long).write_time(MS(500));
@@ -149,7 +149,7 @@ fn who_never_reads_is_given_up() {
 /// Between two turns of the link the agents have theirs: what fits into a mailbox is a quarter
 /// of a frame here.
 #[test]
-fn an_agent_that_reads_keeps_up_with_who_says_everything_at_once() {
+fn an_agent_that_reads_keeps_up_with_a_peer_that_says_everything_at_once() {
     play(async {
         let limits = patient().mailbox(32 * 1024);
         let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
@@ -163,7 +163,9 @@ fn an_agent_that_reads_keeps_up_with_who_says_everything_at_once() {
                 let mut messages = MessagesWriter::begin(seq, out);
                 let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
                 for _ in 0..1_000 {
-                    messages.push(0, 0, LIFE, Targets::All, payload).unwrap();
+                    messages
+                        .push(0, 0, INCARNATION, Targets::All, payload)
+                        .unwrap();
                 }
                 assert!(messages.end());
             });

@@ -173,7 +173,7 @@ fn bytes_that_are_no_greeting_end_the_connection() {
 }
 
 #[test]
-fn who_is_refused_again_and_again_is_told_of_a_few_times_and_counted() {
+fn a_connection_that_is_refused_again_and_again_is_told_of_a_few_times_and_counted() {
     const TIMES: u64 = 300;
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
@@ -265,7 +265,7 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
 }
 
 #[test]
-fn who_may_not_connect_is_told_why_and_counted() {
+fn a_node_that_may_not_connect_is_told_why_and_counted() {
     play(async {
         let mut scene = Scene::set(&patient(), vec![Peer::inbound("x")]).await;
         for (hello, why, farewell) in refusals() {

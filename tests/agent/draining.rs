@@ -122,7 +122,7 @@ fn a_drained_message_counts_for_the_present_hand_over_only() {
 }
 
 #[test]
-fn who_comes_while_a_leader_drains_is_told_and_waited_for() {
+fn a_subscriber_that_comes_while_a_leader_drains_is_told_and_waited_for() {
     play(async {
         let (stage, toy, [first]) = draining().await;
         let log = Log::default();

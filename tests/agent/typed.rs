@@ -46,8 +46,8 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
     let (inbox, changes) = (peer.clone().recipient(), peer.clone().recipient());
     let name = id("peer");
     let requirements = group.requirements().unwrap();
-    assert_eq!(group.reserve(&name, requirements), Ok(LIFE));
-    let member = Member::up(name, MemberKind::Voter, Some(Score::from(1)), LIFE);
+    assert_eq!(group.reserve(&name, requirements), Ok(INCARNATION));
+    let member = Member::up(name, MemberKind::Voter, Some(Score::from(1)), INCARNATION);
     assert!(group.join(member, inbox, changes));
     (agent, peer, log)
 }
@@ -55,14 +55,14 @@ fn set() -> (BullyHandle, Addr<Peer>, Log) {
 fn envelope<M>(message: M) -> Envelope<M> {
     Envelope {
         from: id("peer"),
-        incarnation: LIFE,
+        incarnation: INCARNATION,
         message,
     }
 }
 
-const LIFE: Incarnation = Incarnation(1);
+const INCARNATION: Incarnation = Incarnation(1);
 const ROUND: Round = Round {
-    incarnation: LIFE,
+    incarnation: INCARNATION,
     counter: 1,
 };
 

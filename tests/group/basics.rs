@@ -583,7 +583,7 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
 }
 
 #[test]
-fn who_comes_again_before_anybody_looked_has_ended_once() {
+fn a_member_that_comes_again_before_any_look_has_ended_once() {
     play(async {
         let scene = Scene::new();
         let (b, _) = elsewhere(&scene.group, "host-b");

@@ -205,7 +205,7 @@ fn seeds(few: u64) -> u64 {
 }
 
 #[test]
-fn whatever_happens_nobody_believes_beside_another_and_all_agree_in_the_end() {
+fn whatever_happens_no_two_consider_themselves_leader_and_all_agree_in_the_end() {
     for seed in 0..seeds(4) {
         eprintln!("seed {seed}"); // shown when it fails
         let log = history(seed, Mode::Quorum);

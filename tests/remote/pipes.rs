@@ -58,7 +58,7 @@ fn a_host_that_ends_is_noticed_by_the_redial_at_once() {
 }
 
 #[test]
-fn a_cut_connection_is_redialled_and_nobody_hears_of_it() {
+fn a_cut_connection_is_redialled_and_no_member_hears_of_it() {
     play(async {
         let pipes = Pipes::new();
         let [a, b] = two(&pipes).await;
@@ -170,7 +170,7 @@ fn a_host_that_comes_back_is_another_incarnation() {
 }
 
 #[test]
-fn a_host_that_was_replaced_by_another_incarnation_loses_those_who_did_not_come_back() {
+fn a_host_that_was_replaced_by_another_incarnation_loses_the_agents_that_did_not_come_back() {
     play(async {
         let pipes = Pipes::new();
         let [a, mut b] = two(&pipes).await;
@@ -258,7 +258,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
 }
 
 #[test]
-fn a_name_belongs_to_who_announced_it_first() {
+fn a_name_belongs_to_the_node_that_announced_it_first() {
     play(async {
         let pipes = Pipes::new();
         let [mut a, mut b] = two(&pipes).await;

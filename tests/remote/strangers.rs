@@ -49,7 +49,7 @@ fn another_cluster_is_refused_and_both_are_told() {
 }
 
 #[test]
-fn who_dials_itself_does_so_once() {
+fn a_bridge_that_dials_itself_does_so_once() {
     play(async {
         let pipes = Pipes::new();
         // By mistake the peer's address is one's own.
@@ -150,7 +150,7 @@ pub(crate) fn hello(name: &str, versions: Versions) -> BytesMut {
 }
 
 #[test]
-fn a_version_that_nobody_here_speaks_gets_a_goodbye() {
+fn a_version_that_is_not_spoken_here_gets_a_goodbye() {
     play(async {
         let pipes = Pipes::new();
         let a = Host::start(&pipes, "a", &["b"]);
@@ -169,7 +169,7 @@ fn a_version_that_nobody_here_speaks_gets_a_goodbye() {
 }
 
 #[test]
-fn who_says_nothing_is_not_waited_for() {
+fn a_silent_connection_is_not_waited_for() {
     play(async {
         let pipes = Pipes::new();
         let a = Host::start(&pipes, "a", &[]);

@@ -1,4 +1,4 @@
-//! Takes connections in, and keeps out whom there is no room for.
+//! Takes connections in, and keeps out those that there is no room for.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::remote::{
     transport::IncomingStream,
 };
 
-/// Takes connections in, for as long as somebody looks after them.
+/// Takes connections in, for as long as the bridge looks after them.
 pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let mut listening = shared.listen().await;
     let Some(listener) = listening.get() else {
@@ -24,7 +24,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
         match listener.accept().await {
             Ok(arrival) => {
                 admit(&shared, &bridge, arrival);
-                // Whoever was let in gets a turn before the next one: in a storm, one that has
+                // A connection that was let in gets a turn before the next one: in a storm, one that has
                 // something to say would lose its place before it was heard.
                 yield_now().await;
             }
@@ -44,5 +44,5 @@ fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStr
     }
 }
 
-/// So long nobody is taken in after a failure.
+/// So long no connection is taken after a failure.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);

@@ -64,7 +64,7 @@ pub struct RemoteBridge {
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
     tasks: BTreeMap<ConnId, TaskGuard>,
     acceptor: Option<TaskGuard>,
-    /// Whoever waits until all links are closed; `None` while links are wanted.
+    /// The callers that wait until all links are closed; `None` while links are wanted.
     drained: Option<Vec<oneshot::Sender<()>>>,
     start: Startup,
 }
@@ -149,13 +149,13 @@ impl RemoteBridge {
             PeerInput::Start
             | PeerInput::Closed { .. }
             | PeerInput::DialFailed(_)
-            | PeerInput::Rested
+            | PeerInput::WaitOver
             | PeerInput::Removed => None,
         };
         let watched = self.peers.get_mut(node)?;
         let effects = watched.machine.handle(input);
         let peer = Arc::clone(&watched.peer);
-        // Before the effects: whoever hears an event and then asks has to find what it tells of.
+        // Before the effects: a listener that hears an event and then asks has to find what it tells of.
         *lock(&peer.stage) = match watched.machine.stage() {
             PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
             PeerStage::Dialing => LinkStatus::Dialing,
@@ -163,14 +163,14 @@ impl RemoteBridge {
         };
         let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
         if !is_linked && peer.agents().unlink(self.shared.now()) {
-            // A name that an agent there had is free for whoever was refused it.
+            // A name that an agent there had is free for agents that were refused it.
             self.shared.retry_all();
         }
         let mut verdict = None;
         for effect in effects {
             match effect {
                 PeerEffect::Dial => self.dial(&peer, ctx),
-                PeerEffect::Rest { min, max } => self.rest(node, min, max, ctx),
+                PeerEffect::Wait { min, max } => self.wait(node, min, max, ctx),
                 PeerEffect::Report(report) => self.report(&peer, report),
                 PeerEffect::Replace(conn) if Some(conn) == about => {
                     verdict = Some(Closed::Replaced);
@@ -205,7 +205,7 @@ impl RemoteBridge {
         self.tasks.insert(conn, task);
     }
 
-    fn rest(&mut self, node: &NodeId, min: Duration, max: Duration, ctx: &mut Context<Self>) {
+    fn wait(&mut self, node: &NodeId, min: Duration, max: Duration, ctx: &mut Context<Self>) {
         let Some(watched) = self.peers.get_mut(node) else {
             return;
         };
@@ -216,7 +216,7 @@ impl RemoteBridge {
         ctx.run_later(drawn, move |bridge, ctx| {
             let is_current = |watched: &WatchedPeer| watched.waits == wait;
             if bridge.peers.get(&node).is_some_and(is_current) {
-                bridge.step(&node, PeerInput::Rested, ctx);
+                bridge.step(&node, PeerInput::WaitOver, ctx);
             }
         });
     }
@@ -250,7 +250,7 @@ impl RemoteBridge {
         self.shared.events.tell(event);
     }
 
-    /// Whoever waits for the end of all links is told when it has come.
+    /// The callers that wait for the end of all links are told when it has come.
     fn check_drained(&mut self) {
         let Some(waiting) = &mut self.drained else {
             return;
@@ -358,7 +358,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Anybody may have made that connection: it says nothing about a peer.
+            // Any process may have made that connection: it says nothing about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);
@@ -399,7 +399,7 @@ impl Handler<DrainLinks> for RemoteBridge {
         self.acceptor = None;
         self.drained.get_or_insert_default().push(done);
         let links = &self.links;
-        // Whoever is not ready is owed no goodbye, and could hold the drain up for a handshake.
+        // A connection that is not ready is owed no goodbye, and could hold the drain up for a handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
         // The machines would else redial what the drain closes.

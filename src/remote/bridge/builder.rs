@@ -47,7 +47,7 @@ impl Peer {
     }
 
     /// The peer of that name, which dials this side. If its process ends, that is noticed by the
-    /// elections' own deadlines only, because nobody can ask: give it an address where you can.
+    /// elections' own deadlines only, because it cannot be dialled: give it an address where you can.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -56,7 +56,7 @@ impl Peer {
         }
     }
 
-    /// For whom it may speak, and as what; replaces what was allowed before. What an agent says
+    /// For which agents it may speak, and as what; replaces what was allowed before. What an agent says
     /// beyond that is not heard, and ends the link.
     #[must_use]
     pub fn allow(mut self, rights: Rights) -> Self {
@@ -146,7 +146,7 @@ impl BridgeBuilder {
     }
 
     /// A group to carry; may be called for several, of any elections. Start the bridge before the
-    /// group's agents: their incarnations are numbered from then on such that nobody takes an agent of a
+    /// group's agents: their incarnations are numbered from then on such that no peer takes an agent of a
     /// restarted process for the one before.
     ///
     /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
@@ -174,7 +174,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// What encrypts connections, and says who is at their other end. Default: nothing, which is
+    /// What encrypts connections, and says which node is at their other end. Default: nothing, which is
     /// accepted on loopback only.
     #[cfg(feature = "testkit")]
     pub fn security(mut self, security: impl Security + 'static) -> Self {
@@ -190,7 +190,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// What both ends of every connection prove to each other once they have said who they are.
+    /// What both ends of every connection prove to each other once they have said which nodes they are.
     /// Default: nothing.
     #[cfg(feature = "testkit")]
     pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
@@ -198,7 +198,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// A secret that all nodes of the cluster share: no node without it is linked. It proves who
+    /// A secret that all nodes of the cluster share: no node without it is linked. It proves which node
     /// connects, where there is no TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
     #[cfg(feature = "secret")]
     #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
@@ -207,7 +207,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Lets plain text leave this host. Whoever is on that network can read it, and be any node.
+    /// Lets plain text leave this host. Any process on that network can read it, and be any node.
     pub fn dangerous_plaintext(mut self) -> Self {
         self.is_dangerous = true;
         self
@@ -215,9 +215,9 @@ impl BridgeBuilder {
 
     /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock.
     ///
-    /// Peers refuse an earlier one than the last they met, until they [forget](crate::remote::LimitsBuilder::forget) it.
-    /// So a start with a clock that is ahead, or was set back, costs later starts:
-    /// [`remember`](Self::remember) costs them nothing.
+    /// Peers refuse an earlier one than the last they met, until they
+    /// [forget](crate::remote::LimitsBuilder::forget) it. So a start with a clock that is ahead, or was set
+    /// back, costs later starts: [`remember`](Self::remember) costs them nothing.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
         self.incarnation = Some(incarnation);
         self
@@ -245,7 +245,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Who hears of crashes and restarts of the bridge. Default: nobody.
+    /// The actor that hears of crashes and restarts of the bridge. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<NodeId>>) -> Self {
         self.parent = Some(parent);
         self
@@ -334,7 +334,7 @@ impl BridgeBuilder {
         if self.security.is_none() && self.credential.is_none() {
             tracing::warn!(
                 node = %self.node,
-                "peers prove nothing: whoever reaches this bridge, any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
+                "peers prove nothing: any process that reaches this bridge, of any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
             );
         }
     }

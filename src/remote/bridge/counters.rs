@@ -1,4 +1,4 @@
-//! How often each thing happened: a loss that nobody counts is a riddle.
+//! How often each thing happened: a loss that is not counted is a riddle.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -50,14 +50,14 @@ pub enum BridgeError {
         "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
     )]
     OtherNode {
-        /// Whom the certificate names.
+        /// The node that the certificate names.
         found: NodeId,
         /// The bridge.
         node: NodeId,
     },
     /// Messages would cross a network that others can read.
     #[error(
-        "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if nobody else is on that network"
+        "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if no other process is on that network"
     )]
     Plaintext {
         /// Where.
@@ -95,7 +95,7 @@ pub enum BridgeError {
     NoRuntime,
 }
 
-/// A bridge was stopped before everybody had been told.
+/// A bridge was stopped before every peer had been told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"

@@ -1,6 +1,6 @@
 //! What a bridge tells the application, and how.
 //!
-//! Decided here: that nobody who listens slowly holds the bridge up: the oldest events are lost,
+//! Decided here: that no slow listener holds the bridge up: the oldest events are lost,
 //! and their number is told.
 
 use std::{net::SocketAddr, time::SystemTime};
@@ -12,7 +12,7 @@ use crate::{group::Holder, protocol::AgentId};
 
 use crate::remote::{Closed, Farewell, GroupRules, NodeId};
 
-/// Something happened to a peer, or somebody was refused.
+/// Something happened to a peer, or a connection was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BridgeEvent {
@@ -36,7 +36,7 @@ pub enum BridgeEvent {
         /// Which.
         node: NodeId,
     },
-    /// A peer cannot be reached any more; whether it lives is for the elections to find out.
+    /// A peer cannot be reached any more; whether it has ended is for the elections to find out.
     PeerUnreachable {
         /// Which.
         node: NodeId,
@@ -50,7 +50,7 @@ pub enum BridgeEvent {
     },
     /// This side closed, or did not accept, a link.
     Refused {
-        /// Who it said it was, if it came that far.
+        /// The node that it said it was, if it came that far.
         node: Option<NodeId>,
         /// The other end: an address without port, or what was dialled.
         from: String,
@@ -59,17 +59,17 @@ pub enum BridgeEvent {
     },
     /// The other side refused this one.
     RefusedBy {
-        /// Who was dialled, if it was this side that dialled.
+        /// The node that was dialled, if it was this side that dialled.
         node: Option<NodeId>,
         /// The other end.
         from: String,
         /// What it said.
         why: Farewell,
     },
-    /// Somebody could not prove to be a node that is expected here: no certificate, a wrong one, or
+    /// The other end could not prove to be a node that is expected here: no certificate, a wrong one, or
     /// that of a node that is no peer. For the security log; [`Refused`](Self::Refused) follows.
     Unproven {
-        /// Who was dialled, if it was this side that dialled.
+        /// The node that was dialled, if it was this side that dialled.
         node: Option<NodeId>,
         /// The other end: an address without port, or what was dialled.
         from: String,
@@ -83,7 +83,7 @@ pub enum BridgeEvent {
         /// When.
         at: SystemTime,
     },
-    /// A peer announced an agent whose name somebody else has. The link stays; that agent is no
+    /// A peer announced an agent whose name another one has. The link stays; that agent is no
     /// member here until the name is free.
     NameTaken {
         /// The peer.
@@ -125,17 +125,17 @@ pub enum BridgeEvent {
     },
     /// The bridge crashed and was restarted; links are made anew.
     Restarted,
-    /// The bridge has ended for good: it was stopped, or crashed too often. Nobody elsewhere is a
+    /// The bridge has ended for good: it was stopped, or crashed too often. No agent of another node is a
     /// member here any more.
     Ended,
-    /// Before what is told next: of so many more who were refused nothing was told, in the log
+    /// Before what is told next: of so many more connections that were refused nothing was told, in the log
     /// neither. Of one address something is told eight times at once, and then once a second; of
     /// all together 64 times at once, and then ten times a second. The counters count all.
     LeftOut {
         /// How many.
         events: u64,
     },
-    /// Whoever listened was too slow for so many events.
+    /// The listener was too slow for so many events.
     Missed {
         /// How many.
         events: u64,
@@ -154,7 +154,7 @@ impl Default for Events {
 
 impl Events {
     pub(crate) fn tell(&self, event: BridgeEvent) {
-        drop(self.0.send(event)); // nobody listens: nobody wants to know
+        drop(self.0.send(event)); // there is no listener
     }
 
     /// All events from now on; ends with the bridge.

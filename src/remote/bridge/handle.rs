@@ -17,7 +17,7 @@ use crate::remote::{
 
 /// An application's side of a bridge. Clones are the same bridge.
 ///
-/// The bridge lives until it is stopped or drained, or its System ends; dropping handles does not
+/// The bridge runs until it is stopped or drained, or its System ends; dropping handles does not
 /// end it.
 #[derive(Clone)]
 pub struct BridgeHandle {
@@ -75,7 +75,7 @@ impl BridgeHandle {
         is_known
     }
 
-    /// How things stand with each peer, ordered by name.
+    /// The state of the link with each peer, ordered by name.
     pub fn peers(&self) -> Vec<PeerStatus> {
         let status = |peer: Arc<crate::remote::bridge::shared::PeerState>| {
             let link = *lock(&peer.stage);
@@ -109,7 +109,7 @@ impl BridgeHandle {
         self.shared.events.stream()
     }
 
-    /// Ends the bridge politely: nobody is taken in any more, what waits is sent, every peer is
+    /// Ends the bridge politely: no connection is taken any more, what waits is sent, every peer is
     /// told goodbye and suspects the agents here at once. Let agents
     /// [leave](crate::agent::ElectionHandle::leave) before, and their peers know that they have.
     ///
@@ -120,12 +120,12 @@ impl BridgeHandle {
         self.stop();
         self.shared.finish();
         match drained {
-            Ok(_) => Ok(()), // closed already: there is nobody to tell
+            Ok(_) => Ok(()), // closed already: there is no bridge to tell
             Err(_) => Err(DrainTimedOut { limit }),
         }
     }
 
-    /// Ends the bridge: all links are closed, and nobody elsewhere is a member here any more.
+    /// Ends the bridge: all links are closed, and no agent of another node is a member here any more.
     pub fn stop(&self) {
         self.addr.do_send(Stop);
     }

@@ -21,7 +21,7 @@ fn next(last: Option<NodeIncarnation>, by_clock: NodeIncarnation) -> NodeIncarna
 
 /// The incarnation that begins now; it is durable before this returns.
 pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIncarnation> {
-    // What is no incarnation ends the start: writing over it could destroy the file of somebody
+    // What is no incarnation ends the start: writing over it could destroy the file of something
     // else, or begin an incarnation that peers refuse.
     let last = line::read(path, MOST)?.as_deref().map(parse).transpose()?;
     let incarnation = next(last, by_clock);

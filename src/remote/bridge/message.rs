@@ -28,7 +28,7 @@ pub(crate) struct LinkReady {
 #[rtype(result = "()")]
 pub(crate) struct ConnectionEnded {
     pub(crate) conn: ConnId,
-    /// Who was dialled, or who it was.
+    /// The node that was dialled, or the one that it was.
     pub(crate) node: Option<NodeId>,
     pub(crate) origin: Origin,
     pub(crate) outcome: ConnectionOutcome,
@@ -58,7 +58,7 @@ pub(crate) struct AddPeer(pub(crate) NodeId);
 #[rtype(result = "()")]
 pub(crate) struct RemovePeer(pub(crate) NodeId);
 
-/// The bridge says goodbye to everybody and takes nobody in; the answer comes when all links are
+/// The bridge says goodbye to every peer and takes no connection; the answer comes when all links are
 /// closed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

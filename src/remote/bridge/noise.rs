@@ -1,6 +1,6 @@
-//! How often it is told, in the log and to who listens, that somebody was refused.
+//! How often it is told, in the log and to listeners, that a connection was refused.
 //!
-//! Decided here: that whoever finds the port cannot fill logs and queues of events. Both are limited
+//! Decided here: that a stranger that finds the port cannot fill logs and queues of events. Both are limited
 //! alike, for each address and for all together; what is left out is counted, and the next that is
 //! told says how many those were. Not here: the counters, which count everything.
 
@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::protocol::Time;
 
-/// What was told of whom.
+/// What was told of which address.
 #[derive(Debug, Default)]
 pub(crate) struct Noise {
     addresses: BTreeMap<String, Spent>,

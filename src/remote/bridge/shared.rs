@@ -1,6 +1,6 @@
 //! What all parts of one bridge share, through all its restarts.
 //!
-//! Decided here: what outlasts a crash of the actor: who this side is, the agents of every peer, and
+//! Decided here: what outlasts a crash of the actor: which node this side is, the agents of every peer, and
 //! all counters. Links do not; they are made anew.
 
 use std::{
@@ -43,7 +43,7 @@ pub(crate) struct BridgeState {
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// One for each of the groups, in their order.
     guards: Vec<GroupTermGuard>,
-    /// Locked by the one who listens; `None` if nobody shall.
+    /// Locked by the task that listens; `None` if none shall.
     listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     is_over: AtomicBool,
     pub(crate) gate: Arc<Gate>,
@@ -52,7 +52,7 @@ pub(crate) struct BridgeState {
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     rng: Mutex<Rng>,
-    /// What was told of those who were refused.
+    /// What was told of connections that were refused.
     noise: Mutex<Noise>,
     /// Groups of which it was said that two leaders are possible.
     warned: Mutex<BTreeSet<usize>>,
@@ -188,7 +188,7 @@ impl BridgeState {
         }
     }
 
-    /// A name became free in a group: whoever was refused it may have it.
+    /// A name became free in a group: an agent that was refused it may have it.
     pub(crate) fn retry(&self, group: usize) {
         for peer in self.peers() {
             // Few peers are refused a name: the others need not be locked for it.
@@ -266,7 +266,7 @@ impl BridgeState {
         self.events.tell(event);
     }
 
-    /// Whether it may be told now that somebody was refused. If so, it is told how much was left
+    /// Whether it may be told now that a connection was refused. If so, it is told how much was left
     /// out before.
     fn may_tell(&self, from: &str) -> Option<u64> {
         let left_out = lock(&self.noise).may_tell(self.now(), from)?;
@@ -315,13 +315,13 @@ impl BridgeState {
         }
     }
 
-    /// The bridge has ended for good: nobody elsewhere is a member here.
+    /// The bridge has ended for good: no agent of another node is a member here.
     pub(crate) fn finish(&self) {
         // A drain comes here, and so does the guardian that ends after it: the end is told once.
         if self.is_over.swap(true, Relaxed) {
             return;
         }
-        // Whoever listens drops it in the end.
+        // The task that listens drops it in the end.
         if let Ok(mut listener) = self.listener.try_lock() {
             drop(listener.take());
         }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::remote::{LinkId, NodeId, NodeIncarnation};
 
-/// How things stand with one peer.
+/// The state of the link with one peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerStatus {

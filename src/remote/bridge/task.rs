@@ -1,8 +1,8 @@
-//! A task that ends with whoever holds it.
+//! A task that ends with its holder.
 
 use actix_rt::task::JoinHandle;
 
-/// A task that ends with whoever holds it.
+/// A task that ends with its holder.
 pub(crate) struct TaskGuard(Option<JoinHandle<()>>);
 
 impl TaskGuard {

@@ -24,9 +24,9 @@ pub(crate) struct Announcer {
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
     free: BTreeSet<u32>,
-    /// Every number below was given to somebody on this link.
+    /// Every number below was given to an agent on this link.
     given: u32,
-    /// Who has left, until what they said last is written.
+    /// The agents that have left, until what they said last is written.
     leaving: BTreeMap<AgentId, u32>,
     leader: Option<Leader>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct NamedReceivers<'a> {
     several: Vec<&'a AgentId>,
     /// How many numbers stand for agents that have left meanwhile.
     pub(crate) gone: usize,
-    /// How many numbers never stood for anybody.
+    /// How many numbers never stood for any agent.
     pub(crate) unknown: usize,
 }
 
@@ -73,12 +73,12 @@ impl Announcer {
         known.or_else(|| self.leaving.get(id).copied())
     }
 
-    /// What the agents that have left said last is written: their numbers mean nobody now.
+    /// What the agents that have left said last is written: their numbers mean no agent now.
     pub(crate) fn forget_left(&mut self) {
         self.leaving.clear();
     }
 
-    /// Whom the other side means by the receivers of a message.
+    /// The agents that the other side means by the receivers of a message.
     pub(crate) fn named(&self, to: RawReceivers<'_>) -> NamedReceivers<'_> {
         let mut named = NamedReceivers::default();
         match to {
@@ -107,12 +107,12 @@ impl Announcer {
         id
     }
 
-    /// Whom the other side means by a number.
+    /// The agent that the other side means by a number.
     pub(crate) fn name(&self, number: u32) -> Option<&AgentId> {
         self.names.get(&number)
     }
 
-    /// Whether a number that means nobody now once meant somebody: the other side may not have heard
+    /// Whether a number that means no agent now once meant one: the other side may not have heard
     /// of the end yet, however late its messages are read.
     pub(crate) fn was_given(&self, number: u32) -> bool {
         number < self.given
@@ -132,7 +132,7 @@ impl Announcer {
                 .is_some_and(|said| said.are_like(now))
         };
         if let Some(now) = local.requirements.filter(|now| !is_said(now)) {
-            // Other rules: whoever was here before is gone, and the numbers begin anew.
+            // Other rules: all agents of before are gone, and the numbers begin anew.
             *self = Self {
                 requirements: Some(now.clone()),
                 // A late message by a former number is still no mistake of the other side.
@@ -155,7 +155,7 @@ impl Announcer {
             let is_known = was.is_some_and(|(_, known)| known.incarnation == member.incarnation);
             let is_down = member.presence == Presence::Down;
             // Of one that came and went since the last look, the messages would be dropped there as those of
-            // an ended incarnation. Without messages nobody there has to believe for a moment that it is up.
+            // an ended incarnation. Without messages no member there has to take it for up for a moment.
             let speaks = is_down && !is_known && has_said(&member);
             if speaks {
                 announcement
@@ -187,7 +187,7 @@ impl Announcer {
         announcement
     }
 
-    /// The smallest number that nobody has; `others` agents are known beside those listed.
+    /// The smallest number that no agent has; `others` agents are known beside those listed.
     fn free_number(&mut self, others: usize) -> u32 {
         self.free.pop_first().unwrap_or_else(|| {
             let taken = self.known.len().saturating_add(others);
@@ -195,7 +195,7 @@ impl Announcer {
         })
     }
 
-    /// Who leads is told when it changes: a hint for those who come later.
+    /// The leader is told when it changes: a hint for agents that come later.
     fn hint(&mut self, leader: Option<Leader>) -> Option<LeaderHint> {
         if leader == self.leader {
             return None;
@@ -245,7 +245,7 @@ impl RosterUpdate {
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
-        // By the last piece everybody is announced, the leader that the hint names among them.
+        // By the last piece every agent is announced, the leader that the hint names among them.
         if let Some(last) = pieces.last_mut() {
             last.leader = content.leader;
         }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_is_told_before_the_messages_and_who_goes_after_them() {
+    fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them() {
         let mut announcer = Announcer::default();
         let announcement = update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
         assert_eq!(announcement.opens, Some(rules("available")));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_dense_and_belong_to_one() {
+    fn numbers_stay_dense_and_belong_to_one_agent() {
         let mut announcer = Announcer::default();
         let mut rng = fastrand::Rng::with_seed(7);
         for _ in 0..300 {
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(
             update(&mut announcer, LocalMembers::default()),
             RosterUpdate::default(),
-            "nobody, no rules"
+            "no agent, no rules"
         );
         update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
         let requirements = Some(rules("quorum"));
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_left_keeps_its_number_until_its_last_messages_are_written() {
+    fn an_agent_that_has_left_keeps_its_number_until_its_last_messages_are_written() {
         let mut announcer = Announcer::default();
         update(&mut announcer, local(&[up("a", 1), up("b", 1)]));
         update(&mut announcer, local(&[up("b", 1)]));

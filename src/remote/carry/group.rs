@@ -33,7 +33,7 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
 }
 
-/// Hears of a name that was an agent's of that node, and who has it now. Called under a lock of the
+/// Hears of a name that was an agent's of that node, and of the agent that has it now. Called under a lock of the
 /// group: it must neither block nor use it.
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
@@ -74,7 +74,7 @@ pub(crate) struct LocalMembers {
     pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
-    /// Who leads, if it is one of them.
+    /// The leader, if it is one of them.
     pub(crate) leader: Option<Leader>,
 }
 

@@ -5,7 +5,7 @@
 //!   the reader of a link ─▶ Mailboxes ─▶ Group ─▶ the agents here
 //! ```
 //!
-//! Decided here: what crosses of a group. Not here: how it looks on the wire, and who may say it.
+//! Decided here: what crosses of a group. Not here: how it looks on the wire, and which agents may say it.
 
 mod announce;
 mod group;

@@ -1,9 +1,9 @@
 //! What this side made of a node's rosters: which of its agents are members here.
 //!
-//! Decided here: how the rosters of another host change a group. What is certain there is
-//! certain here; a node that is gone leaves a guess. A name that somebody else has is refused and
+//! Decided here: how the rosters of another host change a group. An end that is confirmed there is
+//! confirmed here; that of a node is suspected. A name that another agent has is refused and
 //! kept in mind: when it becomes free, its owner gets it. All that one roster says of a group is one
-//! step of the group, and a group that begins anew costs nothing until it is known who is gone.
+//! step of the group, and a group that begins anew costs nothing until it is known which agents are gone.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ pub(crate) struct PeerAgents {
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,
-    /// Whether somebody was refused: so that nobody needs the lock to learn that nobody was.
+    /// Whether an agent was refused: no reader needs the lock to learn that none was.
     refusals: Arc<AtomicBool>,
 }
 
@@ -46,7 +46,7 @@ struct GroupAgents {
     sink: Arc<GroupSink>,
     route: Arc<dyn NodeRoute>,
     members: BTreeMap<AgentId, KnownAgent>,
-    /// Somebody else has the name.
+    /// Another agent has the name.
     refused: BTreeMap<AgentId, Member>,
     /// How often the group has begun anew.
     round: u64,
@@ -60,7 +60,7 @@ struct KnownAgent {
 }
 
 impl PeerAgents {
-    /// Of the node `node`, in these groups; `lost` makes who hears of names that are lost in one.
+    /// Of the node `node`, in these groups; `lost` makes the callback for names that are lost in one.
     pub(crate) fn new(
         node: &str,
         carried: &[Arc<dyn Carried>],
@@ -98,7 +98,7 @@ impl PeerAgents {
         routes.map(|table| Arc::clone(&table.route)).collect()
     }
 
-    /// Applies what changed in one group; says whose names were refused.
+    /// Applies what changed in one group; returns the agents whose names were refused.
     pub(crate) fn apply(&mut self, link: LinkId, change: RosterChange) -> Vec<AgentId> {
         let is_present = self.counts(link);
         let Some(table) = self.groups.get_mut(change.group).filter(|_| is_present) else {
@@ -125,8 +125,8 @@ impl PeerAgents {
         refused
     }
 
-    /// All groups have begun anew over this link: who was not named is gone. For
-    /// certain, if the incarnation is the one that named it before.
+    /// All groups have begun anew over this link: an agent that was not named is gone. The end is
+    /// confirmed if the incarnation is the one that named it before.
     pub(crate) fn sweep(&mut self, link: LinkId) {
         if !self.counts(link) {
             return;
@@ -164,7 +164,7 @@ impl PeerAgents {
     /// A link is ready: every group begins anew, and only this link counts from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest > incarnation) {
-            // Its former number was forgotten: news of its agents, numbered anew, would seem stale.
+            // Its former number was forgotten: reports of its agents, numbered anew, would seem stale.
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }
@@ -177,7 +177,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// The latest incarnation of the node that counts against an earlier one: nobody remembers for ever,
+    /// The latest incarnation of the node that counts against an earlier one: it is not remembered for ever,
     /// lest a number that was once too high keep the node out.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
@@ -226,7 +226,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// Tries again where somebody else had the name.
+    /// Tries again where another agent had the name.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
             return; // it would lose the name again at once
@@ -281,7 +281,7 @@ impl GroupAgents {
     }
 
     /// Notes that an agent is gone; says what was known of it, if it was a member. An agent leaves
-    /// its group only when its last incarnation has ended for certain.
+    /// its group only when its last incarnation has ended and its end is confirmed.
     fn ended(&mut self, id: &AgentId) -> Option<KnownAgent> {
         self.refused.remove(id);
         self.sink.there().remove(id);

@@ -2,25 +2,26 @@
 //!
 //! Decided here: what a name pattern covers, and that the most generous grant counts. Asked once
 //! for each agent a peer announces; messages then name agents by the number they were announced
-//! under. What a message says must be within the rights of the agent that says it. Not here: who a peer is; a certificate or the peer table says that.
+//! under. What a message says must be within the rights of the agent that says it. Not here: which
+//! node a peer is; a certificate or the peer table says that.
 
 use crate::protocol::{MemberKind, MinimumRole};
 
-/// What the agents behind a peer may be; each allows what stands above it.
+/// What the agents behind a peer may be; each allows what is listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// Told who leads. What it says of a later term that it has followed is believed by elections
+    /// Told which agent leads. What it says of a later term that it has followed is believed by elections
     /// without a quorum: their leader then takes one above it. Whatever else it says ends the link.
     Observer,
-    /// Asked as well: a voter without a score. If it says that it stands for election or leads, the
-    /// link ends, and nobody has heard it.
+    /// Asked as well: a voter without a score. If it says that it is a candidate or leads, the
+    /// link ends, and no agent has heard it.
     Voter,
     /// Elected as well.
     Leader,
 }
 
 impl MayBe {
-    /// Whether it includes what somebody must be to say something.
+    /// Whether it includes what an agent must be to say something.
     #[must_use]
     pub(crate) const fn covers(self, needed: MinimumRole) -> bool {
         match needed {
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn who_could_win_must_be_allowed_to() {
+    fn an_agent_that_could_win_must_be_allowed_to() {
         assert_eq!(MayBe::needed_by(MemberKind::Voter, true), MayBe::Leader);
         assert_eq!(MayBe::needed_by(MemberKind::Voter, false), MayBe::Voter);
         assert_eq!(

@@ -2,7 +2,7 @@
 //!
 //! A term that is taken can never be untaken, so one absurd term would end all elections of a
 //! group. Decided here: how far ahead a term may be. One guard per group and node, fed by all
-//! links; the first term ever learned is taken as it is. The term zero is none: who has just begun
+//! links; the first term ever learned is taken as it is. The term zero is none: an agent that has just begun
 //! says it, and what others know is not measured by that.
 //!
 //! A node that has known little for long, since it began anew without a record while it was cut
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_just_begun_says_nothing_about_the_terms_of_others() {
+    fn an_agent_that_has_just_begun_says_nothing_about_the_terms_of_others() {
         let mut guard = TermGuard::new();
         assert_eq!(guard.admit(Term::ZERO), Ok(()));
         assert_eq!(guard.highest(), None);

@@ -1,4 +1,4 @@
-//! What two nodes prove to each other at the handshake, where no certificate says who is there.
+//! What two nodes prove to each other at the handshake, where no certificate says which node is there.
 //!
 //! Decided here: what a proof is about. Not here: how it is made (`Secret`, with the feature
 //! `secret`), and when it is asked for ([`Handshake`](crate::remote::Handshake)).
@@ -8,7 +8,7 @@
 //! names its prover's part in it:
 //! - a conversation that was overheard has other challenges, so nothing of it can be used again;
 //! - one's own proof is that of the other part, so it cannot be sent back;
-//! - of two nodes one has dialled the other: who dials both and passes on what they say finds that
+//! - of two nodes one has dialled the other: a third that dials both and passes on what they say finds that
 //!   both prove the same part, and neither believes it.
 
 use std::{fmt, io};
@@ -23,7 +23,7 @@ pub struct Challenge(pub [u8; 32]);
 pub struct Proof(pub [u8; 32]);
 
 impl Proof {
-    /// So many at most stand in one READY: one for each secret while it is changed.
+    /// So many at most are in one READY: one for each secret while it is changed.
     pub const MOST: usize = 2;
 }
 

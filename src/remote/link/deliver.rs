@@ -1,7 +1,7 @@
 //! The messages of one frame, from bytes to the mailboxes here.
 //!
 //! Decided here: the order of the checks of one message, and that what is the same for all messages
-//! of a frame is looked up once. Not here: who may say something over this link ([`Inbound`]), and
+//! of a frame is looked up once. Not here: which agent may say something over this link ([`Inbound`]), and
 //! whether the message itself may be said ([`Mailboxes::deliver`]).
 
 use crate::{

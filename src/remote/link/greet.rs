@@ -28,19 +28,19 @@ pub(super) struct Greeted {
     pub(super) peer: Arc<PeerState>,
     /// The other end, for logs and events.
     pub(super) from: String,
-    /// Held for as long as the connection lives.
+    /// Held for as long as the connection lasts.
     pub(super) pass: Option<Pass>,
 }
 
 /// A connection that came to nothing.
 pub(super) struct Failed {
-    /// Why, if somebody was there.
+    /// Why, if there was another end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
     is_refused: bool,
     /// What is still to be said, and over which stream.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
-    /// Who it showed to be, if that is what it failed by.
+    /// The node that it showed to be, if that is what it failed by.
     pub(super) unproven: Option<Box<Unproven>>,
 }
 
@@ -103,7 +103,7 @@ impl Failed {
         }
     }
 
-    /// What it means to whoever dialled.
+    /// What it means to the side that dialled.
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,
@@ -119,7 +119,7 @@ impl Failed {
     }
 }
 
-/// Who made the connection.
+/// The side that made the connection.
 enum Caller {
     /// This side, to that node.
     Me(Box<dyn Stream>, NodeId),
@@ -196,8 +196,8 @@ impl Connection {
             }
             Caller::Other(mut stream) => {
                 if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // Who dialled speaks first, and makes work for this side by that. Who says
-                    // nothing takes nobody's turn.
+                    // The side that dialled speaks first, and makes work for this side by that. One that says
+                    // nothing takes no other's turn.
                     stream.first().await.map_err(|_| Closed::Lost)?;
                     let checked = self.secure(Box::new(stream), None);
                     (None, pass.in_turn(checked).await)
@@ -210,7 +210,7 @@ impl Connection {
         self.shake(stream, dialled, vouched, since).await
     }
 
-    /// Secures the stream, if the bridge has anything to secure it by; says who is there.
+    /// Secures the stream, if the bridge has anything to secure it by; returns the node that is there.
     async fn secure(
         &self,
         stream: Box<dyn Stream>,
@@ -247,12 +247,12 @@ impl Connection {
             hands = hands.asking(Arc::clone(credential), challenge);
         }
         let mut frames = Frames::new(limits);
-        let who = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
+        let look_up = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
         loop {
             say(&mut stream, &mut out).await?;
             let now = shared.now();
             let received = match frames.next(now) {
-                Ok(Some(body)) => hands.receive(now, body, who, &mut out),
+                Ok(Some(body)) => hands.receive(now, body, look_up, &mut out),
                 Ok(None) => {
                     let read = stream.read_buf(frames.room()).await;
                     match read {
@@ -311,7 +311,7 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
-/// A refusal may come late: by TLS 1.3, who dialled is judged after its own side is done.
+/// A refusal may come late: by TLS 1.3, the side that dialled is judged after its own part is done.
 fn broken(reason: &io::Error) -> Closed {
     if reason.kind() == io::ErrorKind::InvalidData {
         Closed::Tls

@@ -1,4 +1,4 @@
-//! The first frames of a connection: who is it, and which link is this?
+//! The first frames of a connection: which node is it, and which link is this?
 //!
 //! ```text
 //!    this side                                   the other side
@@ -9,7 +9,7 @@
 //!      2 our cluster?
 //!      3 not ourselves?
 //!      4 all required features?
-//!      5 whom we dialled, in the table, vouched for by the certificate?
+//!      5 the node that was dialled, in the table, vouched for by the certificate?
 //!      6 its newest incarnation?
 //!            │ no: GOODBYE(why), close
 //!            ├─────── CONDITIONS ──────────┐
@@ -25,7 +25,7 @@
 //! ```
 //!
 //! Without a secret both say READY at once. With one, the side that accepted the connection says it
-//! after the other's proof was right: whoever can dial a port is given no proof to guess at.
+//! after the other's proof was right: a stranger that can dial a port is given no proof to try secrets on.
 //!
 //! Decided here: the order of the checks, and what each refusal is called. Not here: the peer
 //! table, the certificate, how a proof is made, which of two links to a peer stays.
@@ -42,7 +42,7 @@ use crate::remote::{
     wire::{self, Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions},
 };
 
-/// Who this side is: the same for all its connections.
+/// The node on this side: the same for all its connections.
 #[derive(Clone, Debug)]
 pub struct Introduction {
     /// Its name.
@@ -157,7 +157,7 @@ pub struct Established {
 impl Handshake {
     /// Begins: writes HELLO to `out`.
     ///
-    /// `dialled` is who should answer, if this side made the connection. `since` is when the
+    /// `dialled` is the node that should answer, if this side made the connection. `since` is when the
     /// connection was made: TLS counts towards the limit.
     pub fn begin(
         me: Introduction,
@@ -215,8 +215,8 @@ impl Handshake {
 
     /// Takes the body of a frame; what is to be sent is appended to `out`.
     ///
-    /// `who` is asked once, for a node that passed all other checks: `None` if it is not in the
-    /// table, or is not whom the connection's certificate names.
+    /// `look_up` is asked once, for a node that passed all other checks: `None` if it is not in the
+    /// table, or is not the one that the connection's certificate names.
     ///
     /// # Errors
     /// Why to close the connection; `out` may hold a GOODBYE to be sent before. Nothing more is
@@ -225,12 +225,12 @@ impl Handshake {
         &mut self,
         now: Time,
         body: &[u8],
-        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+        look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
     ) -> Result<HandshakeProgress, Closed> {
-        // A step that fails leaves it over: nobody has a second guess at a proof.
+        // A step that fails leaves it over: no stranger has a second try at a proof.
         let state = std::mem::replace(&mut self.state, HandshakeState::Over);
-        let next = self.step(now, state, body, who, out);
+        let next = self.step(now, state, body, look_up, out);
         match next {
             Ok((state, progress)) => {
                 self.state = state;
@@ -250,7 +250,7 @@ impl Handshake {
         now: Time,
         state: HandshakeState,
         body: &[u8],
-        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+        look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
     ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
         if now >= self.deadline {
@@ -259,7 +259,7 @@ impl Handshake {
         }
         match (state, Frame::decode(body, self.bounds)?) {
             (HandshakeState::Greeting, Frame::Hello(hello)) => {
-                let established = self.judge(&hello, who)?;
+                let established = self.judge(&hello, look_up)?;
                 self.transcript.hear(body);
                 self.state_conditions(out);
                 Ok((
@@ -360,7 +360,7 @@ impl Handshake {
     fn judge(
         &self,
         hello: &Hello,
-        who: impl FnOnce(&Hello) -> Option<Acquaintance>,
+        look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
     ) -> Result<Established, Closed> {
         let me = &self.me;
         let version = me.versions.common(hello.versions).ok_or(Closed::Version)?;
@@ -381,7 +381,7 @@ impl Handshake {
         {
             return Err(Closed::Auth);
         }
-        let Acquaintance { rights, latest } = who(hello).ok_or(Closed::Auth)?;
+        let Acquaintance { rights, latest } = look_up(hello).ok_or(Closed::Auth)?;
         // The same incarnation is welcome: its link broke, and it comes back.
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
@@ -393,7 +393,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // A stand-in until CONDITIONS say what the peer takes.
+            // A substitute until CONDITIONS say what the peer takes.
             allowance: self.allowance,
             end: None,
             rights,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   dial or accept ─▶ security ─▶ HELLO, READY ─▶ may it stay? ─▶ reader │ writer ─▶ goodbye
-//!   └────────────── one deadline ────────────┘    (the actor)     whoever ends first
+//!   └────────────── one deadline ────────────┘    (the actor)     until one ends
 //! ```
 //!
 //! Decided here: that order, and that the end of a connection is reported once whatever happens, a
@@ -53,7 +53,7 @@ use greet::{Failed, Greeted, Unproven};
 pub(crate) enum Setup {
     /// This side dials a peer that has an address.
     Dial(Arc<PeerState>),
-    /// Somebody came.
+    /// A connection came in.
     Accept(IncomingStream, Pass),
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The whole incarnation of a connection.
+    /// A connection from its beginning to its end.
     pub(crate) async fn run(self, setup: Setup) {
         let origin = match &setup {
             Setup::Dial(_) => Origin::Dialled,
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// It came to nothing: whoever is there is told why, if there is anything to tell.
+    /// It came to nothing: the other end is told why, if there is anything to tell.
     async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());

@@ -24,7 +24,7 @@ pub(super) struct Numbering<'a, 'b> {
     to: Memo<'b>,
 }
 
-/// Who was looked up last, in which group, and the number.
+/// The agent that was looked up last, in which group, and its number.
 type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
 
 impl<'a, 'b> Numbering<'a, 'b> {

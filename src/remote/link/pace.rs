@@ -78,7 +78,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Whoever asks for too much waits for as long as the bytes take, and for no longer.
+    /// A request for too much waits for as long as the bytes take, and for no longer.
     #[test]
     fn a_burst_is_free_and_then_every_byte_takes_its_time() {
         let limits = Limits::default();

@@ -2,7 +2,7 @@
 //!
 //! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
 //! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
-//! theirs: a peer within its rates can make much work, but nobody wait for all of it.
+//! theirs: a peer within its rates can make much work, but no other task waits for all of it.
 
 use std::{convert::Infallible, pin::pin, rc::Rc};
 
@@ -60,7 +60,7 @@ impl LinkReader {
         }
     }
 
-    /// Reads bytes, and handles each frame as soon as it is whole. Whoever is to receive messages has
+    /// Reads bytes, and handles each frame as soon as it is whole. The receivers of messages have
     /// a turn before more bytes are waited for.
     async fn try_run(&mut self) -> Result<Infallible, Closed> {
         let common = Rc::clone(&self.common);
@@ -115,7 +115,7 @@ impl LinkReader {
         let shared = &common.shared;
         let silent = common.heard.get().after(shared.limits.silence());
         let (until, late) = match self.frames.deadline() {
-            // Bytes that trickle in are signs of life: silence alone would not end such a frame.
+            // Bytes that trickle in are no silence: that alone would not end such a frame.
             Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
             Some(_) | None => (silent, Closed::Silent),
         };
@@ -135,11 +135,11 @@ impl LinkReader {
     }
 }
 
-/// What was done since everybody else had a turn.
+/// What was done since all other tasks had their turn.
 #[derive(Debug, Default)]
 pub(super) struct WorkTurn {
     work: usize,
-    /// Somebody waits for it.
+    /// A task waits for it.
     is_due: bool,
 }
 
@@ -245,7 +245,7 @@ impl Common {
     fn answer(&self, token: u64) {
         let mut answers = self.answers.borrow_mut();
         if answers.len() >= MOST_ANSWERS {
-            answers.pop_front(); // whoever asks that often needs no answer to each
+            answers.pop_front(); // a peer that asks that often needs no answer to each
         }
         answers.push_back(token);
         self.outbox.wake();
@@ -253,7 +253,7 @@ impl Common {
 
     fn answered(&self, token: u64) {
         let asked = self.asked.get();
-        // An answer to an older question is a sign of life, but measures nothing.
+        // An answer to an older question breaks the silence, but measures nothing.
         if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
             self.asked.set(None);
             let took = self.shared.now().since(since).as_nanos();
@@ -267,7 +267,7 @@ impl Common {
 /// So many frames, messages, receivers of messages and changes of members are handled in one turn:
 /// less than a millisecond.
 const TURN: usize = 256;
-/// What a roster counts beside: the group is told, and whoever looks next has all of it merged.
+/// What a roster counts beside: the group is told, and the next member that looks has all of it merged.
 const ROSTER: usize = 256;
 /// So many answers to PINGs wait at most.
 const MOST_ANSWERS: usize = 8;
@@ -295,7 +295,7 @@ mod tests {
             let mut turn = WorkTurn::default();
             turn.took(TURN - 1).await;
             turn.end().await;
-            assert_eq!(turns.get(), 0, "nobody waits for what was done");
+            assert_eq!(turns.get(), 0, "no task waits for what was done");
             for _ in 0..10 {
                 turn.took(TURN / 2).await;
             }

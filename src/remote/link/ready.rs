@@ -34,9 +34,9 @@ pub(super) struct Common {
     pub(super) link: Established,
     /// Groups of this side, in the order of the bridge.
     pub(super) groups: Vec<GroupSide>,
-    /// The other side has told who lives there: messages can name them.
+    /// The other side has told which agents run there: messages can name them.
     pub(super) is_told: Cell<bool>,
-    /// A group has begun anew there since it was last known who is gone.
+    /// A group has begun anew there since it was last known which agents are gone.
     pub(super) has_opened: Cell<bool>,
     /// When something last arrived.
     pub(super) heard: Cell<Time>,
@@ -48,13 +48,13 @@ pub(super) struct Common {
 
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
-    /// Who lives here, as the other side was told.
+    /// The agents that run here, as the other side was told.
     pub(super) told: RefCell<Announcer>,
     /// Looks at them.
     pub(super) look: LookAtMembers,
-    /// Somebody here has changed since.
+    /// An agent here has changed since.
     pub(super) is_dirty: Arc<AtomicBool>,
-    /// Who lives there, by the numbers of the other side.
+    /// The agents that run there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
     /// The rules that the other side follows, if they were not found to be others.
     pub(super) rules: RefCell<Option<GroupRules>>,
@@ -105,7 +105,7 @@ impl Connection {
         };
         // By its name: a newer link may have taken the queue over already.
         common.outbox.unlink(common.link.link);
-        // A goodbye may linger: meanwhile its place is free for another connection.
+        // A goodbye may linger: meanwhile its slot is free for another connection.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
         (why, stream)

@@ -1,9 +1,9 @@
 //! Writes a link: everything that waits in one turn, in one write.
 //!
-//! Decided here: the order within a turn: who came, then the messages that waited, then who went;
-//! and what the other side may take time for. It never writes faster than the other side allows
-//! ([`WritePace`]). Messages wait until the other side has told who lives
-//! there, because they name agents by its numbers.
+//! Decided here: the order within a turn: the agents that came, then the messages that waited, then the agents
+//! that went; and what the other side may take time for. It never writes faster than the other side allows
+//! ([`WritePace`]). Messages wait until the other side has told which agents run there, because they name
+//! agents by its numbers.
 
 use std::{iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed};
 
@@ -92,7 +92,7 @@ impl LinkWriter {
         loop {
             match self.wait().await {
                 Wake::Notified => {
-                    // Whoever has much to say must ask as well: the other side may have nothing.
+                    // A side that has much to say must ask as well: the other side may have nothing.
                     if self.is_quiet() {
                         self.ping();
                     }
@@ -123,7 +123,7 @@ impl LinkWriter {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        self.close_request = None; // nobody is left who could ask
+                        self.close_request = None; // no caller is left that could ask
                         idle.await
                     }
                     Either::Right((woken, _)) => woken,
@@ -138,7 +138,7 @@ impl LinkWriter {
         }
     }
 
-    /// When to ask for a sign of life, unless one comes before.
+    /// When to ask whether the peer is there, unless it is heard before.
     fn quiet_at(&self) -> crate::protocol::Time {
         let common = &self.common;
         let heard = common.heard.get();
@@ -155,13 +155,13 @@ impl LinkWriter {
     /// One turn: everything that waits.
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
-        // Messages first, members second: whoever sent one of these messages has been a member.
+        // Messages first, members second: the sender of each of these messages has been a member.
         let outbox = &common.outbox;
         let spare = mem::take(&mut self.spare);
         let messages = if common.is_told.get() {
             outbox.take(common.link.link, spare)
         } else {
-            // A peer that never tells who lives there is slow as well: messages grow old.
+            // A peer that never tells which agents run there is slow as well: messages grow old.
             outbox.check().map(|()| spare)
         };
         let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
@@ -170,7 +170,7 @@ impl LinkWriter {
             let mut rest = messages.iter().peekable();
             while rest.peek().is_some() {
                 self.messages(&mut rest);
-                // A backlog goes out in pieces, lest all of it stand in memory twice.
+                // A backlog goes out in pieces, lest all of it be in memory twice.
                 if self.out.len() >= CHUNK {
                     self.flush().await?;
                 }
@@ -194,7 +194,7 @@ impl LinkWriter {
         self.flush().await
     }
 
-    /// Writes who came; says who went.
+    /// Writes which agents came; returns those that went.
     ///
     /// # Errors
     /// When it turns out only now that the other side follows other rules: over the next link
@@ -258,7 +258,7 @@ impl LinkWriter {
             most.min(RosterFrame::MAX_MEMBERS)
                 .min(common.shared.limits.items()),
         );
-        // Even if nobody is left here: the peer has to learn the rules, and who is gone.
+        // Even if no agent is left here: the peer has to learn the rules, and which agents are gone.
         if pieces.is_empty() && opening.is_some() {
             pieces.push(RosterContent::default());
         }

@@ -178,7 +178,7 @@ fn two_that_know_the_same_secret_are_linked() {
 }
 
 #[test]
-fn whoever_has_no_secret_is_refused_and_refuses() {
+fn a_node_without_a_secret_is_refused_and_refuses() {
     let (here, there) = (SecretFault::NotHere, SecretFault::NotThere);
     let both = [refused(there), refused(here)];
     assert_eq!(meet(&["new"], &[]), both);
@@ -187,7 +187,7 @@ fn whoever_has_no_secret_is_refused_and_refuses() {
 }
 
 #[test]
-fn whoever_knows_another_secret_is_refused() {
+fn a_node_with_another_secret_is_refused() {
     let unproved = refused(SecretFault::Unproved);
     let met = meet(&["old"], &["new"]);
     assert_eq!(met, [TOLD, unproved]);
@@ -215,7 +215,7 @@ fn while_it_is_changed_the_old_and_the_new_secret_are_good() {
 
 /// Whoever can dial learns nothing by which a secret could be guessed.
 #[test]
-fn who_dials_is_given_no_proof_before_its_own_was_right() {
+fn the_dialler_is_given_no_proof_before_its_own_was_right() {
     let (mut a, mut b) = (
         ProvingSide::dialler(&["guess"]),
         ProvingSide::acceptor(&["new"]),
@@ -296,7 +296,7 @@ fn ones_own_proof_sent_back_proves_nothing() {
 
 /// A stranger dials both `a` and `b`, says to each that it is the other, and passes on what they say.
 #[test]
-fn who_dials_both_cannot_pass_for_either() {
+fn a_third_that_dials_both_cannot_pass_for_either() {
     let draw = Draw {
         dialled: None,
         nonce: 1,

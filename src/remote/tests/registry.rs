@@ -153,7 +153,7 @@ fn changes_of_a_replaced_link_count_for_nothing() {
 }
 
 #[test]
-fn who_is_not_named_again_is_gone_for_certain_in_the_same_incarnation_only() {
+fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
     for (incarnation, is_certain) in [(1, true), (2, false)] {
         let mut host = Host::new();
         host.begin(1, 1);
@@ -173,7 +173,7 @@ fn who_is_not_named_again_is_gone_for_certain_in_the_same_incarnation_only() {
 }
 
 #[test]
-fn a_group_that_begins_anew_and_names_nobody_is_empty_again() {
+fn a_group_that_begins_anew_and_names_no_agent_is_empty_again() {
     let mut host = Host::new();
     host.begin(1, 1);
     host.say(1, opening(&[up("x", 9)]));
@@ -247,7 +247,7 @@ fn a_refusal_shows_until_the_name_is_free() {
 }
 
 #[test]
-fn a_message_to_all_names_nobody_whoever_comes_or_ends() {
+fn a_message_to_all_names_no_agent_whichever_come_or_end() {
     let mut host = Host::new();
     host.agents.outbox.link(LinkId([1; 16]));
     host.begin(1, 1);

@@ -126,7 +126,7 @@ impl TlsConfig {
 
     pub(super) fn identity(&self) -> Arc<LoadedIdentity> {
         let identity = self.shared.identity.read();
-        // A handshake keeps what it began with, and holds no lock: a reload waits for nobody.
+        // A handshake keeps what it began with, and holds no lock: a reload waits for no connection.
         Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -150,7 +150,7 @@ impl TlsConfig {
     }
 }
 
-/// Whom it names, and nothing of its keys.
+/// The node that it names, and nothing of its keys.
 impl fmt::Debug for TlsConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TlsConfig")
@@ -170,7 +170,7 @@ pub struct TlsConfigBuilder {
 }
 
 impl TlsConfigBuilder {
-    /// A PEM file with the certificates of your own authorities: whom they issued a certificate is
+    /// A PEM file with the certificates of your own authorities: each holder of a certificate of theirs is
     /// a node. The authorities of the operating system do not count.
     pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.authorities = Some(Source::File(path.into()));

@@ -161,9 +161,9 @@ pub enum TlsError {
         "the own certificate is that of node {found}, but this is {node}: give its own one, or call the node {found}"
     )]
     OtherNode {
-        /// Whom the certificate names.
+        /// The node that the certificate names.
         found: NodeId,
-        /// Who it should name.
+        /// The node that it should name.
         node: NodeId,
     },
     /// The TLS library refuses it.

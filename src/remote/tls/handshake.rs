@@ -1,7 +1,7 @@
 //! The two ends of a handshake: what they demand of the other end before anything is read from it.
 //!
 //! ```text
-//! who dials                                          who listens
+//! dialler                                            listener
 //! ClientHello: TLS 1.3, ALPN          ──▶
 //!                                     ◀──            ServerHello, ALPN, certificate, asks for one
 //! trusted? names the node dialled?
@@ -9,7 +9,7 @@
 //! handshake is over here              …              handshake is over
 //! ```
 //!
-//! The last line matters: who dials learns of a refusal only when it reads
+//! The last line matters: the dialler learns of a refusal only when it reads
 //! ([`TlsReason::of`](super::TlsReason::of)).
 
 use std::{io, sync::Arc};
@@ -30,7 +30,7 @@ use super::{
 };
 
 impl TlsConfig {
-    /// The handshake of who listens. The peer has to show a certificate of a trusted authority that
+    /// The handshake of the listener. The peer has to show a certificate of a trusted authority that
     /// names exactly one node, one for which `is_peer` says yes.
     ///
     /// There is no deadline in it: a peer that says nothing keeps it waiting for ever, so the caller
@@ -54,7 +54,7 @@ impl TlsConfig {
         }
     }
 
-    /// The handshake of who dials. The peer has to show a certificate of a trusted authority that
+    /// The handshake of the dialler. The peer has to show a certificate of a trusted authority that
     /// names exactly this node.
     ///
     /// There is no deadline in it, as in [`accept`](Self::accept). That it succeeds does not mean

@@ -156,7 +156,7 @@ fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateF
     CertificateFacts::read(certificate).map_err(|_| unfit(part, webpki::Error::BadDer))
 }
 
-/// The key is copied into the library's own form here; the copy lives as long as the identity.
+/// The key is copied into the library's own form here; the copy lasts as long as the identity.
 fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<CertifiedKey, TlsError> {
     let key = ring::sign::any_supported_type(key.der()).map_err(|_| TlsError::Key)?;
     let pair = CertifiedKey::new(chain, key);
@@ -188,9 +188,9 @@ fn server(
     config.session_storage = Arc::new(NoServerSessionStorage {});
     // What comes early can be recorded and played again.
     config.max_early_data_size = 0;
-    // It would be sent before the other end has shown who it is.
+    // It would be sent before the other end has shown which node it is.
     config.send_half_rtt_data = false;
-    // A decompressor would be fed by whoever connects, before anything is known of it.
+    // A decompressor would be fed by any process that connects, before anything is known of it.
     config.cert_compressors = Vec::new();
     config.cert_decompressors = Vec::new();
     Ok(Arc::new(config))
@@ -215,7 +215,7 @@ fn client(
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_early_data = false;
-    config.enable_sni = false; // it would show the node's name to everybody on the way
+    config.enable_sni = false; // it would show the node's name to the whole network on the way
     config.cert_compressors = Vec::new();
     config.cert_decompressors = Vec::new();
     Ok(Arc::new(config))

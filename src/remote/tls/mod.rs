@@ -1,4 +1,4 @@
-//! Mutual TLS between bridges: whom a node believes to be which node.
+//! Mutual TLS between bridges: which node a node takes its peer for.
 //!
 //! ```text
 //!  identity   own certificate, key, authorities: read, checked, fixed       config: and reloaded
@@ -8,7 +8,7 @@
 //!  TlsStream  bytes from and to a known peer         or TlsRefusal: why not, for the security log
 //! ```
 //!
-//! Decided here: who may open a connection as which node. Not here: what a node may say then
+//! Decided here: which process may open a connection as which node. Not here: what a node may say then
 //! ([`Rights`](super::Rights)), how long a handshake may take (the caller's deadline: the library
 //! has none), and how many of them may run at once.
 //!
@@ -19,21 +19,21 @@
 //!   system do not count.
 //! - The certificate's subject alternative names are the node's name, of the kind DNS, and nothing
 //!   else: a missing, second or wildcard name is refused, of whatever kind. The common name does not
-//!   count. Who dials demands the node that it dialled; who listens demands a configured one.
-//! - The key usages fit: `serverAuth` for who listens, `clientAuth` for who dials; a certificate
+//!   count. The dialler demands the node that it dialled; the listener demands a configured one.
+//! - The key usages fit: `serverAuth` for the listener, `clientAuth` for the dialler; a certificate
 //!   without extended key usages serves both.
 //!
 //! # Threat model
-//! | who | what is done about it |
+//! | attacker | what is done about it |
 //! |---|---|
 //! | the network: reads, changes, cuts, replays | TLS 1.3; a cut is silence, and silence is what elections are for |
-//! | a client without a certificate, or with somebody else's | refused in the handshake, counted; the limits of the bridge bound how many there are at once, and for how long; of the time of its thread those from addresses of no peer have a fifth |
+//! | a client without a certificate, or with another node's | refused in the handshake, counted; the limits of the bridge bound how many there are at once, and for how long; of the time of its thread those from addresses of no peer have a fifth |
 //! | a node that is not configured here, with a certificate of the same authority | refused after the handshake, with a security event |
 //! | a configured node with a bug | its frames are judged one by one: names, roles, terms, sequence, size, rate |
 //! | **trusted**: a configured node within its rights | it can win an election that it may take part in, or disturb it |
 //!
 //! Not covered: nodes that lie within their own groups (no election here is Byzantine), a host or an
-//! authority's key in the wrong hands, and who reads from the sizes and times of packets. Nobody but
+//! authority's key in the wrong hands, and an observer of the sizes and times of packets. Nobody but
 //! the peers sees a node's name: it is in no part of the handshake that is in the clear.
 //!
 //! There are no revocation lists. A node that is no longer welcome is removed from the peers, which
@@ -44,11 +44,11 @@
 //!
 //! # Secrets
 //! No type here shows a key by `Debug` or in an error. Our copies of the key are wiped when they are
-//! done with. The library's own working copy lives as long as the configuration, and what its PEM
+//! done with. The library's own working copy lasts as long as the configuration, and what its PEM
 //! reader leaves in memory in passing is beyond reach: protect core dumps and swap.
 //!
 //! # Without certificates
-//! On loopback a shared secret (feature `secret`) says who is there, too, and is less to look after; it
+//! On loopback a shared secret (feature `secret`) says which node is there, too, and is less to look after; it
 //! encrypts nothing. A bridge that has both asks for both.
 //!
 //! # Certificates to try it with

@@ -1,7 +1,7 @@
 //! Which node a certificate names.
 //!
 //! Decided here: a certificate names a node if its subject alternative names are one DNS name, that
-//! name is a node's, and nothing else stands beside it. Not here: whether the certificate can be
+//! name is a node's, and no other name is beside it. Not here: whether the certificate can be
 //! trusted, which the handshake has decided before, and which nodes may connect.
 
 use rustls::pki_types::CertificateDer;
@@ -10,7 +10,7 @@ use crate::remote::NodeId;
 
 use super::certificate::{CertificateFacts, SubjectName};
 
-/// How many names of a refused certificate are told to whoever keeps the security log.
+/// How many names of a refused certificate are told to the keeper of the security log.
 const TOLD: usize = 4;
 
 /// Why a certificate names no node.

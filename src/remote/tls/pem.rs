@@ -28,7 +28,7 @@ impl Source {
     ) -> Result<Vec<CertificateDer<'static>>, TlsError> {
         let text = self.read(part)?;
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-        // The cause may quote a line, and the key may stand in the same file.
+        // The cause may quote a line, and the key may be in the same file.
         let found = found.map_err(|_| TlsError::Pem { part })?;
         if found.is_empty() {
             return Err(TlsError::Empty { part });

@@ -1,6 +1,6 @@
 //! Why a connection was refused, for counters and for the security log, never for the peer.
 //!
-//! Decided here: which failures count as the same. Not here: who counts, and how often it is logged.
+//! Decided here: which failures count as the same. Not here: where it is counted, and how often it is logged.
 
 use std::{fmt, io};
 
@@ -33,7 +33,7 @@ pub enum TlsReason {
     Certificate,
     /// The peer's certificate names no node, or another one than was dialled.
     Name,
-    /// The peer's certificate is in order, but nobody told us of this node.
+    /// The peer's certificate is in order, but its node is no configured peer.
     Stranger,
     /// The peer refused us, and does not say why.
     RefusedByPeer,
@@ -67,14 +67,14 @@ impl TlsReason {
     /// Why reading from or writing to a [`TlsStream`](super::TlsStream) failed; nothing if it was
     /// not TLS that failed.
     ///
-    /// Who dials needs it: in TLS 1.3 its handshake ends before the other side has judged its
+    /// The dialler needs it: in TLS 1.3 its handshake ends before the other side has judged its
     /// certificate, so that the refusal is met at the first read.
     pub fn of(error: &io::Error) -> Option<Self> {
         let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
         Some(Self::of_tls(error))
     }
 
-    /// Whether this is about who the peer is: a matter for the security log.
+    /// Whether this is about which node the peer is: a matter for the security log.
     pub const fn is_about_identity(self) -> bool {
         matches!(
             self,
@@ -204,7 +204,7 @@ impl<S> TlsRefusal<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsRefusal<S> {
-    /// Says goodbye, where there is somebody whom it can be said to, and closes the connection.
+    /// Says goodbye, where there is another end to hear it, and closes the connection.
     ///
     /// The caller sets the deadline. Nothing is read: what the peer has sent meanwhile may make the
     /// operating system take the word back.

@@ -49,7 +49,7 @@ fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
 }
 
 /// A node that is only not configured here is told goodbye. In all other cases the TLS alert, which
-/// has been sent, says enough; the stream is closed with care, so that it arrives. Whoever does not
+/// has been sent, says enough; the stream is closed with care, so that it arrives. A peer that does not
 /// even speak TLS is not worth that.
 fn unsecured(refusal: TlsRefusal<Box<dyn Stream>>) -> Unsecured {
     let (reason, names, left) = refusal.into_parts();

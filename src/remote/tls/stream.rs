@@ -24,7 +24,7 @@ impl<S> TlsStream<S> {
         Self { inner, peer }
     }
 
-    /// Who is at the other end, by the certificate shown on this connection.
+    /// The node at the other end, by the certificate shown on this connection.
     pub const fn peer(&self) -> &NodeId {
         &self.peer
     }

@@ -2,7 +2,7 @@
 //!
 //! Decided here: the seam. The bridge dials and accepts streams by [`Transport`], whatever they
 //! are: sockets ([`Tcp`]), pipes in memory ([`Pipes`]), a simulated network of a test. [`Security`]
-//! may stand around each stream and say who is at its other end. Not here: what crosses, and every
+//! may wrap each stream and say which node is at its other end. Not here: what crosses, and every
 //! deadline; the bridge gives up on what takes too long by dropping the future.
 
 #[cfg(feature = "testkit")]
@@ -33,7 +33,7 @@ pub trait Transport: Debug + Send + Sync {
     /// Connects to an address, whose name is resolved anew each time.
     ///
     /// The kind [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) says that the host is
-    /// there and nobody listens: the bridge takes it for the end of the process.
+    /// there and no process listens: the bridge takes it for the end of the process.
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>>;
 
     /// Listens at an address; must not wait.
@@ -43,7 +43,7 @@ pub trait Transport: Debug + Send + Sync {
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
 
     /// The hosts behind an address, as [`IncomingStream::from`] would name them: connections from there
-    /// have places of their own, although nobody knows yet whose they are. Default: none is known.
+    /// have slots of their own, although it is not known yet whose they are. Default: none is known.
     fn hosts<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<String>> {
         Box::pin(future::ready(Ok(Vec::new())))
     }
@@ -85,12 +85,12 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// What a network may take time for. It runs on the bridge's own thread.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
 
-/// Stands around each stream: encrypts it, and says who is at the other end.
+/// Wraps each stream: encrypts it, and says which node is at the other end.
 pub trait Security: Debug + Send + Sync {
     /// Secures a connection that this bridge dialled, to that node.
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
 
-    /// Secures a connection that came in; `is_peer` says who may.
+    /// Secures a connection that came in; `is_peer` says which node may.
     fn inbound<'a>(
         &'a self,
         stream: Box<dyn Stream>,
@@ -111,11 +111,11 @@ pub trait Security: Debug + Send + Sync {
 /// A stream that is being secured, or why it is refused.
 pub type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
 
-/// A stream whose other end has shown who it is.
+/// A stream whose other end has shown which node it is.
 pub struct Secured {
     /// The stream inside.
     pub stream: Box<dyn Stream>,
-    /// Who is there, as proved.
+    /// The node that is there, as proved.
     pub node: NodeId,
 }
 

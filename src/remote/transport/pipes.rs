@@ -2,7 +2,7 @@
 //!
 //! Decided here: what a broken network looks like from both ends. A cut connection ends at once, as
 //! when a process is killed. A partition ends nothing: bytes are taken, and none arrive, until it
-//! heals; who dials across it waits.
+//! heals; a dial across it waits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,7 +44,7 @@ struct PipesState {
 
 #[derive(Debug, Default)]
 struct Net {
-    /// Who listens at an address, and where their connections go.
+    /// The listeners by address, and where their connections go.
     listening: BTreeMap<String, (String, mpsc::UnboundedSender<IncomingStream>)>,
     /// Pairs that no byte crosses, from the first to the second.
     held: BTreeSet<(String, String)>,
@@ -77,7 +77,7 @@ impl Pipes {
         }
     }
 
-    /// Nothing crosses between two hosts from now on, and nothing is lost. Nobody is told.
+    /// Nothing crosses between two hosts from now on, and nothing is lost. No side is told.
     pub fn partition(&self, a: &str, b: &str) {
         self.partition_one_way(a, b);
         self.partition_one_way(b, a);

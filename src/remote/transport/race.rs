@@ -60,7 +60,7 @@ fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
 }
 
 /// What it means that no attempt succeeded. [`ConnectionRefused`](io::ErrorKind::ConnectionRefused)
-/// is the end of the process to whoever dialled, so it takes every address that can be reached from
+/// is the end of the process to the side that dialled, so it takes every address that can be reached from
 /// here to say so: behind one that does not answer it may live.
 fn verdict(failures: Vec<io::Error>) -> io::Error {
     let weight = |reason: &io::Error| {
@@ -160,7 +160,7 @@ mod tests {
     fn the_first_to_answer_wins_although_others_began_before() {
         let (result, took, began) = raced(&[(400, Ok(())), (10, Ok(())), NEVER]);
         assert_eq!((result, took), (Ok(1), ms(260)));
-        assert_eq!(began.len(), 2, "nobody else is dialled");
+        assert_eq!(began.len(), 2, "no other address is dialled");
         let (result, took, _) = raced(&[(300, Ok(())), NEVER]);
         assert_eq!((result, took), (Ok(0), ms(300)), "the first goes on");
     }

@@ -1,9 +1,9 @@
 //! From the name of a host to its addresses.
 //!
-//! Decided here: that whoever waits for a name may go at any time. The system resolves names in a
-//! call that nobody can end, for as long as ten seconds where the name servers are silent. A runtime
-//! waits for such calls of its own when it stops; a thread that belongs to nobody holds nobody up.
-//! There is at most one for each name: who asks meanwhile waits for the same answer.
+//! Decided here: that a task that waits for a name may end at any time. The system resolves names in a
+//! call that cannot be ended, for as long as ten seconds where the name servers are silent. A runtime
+//! waits for such calls of its own when it stops; a thread of its own holds no runtime up.
+//! There is at most one for each name: all that ask meanwhile wait for the same answer.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ pub(super) async fn resolve(address: &str, ask: Ask) -> io::Result<Vec<SocketAdd
         .unwrap_or_else(|_| Err(gone()))
 }
 
-/// Who waits for a name that is being resolved.
+/// The tasks that wait for a name that is being resolved.
 static WAITING: Mutex<BTreeMap<String, Vec<Waiter>>> = Mutex::new(BTreeMap::new());
 
 type Waiter = oneshot::Sender<io::Result<Vec<SocketAddr>>>;
@@ -62,10 +62,10 @@ fn start_asking(
         others.push(answer);
         return Ok(receiver);
     }
-    // Entered before the thread runs: an answer that comes at once must find somebody who waits for it.
+    // Entered before the thread runs: an answer that comes at once must find a task that waits for it.
     waiting.insert(address.to_owned(), vec![answer]);
     // Unlocked before the thread is started: where the system has no thread left, the question is
-    // dropped right here, and takes the lock to tell all who wait.
+    // dropped right here, and takes the lock to tell all that wait.
     drop(waiting);
     let question = Question(Some(address.to_owned()));
     start(Box::new(move || {
@@ -75,7 +75,7 @@ fn start_asking(
     Ok(receiver)
 }
 
-/// A name that is being resolved. Dropped without an answer it tells everybody that there is none.
+/// A name that is being resolved. Dropped without an answer it tells all that wait that there is none.
 struct Question(Option<String>);
 
 impl Question {
@@ -133,7 +133,7 @@ mod tests {
         system.block_on(async {
             for _ in 0..3 {
                 let asked = timeout(SHORT, resolve("silent.test:1", hang));
-                assert!(asked.await.is_err(), "nobody answers");
+                assert!(asked.await.is_err(), "no name server answers");
             }
         });
         drop(system);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_meanwhile_waits_for_the_same_answer() {
+    fn a_task_that_asks_meanwhile_waits_for_the_same_answer() {
         static ASKED: AtomicUsize = AtomicUsize::new(0);
         let slow: Ask = |_| {
             while ASKED.load(Relaxed) == 0 {
@@ -152,7 +152,7 @@ mod tests {
         };
         System::new().block_on(async {
             let gone = timeout(SHORT, resolve("slow.test:1", slow));
-            assert!(gone.await.is_err(), "the question lives on");
+            assert!(gone.await.is_err(), "the question goes on");
             let both = futures::future::join(
                 resolve("slow.test:1", slow),
                 resolve("slow.test:1", |_| Err(io::ErrorKind::NotFound.into())),

@@ -1,8 +1,8 @@
 //! Sockets.
 //!
-//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, how many may wait to be accepted, and that the operating
-//! system gives up on bytes that nobody acknowledges (`TCP_USER_TIMEOUT`, on Linux): a write into a
-//! cut cable fails after 2 s where it would succeed for minutes.
+//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, how many
+//! may wait to be accepted, and that the operating system gives up on bytes that are not acknowledged
+//! (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s where it would succeed for minutes.
 
 use std::{
     io,
@@ -122,8 +122,8 @@ mod tests {
 
     use super::*;
 
-    /// A port of two addresses of this host: at the first nobody is taken in any more, so that
-    /// what is sent there gets no answer; at the second somebody listens.
+    /// A port of two addresses of this host: at the first no connection is taken any more, so that
+    /// what is sent there gets no answer; at the second one listens.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_peer_is_reached_by_its_second_address_when_the_first_swallows_everything() {

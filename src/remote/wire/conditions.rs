@@ -1,7 +1,7 @@
 //! CONDITIONS: on what a side insists before it links, and how much it takes afterwards.
 //!
-//! Sent once a side knows by its HELLO who the other one is. HELLO keeps its form for ever; what a
-//! version adds to the handshake stands here.
+//! Sent once a side knows by its HELLO which node the other one is. HELLO keeps its form for ever; what a
+//! version adds to the handshake is here.
 
 use bytes::BytesMut;
 

@@ -37,7 +37,7 @@ impl From<Kind> for u64 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Frame<'a> {
-    /// Who the other side is.
+    /// Which node the other side is.
     Hello(Hello),
     /// The other side accepts this link.
     Ready {
@@ -144,7 +144,7 @@ pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
 
 fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
     let len = cursor.array()?;
-    // Each costs a MAC for each secret, and whoever sends them has proved nothing so far.
+    // Each costs a MAC for each secret, and their sender has proved nothing so far.
     if len > Proof::MOST {
         return Err(WireError::Items);
     }

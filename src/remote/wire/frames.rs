@@ -84,7 +84,7 @@ impl Frames {
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {
             let is_between = self.start == self.buffer.len();
-            // A byte is a sign of life but buys no time: a frame could else trickle in for ever.
+            // A byte breaks the silence but buys no time: a frame could else trickle in for ever.
             self.began = if is_between {
                 None
             } else {

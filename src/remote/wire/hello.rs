@@ -49,7 +49,7 @@ impl Features {
     }
 }
 
-/// Who a side is, and what it speaks.
+/// Which node a side is, and what it speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The versions it speaks.

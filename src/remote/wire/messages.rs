@@ -11,7 +11,7 @@ use crate::protocol::Incarnation;
 /// Messages as they came, read one by one.
 ///
 /// An iterator that ends after its first error: what stood before it was whole, and what to do
-/// about the messages before is decided by whoever reads. `seq` is the frame's number.
+/// about the messages before is decided by the reader. `seq` is the frame's number.
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     /// The frame's number.
@@ -37,7 +37,7 @@ pub struct RawMessage<'a> {
     pub from: u32,
     /// The incarnation of that agent.
     pub incarnation: Incarnation,
-    /// To whom.
+    /// The receivers.
     pub to: RawReceivers<'a>,
     /// The message, as [`encode_payload`](super::encode_payload) wrote it.
     pub payload: &'a [u8],
@@ -165,7 +165,7 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
         }
         last = number;
     }
-    // One alone is written without an array, and a message to nobody is not written at all.
+    // One alone is written without an array, and a message without receivers is not written at all.
     if left < 2 {
         return Err(WireError::Value);
     }

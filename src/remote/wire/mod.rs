@@ -28,7 +28,7 @@
 //! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
 //! after them; GOODBYE may come at any time.
 //!
-//! Numbers of agents and groups are those that the rosters of the side where they live gave them:
+//! Numbers of agents and groups are those that the rosters of the side where they run gave them:
 //! `from` and `group` the sender's, `to` the receiver's.
 //!
 //! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of
@@ -64,7 +64,7 @@
 //! # Where to read on
 //! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`RosterFrame`] are the two
 //! that carry something; [`encode_payload`] and [`decode_payload`] do for a message's content.
-//! Who may say what, and in which order: [`Handshake`](super::Handshake),
+//! Which agent may say what, and in which order: [`Handshake`](super::Handshake),
 //! [`Inbound`](super::Inbound).
 
 mod conditions;

@@ -57,7 +57,7 @@ pub struct RosterContent {
     pub left: Vec<u32>,
     /// Agents that are new or changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
-    /// Who of the sender's agents leads, as it knows.
+    /// Which of the sender's agents leads, as it knows.
     pub leader: Option<LeaderHint>,
 }
 

@@ -256,7 +256,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 }
 
-/// The items of an array. It does not say how many there are: who reads makes room as they come.
+/// The items of an array. It does not say how many there are: the reader makes room as they come.
 struct Items<'a, 'de> {
     strict: &'a mut Strict<'de>,
     left: usize,

@@ -7,7 +7,7 @@ use bytes::{BufMut, BytesMut};
 
 /// Writes one frame: four bytes of length, then what `body` writes.
 ///
-/// The longest frame a peer takes is 1 MiB; who queues more than that splits it.
+/// The longest frame a peer takes is 1 MiB; a writer that has more splits it.
 pub(super) fn frame(out: &mut BytesMut, body: impl FnOnce(&mut BytesMut)) {
     let start = out.len();
     out.put_u32(0);

@@ -3,7 +3,7 @@
 //! Each ends with everything healed and all agreed; then the merged lines of all nodes are checked
 //! for two leaders at once. A scenario also makes sure that its fault really happened.
 
-mod lives;
+mod incarnations;
 mod network;
 mod partitions;
 mod sides;
@@ -182,63 +182,63 @@ pub(crate) const ALL: &[Scenario] = &[
         "leader_killed",
         3,
         "kill -9, and a restart with the same store",
-        lives::killed,
+        incarnations::killed,
     )
     .first(),
     quorum(
         "follower_killed",
         3,
         "a follower is killed: nobody notices",
-        lives::follower_killed,
+        incarnations::follower_killed,
     ),
     quorum(
         "all_killed",
         3,
         "everybody is killed, everybody comes back",
-        lives::all_killed,
+        incarnations::all_killed,
     ),
     quorum(
         "killed_again_and_again",
         3,
         "whoever leads is killed, six times",
-        lives::again,
+        incarnations::again,
     ),
     quorum(
         "leader_frozen",
         3,
         "the leader stands still, then goes on",
-        lives::frozen,
+        incarnations::frozen,
     )
     .first(),
     quorum(
         "follower_frozen",
         3,
         "a follower stands still",
-        lives::follower_frozen,
+        incarnations::follower_frozen,
     ),
     quorum(
         "all_frozen",
         3,
         "everybody stands still at once",
-        lives::all_frozen,
+        incarnations::all_frozen,
     ),
     quorum(
         "rolling_restart",
         3,
         "one after the other is stopped and started",
-        lives::rolling,
+        incarnations::rolling,
     ),
     quorum(
         "hand_over",
         3,
         "SIGTERM: the leader hands over first",
-        lives::hand_over,
+        incarnations::hand_over,
     ),
     quorum(
         "store_lost",
         3,
         "a node without its store may not vote",
-        lives::store_lost,
+        incarnations::store_lost,
     ),
     quorum(
         "killed_while_cut",
@@ -250,7 +250,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "score_changes",
         3,
         "a follower becomes the most important",
-        lives::score,
+        incarnations::score,
     ),
     quorum(
         "sides",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{lives::differ, partitions::happened};
+use super::{incarnations::differ, partitions::happened};
 use crate::{Wrong, net::Hosts};
 
 pub(super) fn loss(cluster: &mut Hosts) -> Result<(), Wrong> {

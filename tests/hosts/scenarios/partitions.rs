@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::lives::differ;
+use super::incarnations::differ;
 use crate::{Wrong, net::Hosts};
 
 /// Longer than a lease and a promise of the default timings.

@@ -1,6 +1,6 @@
 //! The available mode: a leader on every side, and one when all is healed.
 
-use super::{lives::differ, partitions::happened};
+use super::{incarnations::differ, partitions::happened};
 use crate::{Wrong, net::Hosts};
 
 pub(super) fn sides(cluster: &mut Hosts) -> Result<(), Wrong> {

@@ -1,11 +1,11 @@
-//! Who may come in: how many connections that others made, in all, unknown yet, and of those from
+//! Which connections may come in: how many connections that others made, in all, unknown yet, and of those from
 //! one address.
 //!
-//! Decided here: who goes where places are short. Of those that are not ready the oldest gives way
-//! to the newest, whoever has said nothing so far before all others, and the address that holds the
-//! most of those before others: if the newest were refused, silent connections would keep everybody
+//! Decided here: which connection goes where slots are short. Of those that are not ready the oldest gives way
+//! to the newest, one that has said nothing so far before all others, and the address that holds the
+//! most of those before others: if the newest were refused, silent connections would keep every other
 //! out by holding all places. The addresses of configured peers have places of their own, for which
-//! connections from elsewhere do not compete. Who is ready never gives way. How often strangers are
+//! connections from elsewhere do not compete. A connection that is ready never gives way. How often strangers are
 //! worth the work of a TLS handshake: [`turns`].
 
 mod turns;
@@ -32,7 +32,7 @@ pub(crate) struct Gate {
     most: usize,
     most_unready: usize,
     most_per_address: usize,
-    /// So long somebody may say nothing.
+    /// So long a connection may say nothing.
     first_byte: Duration,
     places: Mutex<Places>,
 }
@@ -44,7 +44,7 @@ struct Places {
     strangers: usize,
     /// Numbers them: the smaller, the older.
     serial: u64,
-    /// Addresses of peers, and those of who is not ready.
+    /// Addresses of peers, and those of connections that are not ready.
     addresses: BTreeMap<String, Address>,
     peers: BTreeMap<NodeId, Whereabouts>,
     turns: Turns,
@@ -93,7 +93,7 @@ impl Gate {
         }
     }
 
-    /// Lets a connection in, if there is room for it, or somebody has to make room.
+    /// Lets a connection in, if there is room for it, or another one has to make room.
     pub(crate) fn enter(self: &Arc<Self>, from: &str) -> Option<Pass> {
         let mut places = lock(&self.places);
         match self.room(&places, from) {
@@ -119,7 +119,7 @@ impl Gate {
 
     /// A peer is expected from these addresses: they replace those that were named before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
-        // Each has places of its own, and whoever answers for the name says how many there are.
+        // Each has slots of its own, and the name server of the name says how many there are.
         let named = named.into_iter().take(MOST_NAMED).collect();
         lock(&self.places).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
@@ -177,7 +177,7 @@ impl Places {
         number
     }
 
-    /// Takes out who is not ready, if it is still in.
+    /// Takes out a connection that is not ready, if it is still in.
     fn remove(&mut self, from: &str, number: u64) -> Option<Unready> {
         let unready = self.take(from, number)?;
         self.inside = self.inside.saturating_sub(1);
@@ -190,7 +190,7 @@ impl Places {
         let unready = address.unready.remove(&number)?;
         if address.is_strange() {
             self.strangers = self.strangers.saturating_sub(1);
-            // Whoever finds the port must not leave an entry behind for each address that it has.
+            // A stranger that finds the port must not leave an entry behind for each address that it has.
             if address.unready.is_empty() {
                 self.addresses.remove(from);
             }
@@ -198,7 +198,7 @@ impl Places {
         Some(unready)
     }
 
-    /// Who gives way, among those of such addresses.
+    /// The connection that gives way, among those of such addresses.
     fn victim(&self, may_go: impl Fn(&Address) -> bool) -> Option<(&str, u64)> {
         let candidates = self.addresses.iter().filter(|(_, a)| may_go(a));
         let named = candidates.filter_map(|(name, address)| {
@@ -268,7 +268,7 @@ impl Pass {
         }
     }
 
-    /// Waits until this place is lost: to somebody else, or because nothing was said.
+    /// Waits until this slot is lost: to another connection, or because nothing was said.
     pub(crate) async fn lost(&self) -> Closed {
         let told = pin!(self.leave.notified());
         let late = pin!(sleep(self.gate.first_byte));

@@ -63,7 +63,7 @@ fn the_address_with_the_most_gives_way_to_another() {
 }
 
 #[test]
-fn who_has_said_nothing_gives_way_before_who_has() {
+fn a_silent_connection_gives_way_before_one_that_has_spoken() {
     let gate = small();
     let (first, second) = (enter(&gate, "a"), enter(&gate, "a"));
     first.ear().heard();
@@ -84,7 +84,7 @@ fn who_has_said_nothing_gives_way_before_who_has() {
 }
 
 #[test]
-fn silent_connections_never_keep_out_who_says_something() {
+fn silent_connections_never_keep_out_one_that_speaks() {
     let gate = gate(&Limits::builder());
     let mut silent = Vec::new();
     for number in 0..1_000_usize {
@@ -123,7 +123,7 @@ fn an_address_of_a_peer_has_places_of_its_own() {
 }
 
 #[test]
-fn who_is_ready_never_gives_way() {
+fn a_connection_that_is_ready_never_gives_way() {
     let gate = small();
     let mut all = ["a", "b", "c", "d"].map(|from| {
         let mut pass = enter(&gate, from);

@@ -1,10 +1,10 @@
-//! When strangers may have it checked who they are: one after the other, at a pace.
+//! When strangers may have it checked which nodes they are: one after the other, at a pace.
 //!
 //! Decided here: that the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) is
 //! begun for one stranger at a time, at most once in [`PACE`], and that after each piece of it all
 //! others have [`TIMES`] as long. Connections that begin a handshake and go cost them next to
 //! nothing; without a pace they kept this thread busy, and a restarted cluster took five times as
-//! long to agree. Who comes from the address of a peer waits for no turn.
+//! long to agree. A connection from the address of a peer waits for no turn.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use crate::remote::bridge::shared::lock;
 
 use super::{Address, Pass};
 
-/// Who waits, and when the next one may begin.
+/// The strangers that wait, and when the next one may begin.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: BTreeSet<u64>,
@@ -52,7 +52,7 @@ impl Turns {
 }
 
 impl Pass {
-    /// Has it checked who is there: in its turn, if the other end is a stranger.
+    /// Has it checked which node is there: in its turn, if the other end is a stranger.
     pub(crate) async fn in_turn<T>(&self, check: impl Future<Output = T>) -> T {
         let mut check = pin!(check);
         let is_strange = {
@@ -91,7 +91,7 @@ impl Pass {
     }
 }
 
-/// Who does not wait any more, since it lost its place, leaves no gap.
+/// A stranger that does not wait any more, since it lost its slot, leaves no gap.
 struct WaitingStranger<'a>(&'a Pass);
 
 impl Drop for WaitingStranger<'_> {
@@ -123,7 +123,7 @@ mod tests {
     fn the_newest_goes_first_and_one_at_a_time() {
         let mut turns = Turns::default();
         let now = Instant::now();
-        assert_eq!(turns.ask(1, now), Ok(()), "nobody waits");
+        assert_eq!(turns.ask(1, now), Ok(()), "no other stranger waits");
         for number in [2, 3, 4] {
             assert_eq!(turns.ask(number, now), Err(now + PACE));
         }

@@ -1,6 +1,6 @@
 //! How long to wait before the next attempt: exponential, with full jitter.
 //!
-//! Full jitter spreads those who lost the same peer at the same moment over the whole span.
+//! Full jitter spreads the nodes that lost the same peer at the same moment over the whole span.
 
 use std::time::Duration;
 

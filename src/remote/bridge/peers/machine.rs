@@ -15,7 +15,7 @@ pub(crate) struct ConnId(pub(crate) u64);
 pub(crate) enum PeerInput {
     /// The bridge begins to look after this peer.
     Start,
-    /// A connection with this peer, whoever dialled, has been accepted by both sides.
+    /// A connection with this peer, dialled by either, has been accepted by both sides.
     Ready(ReadyLink),
     /// The connection is over, after it was ready for that long.
     Closed {
@@ -25,8 +25,8 @@ pub(crate) enum PeerInput {
     },
     /// An attempt came to nothing.
     DialFailed(DialError),
-    /// The wait is over.
-    Rested,
+    /// The wait before the next attempt is over.
+    WaitOver,
     /// The peer is none any more.
     Removed,
 }
@@ -40,7 +40,7 @@ pub(crate) struct ReadyLink {
     pub(crate) origin: Origin,
 }
 
-/// Who made a connection.
+/// The side that made a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// This bridge.
@@ -83,7 +83,7 @@ impl LinkLoss {
 /// Why an attempt came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialError {
-    /// Nobody listens there.
+    /// No process listens there.
     Refused,
     /// A connection that broke before it was ready, as with a process that is about to end: its
     /// host still takes connections for it.
@@ -101,9 +101,9 @@ pub(crate) enum DialError {
 pub(crate) enum PeerEffect {
     /// Resolve the address and dial.
     Dial,
-    /// Wait for a time drawn from this range, then say [`PeerInput::Rested`]. A wait that goes on is
+    /// Wait for a time drawn from this range, then say [`PeerInput::WaitOver`]. A wait that goes on is
     /// replaced.
-    Rest { min: Duration, max: Duration },
+    Wait { min: Duration, max: Duration },
     /// Close a connection: another one stays.
     Replace(ConnId),
     /// Close a connection: it belongs to a former incarnation of the peer.
@@ -114,22 +114,22 @@ pub(crate) enum PeerEffect {
     Report(PeerChange),
 }
 
-/// What others should know.
+/// What groups and the application should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerChange {
     /// The peer can be reached, for the first time or again.
     Up,
-    /// Messages go by another connection from now on; nobody needs to know.
+    /// Messages go by another connection from now on; the application need not know.
     Relinked,
     /// Its process has probably ended, or left: its agents are suspected.
     Gone,
     /// A later incarnation answers: the agents of the former one are suspected.
     Restarted,
-    /// It cannot be reached; whether it still lives is not known.
+    /// It cannot be reached; whether its process has ended is not known.
     OutOfReach,
 }
 
-/// How things stand with one peer.
+/// The state of the link with one peer.
 #[derive(Debug)]
 pub(crate) struct PeerMachine {
     backoff: Backoff,
@@ -152,19 +152,19 @@ pub(crate) struct PeerMachine {
 enum DialAttempt {
     None,
     UnderWay,
-    Resting,
+    Waiting,
     /// There will be none.
     Never,
 }
 
-/// What the others were told.
+/// What groups and the application were told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     /// Nothing yet.
     Unknown,
     /// That it is there.
     Up,
-    /// The link was lost, and nobody was told so far.
+    /// The link was lost, and that was not told so far.
     Doubtful,
     /// That it cannot be reached.
     Away,
@@ -172,7 +172,7 @@ enum Reach {
     Gone,
 }
 
-/// For those who ask.
+/// What readers are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerStage {
     /// Waits for the peer to dial, or for the next attempt.
@@ -218,7 +218,7 @@ impl PeerMachine {
             PeerInput::Ready(link) => self.on_ready(link, &mut out),
             PeerInput::Closed { conn, how, lasted } => self.on_closed(conn, how, lasted, &mut out),
             PeerInput::DialFailed(why) => self.on_dial_failed(why, &mut out),
-            PeerInput::Rested => self.on_rested(&mut out),
+            PeerInput::WaitOver => self.on_wait_over(&mut out),
             PeerInput::Removed => self.on_removed(&mut out),
         }
         out
@@ -266,17 +266,17 @@ impl PeerMachine {
         if is_restart {
             self.flaps = 0; // it was not the link that broke
         }
-        if self.attempt == DialAttempt::Resting {
+        if self.attempt == DialAttempt::Waiting {
             self.attempt = DialAttempt::None;
         }
         // The agents of a peer that is gone are suspected already.
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
         }
-        let is_news =
+        let is_change =
             matches!(self.reach, Reach::Unknown | Reach::Away | Reach::Gone) || is_restart;
         self.reach = Reach::Up;
-        out.push(PeerEffect::Report(if is_news {
+        out.push(PeerEffect::Report(if is_change {
             PeerChange::Up
         } else {
             PeerChange::Relinked
@@ -304,15 +304,15 @@ impl PeerMachine {
             // The peer has said that it leaves: a redial at once would find out nothing.
             LinkLoss::Left => {
                 self.report(PeerChange::Gone, out);
-                self.rest(Duration::ZERO, out);
+                self.wait(Duration::ZERO, out);
             }
-            LinkLoss::Misbehaved => self.rest(self.backoff.penalty_min, out),
+            LinkLoss::Misbehaved => self.wait(self.backoff.penalty_min, out),
             // The other link will be ready in a moment; if not, there is a timer.
-            LinkLoss::Replaced => self.rest(self.backoff.base, out),
+            LinkLoss::Replaced => self.wait(self.backoff.base, out),
             LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
-                self.rest(Duration::ZERO, out);
+                self.wait(Duration::ZERO, out);
             }
-            // At once: if the redial is refused, nobody has to wait for the deadlines of elections.
+            // At once: if the redial is refused, no election has to wait for its deadline.
             LinkLoss::Broken => self.dial(out),
         }
     }
@@ -327,18 +327,18 @@ impl PeerMachine {
         if why == DialError::Itself {
             self.attempt = DialAttempt::Never;
         }
-        // The peer has dialled meanwhile: it lives, and when that link ends, it is dialled again.
+        // The peer has dialled meanwhile: it is up, and when that link ends, it is dialled again.
         if self.link.is_some() {
             return;
         }
         if why == DialError::Dropped && self.reach == Reach::Doubtful && self.drops < DROPS {
             self.drops = self.drops.saturating_add(1);
-            self.attempt = DialAttempt::Resting;
+            self.attempt = DialAttempt::Waiting;
             let (min, max) = MOMENT;
-            return out.push(PeerEffect::Rest { min, max });
+            return out.push(PeerEffect::Wait { min, max });
         }
         match why {
-            // Its host answers and nobody listens there; whatever else fails may be the network.
+            // Its host answers and no process listens there; whatever else fails may be the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Itself => {
                 self.report(PeerChange::OutOfReach, out);
@@ -347,22 +347,22 @@ impl PeerMachine {
         match why {
             DialError::Itself => {}
             // A refusal hardly changes soon, and each attempt costs both sides a handshake.
-            DialError::Rejected => self.rest(self.backoff.penalty_min, out),
+            DialError::Rejected => self.wait(self.backoff.penalty_min, out),
             DialError::Refused | DialError::Dropped | DialError::NoAnswer => {
-                self.rest(Duration::ZERO, out);
+                self.wait(Duration::ZERO, out);
             }
         }
     }
 
-    fn on_rested(&mut self, out: &mut Vec<PeerEffect>) {
-        if self.attempt != DialAttempt::Resting {
+    fn on_wait_over(&mut self, out: &mut Vec<PeerEffect>) {
+        if self.attempt != DialAttempt::Waiting {
             return;
         }
         self.attempt = DialAttempt::None;
         if self.has_address {
             self.dial(out);
         } else {
-            // A peer that nobody can dial had so long to come back.
+            // A peer that cannot be dialled had so long to come back.
             self.report(PeerChange::OutOfReach, out);
         }
     }
@@ -382,7 +382,7 @@ impl PeerMachine {
         }
     }
 
-    fn rest(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
+    fn wait(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
         // An attempt that is under way decides what follows it; after the last one nothing follows.
         if !self.is_free() {
             return;
@@ -400,12 +400,12 @@ impl PeerMachine {
             .min(self.backoff.penalty_max)
             .max(max);
         let min = if self.has_address { min } else { max };
-        self.attempt = DialAttempt::Resting;
-        out.push(PeerEffect::Rest { min, max });
+        self.attempt = DialAttempt::Waiting;
+        out.push(PeerEffect::Wait { min, max });
     }
 
     fn is_free(&self) -> bool {
-        matches!(self.attempt, DialAttempt::None | DialAttempt::Resting)
+        matches!(self.attempt, DialAttempt::None | DialAttempt::Waiting)
     }
 
     /// Says what is known of a peer whose link was lost, once.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!             dial failed                    ready
-//!   Resting ◀───────────── Dialing ───────────────────▶ Linked
+//!   Waiting ◀───────────── Dialing ───────────────────▶ Linked
 //!      │   backoff, full jitter  ▲                         │
 //!      └─────────────────────────┘◀────────────────────────┘
 //!            timer                   closed: one redial at once
@@ -14,11 +14,11 @@
 //! | the redial is taken and dropped, as by a process that is being killed | nothing yet: another one follows in a moment |
 //! | a later incarnation of the peer's process answers | the former one's agents are suspected |
 //! | the same incarnation answers | nothing |
-//! | nobody answers | nothing: the elections' own deadlines decide |
+//! | no answer comes | nothing: the elections' own deadlines decide |
 //!
-//! Decided here: all of that, and which of two links to one peer stays: the later incarnation of the
-//! peer's process, of one incarnation the later [`LinkId`](crate::remote::LinkId). Both sides know the same ids, so both keep the
-//! same link, whichever they saw first. Not here: sockets, clocks and chance. A wait is a range,
+//! Decided here: all of that, and which of two links to one peer stays: the later incarnation of the peer's
+//! process, of one incarnation the later [`LinkId`](crate::remote::LinkId). Both sides know the same ids, so
+//! both keep the same link, whichever they saw first. Not here: sockets, clocks and chance. A wait is a range,
 //! out of which the driver draws a point.
 
 mod backoff;

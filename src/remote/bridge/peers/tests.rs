@@ -34,9 +34,9 @@ fn closed(conn: u64, how: LinkLoss, lasted: Duration) -> PeerInput {
     PeerInput::Closed { conn, how, lasted }
 }
 
-fn rest(max: u64) -> PeerEffect {
+fn wait(max: u64) -> PeerEffect {
     let (min, max) = (Duration::ZERO, MS(max));
-    PeerEffect::Rest { min, max }
+    PeerEffect::Wait { min, max }
 }
 
 fn with_address() -> PeerMachine {
@@ -58,7 +58,7 @@ fn a_lost_link_is_redialled_at_once_and_the_same_incarnation_changes_nothing() {
     assert_eq!(
         peer.handle(closed(1, LinkLoss::Broken, LONG)),
         [PeerEffect::Dial],
-        "nobody is told"
+        "nothing is told"
     );
     assert_eq!(peer.stage(), PeerStage::Dialing);
     let relinked = [PeerEffect::Report(PeerChange::Relinked)];
@@ -73,7 +73,7 @@ fn a_process_that_is_killed_again_and_again_is_redialled_at_once_each_time() {
         let dials = peer.handle(closed(incarnation - 5, LinkLoss::Broken, MS(300)));
         assert_eq!(dials, [PeerEffect::Dial], "incarnation {incarnation}");
         peer.handle(PeerInput::DialFailed(DialError::Refused));
-        peer.handle(PeerInput::Rested);
+        peer.handle(PeerInput::WaitOver);
         peer.handle(PeerInput::Ready(link(incarnation - 4, incarnation, 1)));
     }
 }
@@ -82,12 +82,12 @@ fn a_process_that_is_killed_again_and_again_is_redialled_at_once_each_time() {
 #[test]
 fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
     let (min, max) = MOMENT;
-    let moment = PeerEffect::Rest { min, max };
+    let moment = PeerEffect::Wait { min, max };
     let mut peer = linked();
     peer.handle(closed(1, LinkLoss::Broken, LONG));
     let dropped = PeerInput::DialFailed(DialError::Dropped);
-    assert_eq!(peer.handle(dropped), [moment], "nobody is told");
-    assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+    assert_eq!(peer.handle(dropped), [moment], "nothing is told");
+    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
     let gone = peer.handle(PeerInput::DialFailed(DialError::Refused));
     assert_eq!(gone.first(), Some(&PeerEffect::Report(PeerChange::Gone)));
 
@@ -95,23 +95,27 @@ fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
     peer.handle(closed(1, LinkLoss::Broken, LONG));
     for _ in 0..DROPS {
         assert_eq!(peer.handle(dropped), [moment]);
-        assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+        assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
     }
     let away = peer.handle(dropped);
     let out_of_reach = PeerEffect::Report(PeerChange::OutOfReach);
-    assert_eq!(away.first(), Some(&out_of_reach), "it drops everybody");
+    assert_eq!(
+        away.first(),
+        Some(&out_of_reach),
+        "it drops every connection"
+    );
 }
 
 #[test]
 fn a_refused_redial_is_an_end() {
     let mut peer = linked();
     peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let gone = [PeerEffect::Report(PeerChange::Gone), rest(100)];
+    let gone = [PeerEffect::Report(PeerChange::Gone), wait(100)];
     assert_eq!(peer.handle(PeerInput::DialFailed(DialError::Refused)), gone);
-    assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
     let again = peer.handle(PeerInput::DialFailed(DialError::Refused));
-    assert_eq!(again, [rest(200)], "told once");
-    assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+    assert_eq!(again, [wait(200)], "told once");
+    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
     let up = [PeerEffect::Report(PeerChange::Up)];
     assert_eq!(
         peer.handle(PeerInput::Ready(link(2, 5, 2))),
@@ -121,16 +125,16 @@ fn a_refused_redial_is_an_end() {
 }
 
 #[test]
-fn silence_leaves_the_decision_to_the_elections_until_somebody_refuses() {
+fn silence_leaves_the_decision_to_the_elections_until_a_dial_is_refused() {
     let mut peer = linked();
     peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let away = [PeerEffect::Report(PeerChange::OutOfReach), rest(100)];
+    let away = [PeerEffect::Report(PeerChange::OutOfReach), wait(100)];
     assert_eq!(
         peer.handle(PeerInput::DialFailed(DialError::NoAnswer)),
         away
     );
-    peer.handle(PeerInput::Rested);
-    let gone = [PeerEffect::Report(PeerChange::Gone), rest(200)];
+    peer.handle(PeerInput::WaitOver);
+    let gone = [PeerEffect::Report(PeerChange::Gone), wait(200)];
     assert_eq!(peer.handle(PeerInput::DialFailed(DialError::Refused)), gone);
 }
 
@@ -153,7 +157,7 @@ fn a_later_incarnation_ends_the_former_one() {
 }
 
 #[test]
-fn a_later_incarnation_replaces_a_link_that_still_seems_to_stand() {
+fn a_later_incarnation_replaces_a_link_that_still_seems_to_be_up() {
     let mut peer = linked();
     let expected = [
         PeerEffect::Replace(ConnId(1)),
@@ -167,7 +171,7 @@ fn a_later_incarnation_replaces_a_link_that_still_seems_to_stand() {
     assert_eq!(peer.stage(), PeerStage::Linked(link(2, 6, 0)));
 }
 
-/// T5: both sides see the two links in different orders, and keep the same one.
+/// Both sides see the two links in different orders, and keep the same one.
 #[test]
 fn of_two_links_the_one_with_the_larger_id_stays_whichever_came_first() {
     for [first, second] in [[(1, 1), (2, 2)], [(2, 2), (1, 1)]] {
@@ -187,13 +191,13 @@ fn of_two_links_the_one_with_the_larger_id_stays_whichever_came_first() {
 #[test]
 fn a_link_that_the_peer_replaces_is_not_redialled_while_the_other_one_comes() {
     let mut peer = linked();
-    let waits = [PeerEffect::Rest {
+    let waits = [PeerEffect::Wait {
         min: MS(100),
         max: MS(100),
     }];
     assert_eq!(peer.handle(closed(1, LinkLoss::Replaced, LONG)), waits);
     peer.handle(PeerInput::Ready(link(2, 5, 2)));
-    assert!(peer.handle(PeerInput::Rested).is_empty());
+    assert!(peer.handle(PeerInput::WaitOver).is_empty());
     assert_eq!(peer.stage(), PeerStage::Linked(link(2, 5, 2)));
 }
 
@@ -207,9 +211,9 @@ fn links_that_break_soon_are_redialled_a_few_times_and_then_less_and_less() {
             .as_slice()
         {
             [PeerEffect::Dial] => waits.push(0),
-            [PeerEffect::Rest { max, .. }] => {
+            [PeerEffect::Wait { max, .. }] => {
                 waits.push(max.as_millis());
-                assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+                assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
             }
             other => panic!("{other:?}"),
         }
@@ -233,17 +237,17 @@ fn links_that_break_soon_are_redialled_a_few_times_and_then_less_and_less() {
 }
 
 #[test]
-fn who_breaks_a_rule_waits_for_a_second_and_more() {
+fn a_peer_that_breaks_a_rule_waits_for_a_second_and_more() {
     let mut peer = linked();
     for step in 0..9u32 {
         let effects = peer.handle(closed(u64::from(step) + 1, LinkLoss::Misbehaved, MS(1)));
-        let [PeerEffect::Rest { min, max }] = effects.as_slice() else {
+        let [PeerEffect::Wait { min, max }] = effects.as_slice() else {
             panic!("{effects:?}");
         };
         assert_eq!(*min, PENALTY);
         assert!((PENALTY..=MOST_PENALTY).contains(max));
         assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
-        peer.handle(PeerInput::Rested);
+        peer.handle(PeerInput::WaitOver);
         peer.handle(PeerInput::Ready(link(u64::from(step) + 2, 5, 2)));
     }
 }
@@ -254,12 +258,12 @@ fn a_peer_that_wants_no_link_is_dialled_no_sooner_than_after_the_penalty() {
     peer.handle(PeerInput::Start);
     for step in 0..9u32 {
         let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
-        let [PeerEffect::Rest { min, max }] = effects.as_slice() else {
+        let [PeerEffect::Wait { min, max }] = effects.as_slice() else {
             panic!("{effects:?}");
         };
         assert_eq!(*min, PENALTY);
         assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
-        assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+        assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
     }
 }
 
@@ -274,11 +278,11 @@ fn the_penalty_doubles_up_to_the_longest_however_short_it_began() {
     let mut longest = Vec::new();
     for _ in 0..12 {
         let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
-        let [PeerEffect::Rest { max, .. }] = effects.as_slice() else {
+        let [PeerEffect::Wait { max, .. }] = effects.as_slice() else {
             panic!("{effects:?}");
         };
         longest.push(max.as_millis());
-        peer.handle(PeerInput::Rested);
+        peer.handle(PeerInput::WaitOver);
     }
     assert_eq!(longest[8..], [25_600, 51_200, 60_000, 60_000]);
 }
@@ -286,12 +290,12 @@ fn the_penalty_doubles_up_to_the_longest_however_short_it_began() {
 #[test]
 fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
     let mut peer = linked();
-    let gone = [PeerEffect::Report(PeerChange::Gone), rest(100)];
+    let gone = [PeerEffect::Report(PeerChange::Gone), wait(100)];
     assert_eq!(peer.handle(closed(1, LinkLoss::Left, LONG)), gone);
 }
 
 #[test]
-fn who_dials_itself_stops_dialling() {
+fn a_bridge_that_dials_itself_stops_dialling() {
     let mut peer = with_address();
     assert_eq!(peer.handle(PeerInput::Start), [PeerEffect::Dial]);
     let nothing: [PeerEffect; 0] = [];
@@ -299,7 +303,7 @@ fn who_dials_itself_stops_dialling() {
         peer.handle(PeerInput::DialFailed(DialError::Itself)),
         nothing
     );
-    for input in [PeerInput::Rested, PeerInput::Start] {
+    for input in [PeerInput::WaitOver, PeerInput::Start] {
         assert_eq!(peer.handle(input), nothing);
     }
     // The real peer may still dial.
@@ -314,13 +318,13 @@ fn without_an_address_the_peer_is_waited_for() {
     let nothing: [PeerEffect; 0] = [];
     assert_eq!(peer.handle(PeerInput::Start), nothing);
     peer.handle(PeerInput::Ready(link(1, 5, 1)));
-    let waits = [PeerEffect::Rest {
+    let waits = [PeerEffect::Wait {
         min: MS(10_000),
         max: MS(10_000),
     }];
     assert_eq!(peer.handle(closed(1, LinkLoss::Broken, LONG)), waits);
     let away = [PeerEffect::Report(PeerChange::OutOfReach)];
-    assert_eq!(peer.handle(PeerInput::Rested), away);
+    assert_eq!(peer.handle(PeerInput::WaitOver), away);
     let up = [PeerEffect::Report(PeerChange::Up)];
     assert_eq!(peer.handle(PeerInput::Ready(link(2, 5, 2))), up);
 }
@@ -360,7 +364,7 @@ fn a_removed_peer_is_left_alone() {
     let nothing: [PeerEffect; 0] = [];
     for input in [
         closed(1, LinkLoss::Broken, LONG),
-        PeerInput::Rested,
+        PeerInput::WaitOver,
         PeerInput::Start,
     ] {
         assert_eq!(peer.handle(input), nothing);
@@ -388,19 +392,19 @@ fn a_peer_whose_dialled_link_is_stale_is_dialled_again() {
     let mut peer = linked();
     peer.handle(closed(1, LinkLoss::Broken, LONG));
     let effects = peer.handle(PeerInput::Ready(link(2, 3, 2)));
-    let rest = PeerEffect::Rest {
+    let wait = PeerEffect::Wait {
         min: PENALTY,
         max: PENALTY,
     };
     let expected = [
         PeerEffect::CloseStale(ConnId(2)),
         PeerEffect::Report(PeerChange::OutOfReach),
-        rest,
+        wait,
     ];
     assert_eq!(effects, expected);
     assert!(
         peer.handle(closed(2, LinkLoss::Misbehaved, MS(0)))
             .is_empty()
     );
-    assert_eq!(peer.handle(PeerInput::Rested), [PeerEffect::Dial]);
+    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
 }

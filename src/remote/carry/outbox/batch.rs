@@ -1,6 +1,6 @@
 //! Messages in the order in which they were said, each with a number by which it can be taken out.
 //!
-//! Decided here: that what all of them say stands in one block, so that a message takes no memory of
+//! Decided here: that the payloads of all of them are in one block, so that a message takes no memory of
 //! its own; that a message which is taken out of the middle leaves a gap in the batch and a hole in
 //! the block; and that there are never many more gaps than messages, nor more holes than payloads.
 //!
@@ -118,7 +118,7 @@ impl Batch {
         self.gaps > self.len().saturating_add(FEW)
     }
 
-    /// Closes all gaps; says who stands where now.
+    /// Closes all gaps; returns the messages with their new numbers.
     pub(super) fn close_gaps(&mut self) -> impl Iterator<Item = (u64, &Queued)> {
         self.places.retain(Option::is_some);
         self.gaps = 0;

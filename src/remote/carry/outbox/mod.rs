@@ -3,7 +3,7 @@
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one
 //! of its kind before it from the same sender to the same receivers; any other message is sent, or
 //! its loss is counted. Over the limit the newest message is lost, or, where the peer takes nothing, the link
-//! with all that waits: whoever says too much is no reason to give a peer up. Messages outlast a link
+//! with all that waits: an agent that says too much is no reason to give a peer up. Messages outlast a link
 //! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
 //! link is out of date.
 
@@ -48,7 +48,7 @@ pub(crate) struct Outbox {
 #[derive(Debug, Default)]
 struct OutboxQueue {
     messages: Batch,
-    /// Where the repeated messages stand.
+    /// The numbers of the repeated messages.
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
@@ -68,11 +68,11 @@ enum QueueState {
     Linked,
     /// Over its limit: the link is being closed.
     Overrun,
-    /// Nobody will ever send it.
+    /// No link will ever send it.
     Closed,
 }
 
-/// What a repeated message stands for: the same kind, of the same sender, to the same receivers. An
+/// What makes one repeated message replace another: the same kind, of the same sender, to the same receivers. An
 /// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
 type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
@@ -91,7 +91,7 @@ pub(crate) struct Queued {
     since: Instant,
 }
 
-/// Whom a message is for, on the other node.
+/// The receivers of a message, on the other node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Receivers {
     All,
@@ -119,7 +119,7 @@ impl Queued {
             .saturating_add(OVERHEAD)
     }
 
-    /// `None` if no other message stands for it.
+    /// `None` if no other message replaces it.
     fn key(&self) -> Option<RepeatKey> {
         let mut kind = self.repeats?;
         if has(Defect::KindsReplaced) {
@@ -152,7 +152,7 @@ impl Outbox {
         self.wake.notify_one();
     }
 
-    /// Waits until something is to be sent; a notification that nobody waited for is kept.
+    /// Waits until something is to be sent; a notification that came before is kept.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
@@ -169,7 +169,7 @@ impl Outbox {
         self.lost.load(Relaxed)
     }
 
-    /// Counts messages that were lost on their sink out of here.
+    /// Counts messages that were lost on their way out of here.
     pub(crate) fn count_lost(&self, messages: u64) {
         self.lost.fetch_add(messages, Relaxed);
     }
@@ -204,7 +204,7 @@ impl Outbox {
         self.lock().stalled = None;
     }
 
-    /// The peer is gone: what waits is for nobody.
+    /// The peer is gone: what waits has no receiver.
     pub(crate) fn clear(&self) {
         let mut queue = self.lock();
         self.drop_all(&mut queue);
@@ -331,13 +331,13 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, OutboxQueue> {
-        // Nothing that can panic half-sink runs under the lock.
+        // Nothing that can panic half-way runs under the lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OutboxQueue {
-    /// A message that stands for a former one needs none.
+    /// A message that replaces a former one needs none.
     fn has_room(&self, message: &Queued, most: usize) -> bool {
         if has(Defect::QueueUnbounded) {
             return true;
@@ -364,7 +364,7 @@ impl OutboxQueue {
         }
     }
 
-    /// Moves messages together; those that are repeated stand elsewhere then.
+    /// Moves messages together; those that are repeated have other numbers then.
     fn close_gaps(&mut self) {
         self.repeated.clear();
         for (at, message) in self.messages.close_gaps() {
@@ -381,7 +381,7 @@ mod sink;
 pub(crate) use batch::Batch;
 pub(crate) use sink::GroupSink;
 
-/// Who waits behind a full queue, and behind what is being written, is still heard in time.
+/// An agent behind a full queue, and behind what is being written, is still heard in time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {
     let in_time = pace::within(limits, theirs, limits.ping_after());
     let frame = limits.frame().saturating_add(MARGIN);

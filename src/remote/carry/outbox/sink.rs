@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,
-    /// Those that are not certainly down.
+    /// Those whose end is not confirmed.
     there: Mutex<BTreeSet<AgentId>>,
     lost: Lost,
 }
@@ -54,7 +54,7 @@ impl<M: RemoteMessage> RemoteLink<M> for GroupSink {
         let to = match to {
             [] => return,
             [one] => Receivers::One(one.clone()),
-            // A group's message to all leaves out who is certainly down, and so does the other side.
+            // A group's message to all leaves out the members that are down, and so does the other side.
             all if self.are_all(all) => Receivers::All,
             several => Receivers::Several(several.into()),
         };

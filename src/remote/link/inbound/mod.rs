@@ -1,7 +1,7 @@
 //! Judges what comes over a link that is ready.
 //!
 //! Decided here: the order of the frames, the rights of the peer, what is dropped and what ends
-//! the link. Not here: what a message says; only who knows the group's messages can decode it, and
+//! the link. Not here: what a message says; only what knows the group's messages can decode it, and
 //! asks the group's [`TermGuard`](crate::remote::TermGuard) then.
 
 mod budget;
@@ -30,9 +30,9 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It gives
 ///    a [`FrameVerdict`]: what changed in a group, messages, or a question to answer.
 /// 3. For each of the messages [`sender`](Self::sender), which says to which group of this side it
-///    goes, and from whom. Then decode its payload, check its sender's role, ask the group's guard
+///    goes, and from which agent. Then decode its payload, check its sender's role, ask the group's guard
 ///    about its [`term`](crate::protocol::PeerMessage::term), and deliver it. Where a number in
-///    [`RawMessage::to`] stands for nobody, call [`unknown_agent`](Self::unknown_agent).
+///    [`RawMessage::to`] stands for no agent, call [`unknown_agent`](Self::unknown_agent).
 /// 4. A change of a roster: add or change the members, ask the guard about the leader's term. If a
 ///    name belongs to another node's agent, the group drops the messages: the link stays.
 ///
@@ -90,11 +90,11 @@ pub struct RosterChange {
     pub group: usize,
     /// Agents of this peer that are not named here are gone: the group begins anew.
     pub is_opening: bool,
-    /// Who left the group, with the peer's numbers. They come before `members`.
+    /// The agents that left the group, with the peer's numbers. They come before `members`.
     pub left: Vec<(u32, AgentId)>,
-    /// Who is new or changed, with the peer's numbers: messages *to* them use these.
+    /// The agents that are new or changed, with the peer's numbers: messages *to* them use these.
     pub members: Vec<(u32, Member)>,
-    /// Who of the peer's agents leads, as the peer knows.
+    /// Which of the peer's agents leads, as the peer knows.
     pub leader: Option<Leader>,
 }
 
@@ -103,7 +103,7 @@ pub struct RosterChange {
 pub struct MessageSender<'a> {
     /// The group, by this side's number.
     pub group: usize,
-    /// Who.
+    /// The agent.
     pub from: &'a AgentId,
     /// In which incarnation.
     pub incarnation: Incarnation,

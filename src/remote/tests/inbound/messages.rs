@@ -4,7 +4,7 @@ use super::*;
 
 /// The row "`from` not allowed", for messages
 #[test]
-fn a_message_of_somebody_who_was_not_announced_ends_the_link() {
+fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
     let mut link = InboundLink::new(Rights::all());
     link.open(&[voter("a")]).unwrap();
     assert_eq!(link.message(5, 1, 9), Err(Closed::FromNotAllowed));
@@ -37,7 +37,7 @@ fn a_message_of_a_former_incarnation_is_dropped() {
 
 /// The row "`to` or group unknown"
 #[test]
-fn messages_to_nobody_are_dropped_and_too_many_end_the_link() {
+fn messages_to_unknown_agents_are_dropped_and_too_many_end_the_link() {
     let mut link = InboundLink::new(Rights::all());
     let at = Time::from_millis;
     for n in 0..50 {

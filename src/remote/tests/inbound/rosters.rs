@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_roster_is_news_and_its_agents_may_speak() {
+fn the_agents_of_a_roster_may_speak() {
     let mut link = InboundLink::new(Rights::all());
     let change = link.open(&[voter("a"), voter("b")]).unwrap();
     let members = announce(&[voter("a"), voter("b")]).members;
@@ -24,7 +24,7 @@ fn a_roster_is_news_and_its_agents_may_speak() {
 }
 
 #[test]
-fn who_left_is_named_and_the_number_is_free_again() {
+fn an_agent_that_left_is_named_and_the_number_is_free_again() {
     let mut link = InboundLink::new(Rights::all());
     link.open(&[voter("a"), voter("b")]).unwrap();
     let mut content = announce(&[voter("c")]);
@@ -48,7 +48,7 @@ fn who_left_is_named_and_the_number_is_free_again() {
 
 /// T4, and the row "`from` not allowed", for rosters
 #[test]
-fn a_peer_announces_only_whom_it_may() {
+fn a_peer_announces_only_the_agents_that_it_may() {
     let rights = Rights::none()
         .grant("shop", "api-*", MayBe::Leader)
         .grant("shop", "witness", MayBe::Voter)

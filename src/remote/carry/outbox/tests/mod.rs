@@ -159,7 +159,7 @@ fn over_its_limit_a_queue_of_a_slow_peer_is_given_up_and_the_loss_is_counted() {
 }
 
 #[test]
-fn who_says_too_much_loses_the_newest_messages_and_repeated_ones_last() {
+fn an_agent_that_says_too_much_loses_the_newest_messages_and_repeated_ones_last() {
     play(async {
         let sink = sink();
         sink.outbox.stall();
@@ -288,7 +288,7 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
 }
 
 #[test]
-fn who_waits_for_a_queue_is_not_woken_without_a_reason() {
+fn a_task_that_waits_for_a_queue_is_not_woken_without_a_reason() {
     play(async {
         let sink = sink();
         assert!(
@@ -323,7 +323,7 @@ fn only_the_newest_link_takes_messages_out() {
 }
 
 #[test]
-fn a_message_to_all_of_a_node_names_nobody() {
+fn a_message_to_all_of_a_node_names_no_agent() {
     play(async {
         let sink = sink();
         sink.there().extend(["x", "y", "z"].map(id));
