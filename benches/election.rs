@@ -1,4 +1,4 @@
-//! A leader panics: until every survivor has been told who leads next, beside a bare actix
+//! A leader panics: until every survivor has been told of the next leader, beside a bare actix
 //! broadcast to as many actors, in the same run; messages and cold starts with it.
 //!
 //! `cargo bench --bench election` in this folder prints the table of the README.
@@ -81,8 +81,8 @@ fn measure(n: u32, rounds: u32) -> Row {
                 let broadcast = micros(|| peers.broadcast()).await;
                 let before = group.counters().sent;
                 let failover = micros(|| fail_over(&agents, n - k)).await;
-                assert!(all_told(&agents, n - k), "somebody was told later");
-                idle(n).await; // the news of the crash follows the announcement
+                assert!(all_told(&agents, n - k), "an agent was told later");
+                idle(n).await; // the report of the crash follows the announcement
                 most = most.max(group.counters().sent - before);
                 broadcasts.push(broadcast);
                 failovers.push(failover);
@@ -101,7 +101,7 @@ fn measure(n: u32, rounds: u32) -> Row {
 }
 
 /// The leader, agent `k`, panics; ends when the survivor that is told last follows the next one.
-/// Letters go out in the order of the names.
+/// Messages go out in the order of the names.
 async fn fail_over(agents: &[BullyHandle], k: u32) {
     let survivors = &agents[..k as usize - 1];
     let next = survivors.last().expect("a successor").id();
@@ -148,7 +148,7 @@ fn cold_start(n: u32) -> Cold {
 }
 
 /// The share of a core that a group takes when nothing happens, with the default timings: in
-/// virtual time nobody waits, so a virtual minute takes as long as the work in it.
+/// virtual time no wait takes long, so a virtual minute takes as long as the work in it.
 fn idle_share(n: u32) -> f64 {
     let minute = Duration::from_secs(60);
     virtual_system().block_on(async move {

@@ -123,7 +123,7 @@ fn fail_over<E: Election>(
         },
         calm,
     );
-    assert!(told, "seed {seed}: nobody follows");
+    assert!(told, "seed {seed}: no agent follows");
     world.now().since(began)
 }
 

@@ -47,7 +47,7 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
     (bully, out)
 }
 
-/// Bare actix actors that are told who leads: what an election is held against.
+/// Bare actix actors that are told of a leader: what an election is held against.
 #[derive(Debug)]
 pub struct Peers {
     inboxes: Vec<Recipient<Envelope<BullyMessage>>>,
@@ -72,7 +72,7 @@ impl Peers {
         }
     }
 
-    /// All are sent the letter that an election ends with; done when the last one has noted it.
+    /// All are sent the message that an election ends with; done when the last one has noted it.
     pub async fn broadcast(&self) {
         self.told.set(0);
         let elected = Elected {
@@ -82,13 +82,13 @@ impl Peers {
             sent_at: None,
         };
         let (from, incarnation) = (name(1), Incarnation(1));
-        let letter = Envelope {
+        let envelope = Envelope {
             from,
             incarnation,
             message: BullyMessage::Elected(elected),
         };
         for inbox in &self.inboxes {
-            inbox.do_send(letter.clone());
+            inbox.do_send(envelope.clone());
         }
         while self.told.get() < self.inboxes.len() {
             yield_now().await;
@@ -107,8 +107,8 @@ impl Actor for Peer {
 
 impl Handler<Envelope<BullyMessage>> for Peer {
     type Result = ();
-    fn handle(&mut self, letter: Envelope<BullyMessage>, _: &mut Context<Self>) {
-        self.leader = Some(letter.from);
+    fn handle(&mut self, envelope: Envelope<BullyMessage>, _: &mut Context<Self>) {
+        self.leader = Some(envelope.from);
         self.told.set(self.told.get() + 1);
     }
 }
@@ -138,7 +138,7 @@ pub fn begin(n: u32) -> (Group, Vec<BullyHandle>) {
     (group, agents)
 }
 
-/// Until everybody follows the highest.
+/// Until every agent follows the highest.
 ///
 /// # Panics
 /// Without agents.

@@ -1,5 +1,5 @@
 //! How long a leader's end goes on between real processes on loopback: until every survivor has
-//! been told who is next.
+//! been told of the next one.
 //!
 //! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release.
 //! Three processes of the node example. Fails when a row exceeds its formula.
@@ -62,7 +62,7 @@ impl From<io::Error> for Wrong {
 enum End {
     /// `kill -9`: its connections are closed.
     Killed,
-    /// Its agent panics; the process lives and says so.
+    /// Its agent panics; the process goes on and says so.
     Panics,
     /// SIGSTOP: nothing is heard of it, and nothing is refused.
     Silent,
@@ -173,7 +173,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         hosts: NODES,
         quorum: row.quorum,
         timings: row.timings,
-        // Nobody takes over from a live leader: each end stands for itself.
+        // No node takes over from a live leader: each end counts alone.
         preempt: 3_600_000,
     };
     let mut cluster = Cluster::start(node, Loopback::new(NODES)?, setting)?;
@@ -192,7 +192,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         }
         let told = cluster.log.wait(SOON, |lines| {
             let since = lines.get(before..)?;
-            let first = |host: &usize| news(since, *host, leader);
+            let first = |host: &usize| first_told(since, *host, leader);
             survivors.iter().map(first).collect::<Option<Vec<u64>>>()
         });
         let told = told.ok_or_else(|| Wrong(String::from("not all were told")))?;
@@ -208,7 +208,7 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
             }
         }
         cluster.agree()?;
-        // Until the restarted voter supports somebody again.
+        // Until the restarted voter supports a leader again.
         cluster.log.wait(row.rest(), |_| None::<()>);
     }
     cluster.verdict()?;
@@ -226,7 +226,7 @@ impl Row {
 }
 
 /// When a node was told of a leader other than that one.
-fn news(lines: &[Line], host: usize, former: usize) -> Option<u64> {
+fn first_told(lines: &[Line], host: usize, former: usize) -> Option<u64> {
     let told = lines.iter().find(|line| {
         line.host == host
             && line.event == "leader"

@@ -69,7 +69,7 @@ fn play(story: Story) -> Result<(), Wrong> {
     cluster.verdict()
 }
 
-/// The example lies beside the tests: whoever builds these builds it.
+/// The example lies beside the tests: it is built with them.
 fn node() -> PathBuf {
     let mut path = env::current_exe().unwrap_or_default();
     path.pop();

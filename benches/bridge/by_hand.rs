@@ -2,7 +2,7 @@
 //! each of them a sender, a receiver and a message, encoded and decoded by rmp-serde, and for the
 //! receiver a `do_send` into its mailbox.
 //!
-//! It checks nothing, bounds nothing and forgets nobody: the least that does the same.
+//! It checks nothing, bounds nothing and forgets no peer: the least that does the same.
 
 use std::{
     collections::BTreeMap,
@@ -107,7 +107,7 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("it listens");
     actix_rt::spawn(async move {
-        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let (stream, _) = listener.accept().await.expect("a connection comes");
         let (reader, mut writer) = framed(stream);
         let (answers, mut said) = mpsc::unbounded_channel::<Received>();
         let sink = Sink { tally, answers }.start();

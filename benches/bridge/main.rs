@@ -10,7 +10,7 @@
 //! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
 //!
 //! The aims are against the connection by hand: it does for actors what the bridge does, without its
-//! checks, limits, counters and order. Payload only has no aim: nobody could use it, since no actor
+//! checks, limits, counters and order. Payload only has no aim: no application could use it, since no actor
 //! gets anything; it shows how much of the rest is frames, sockets and the codec.
 //!
 //! All hold the sender back in the same way. They are measured in turn; the ratios are medians of

@@ -1,4 +1,4 @@
-//! Less than anybody could use: a frame carries a message and no names, by the codec of the bridge, and
+//! Less than any application could use: a frame carries a message and no names, by the codec of the bridge, and
 //! no actor gets it. It shows what frames, sockets and the codec take by themselves.
 
 use std::{
@@ -42,7 +42,7 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let at = listener.local_addr().expect("it listens");
     actix_rt::spawn(async move {
-        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let (stream, _) = listener.accept().await.expect("a connection comes");
         let mut stream = framed(stream);
         let mut arena = BytesMut::new();
         while let Some(Ok(frame)) = stream.next().await {

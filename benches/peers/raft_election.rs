@@ -51,7 +51,7 @@ impl Contender for Raft {
     }
 }
 
-/// Who takes part.
+/// The nodes that take part.
 #[derive(Debug)]
 pub(crate) struct Voters {
     names: Vec<AgentId>,
@@ -71,8 +71,8 @@ pub(crate) struct RaftElection {
     random: SplitMix64,
     /// The time-out in ticks, and since when it holds.
     patience: (usize, Option<(u64, StateRole)>),
-    /// The last life heard of each node.
-    lives: BTreeMap<u64, Incarnation>,
+    /// The last incarnation heard of each node.
+    incarnations: BTreeMap<u64, Incarnation>,
     leading: Option<Term>,
     following: Option<Leader>,
 }
@@ -218,7 +218,7 @@ impl RaftElection {
         let id = self.name(raft.leader_id).cloned();
         let incarnation = match raft.leader_id == raft.id {
             true => Some(self.me.incarnation),
-            false => self.lives.get(&raft.leader_id).copied(),
+            false => self.incarnations.get(&raft.leader_id).copied(),
         };
         let following = id.zip(incarnation).map(|(id, incarnation)| Leader {
             id,
@@ -284,7 +284,7 @@ impl Election for RaftElection {
             me,
             random,
             patience: (ELECTION_TICKS, None),
-            lives: BTreeMap::new(),
+            incarnations: BTreeMap::new(),
             leading: None,
             following: None,
         };
@@ -317,7 +317,7 @@ impl Election for RaftElection {
                 message,
             } => {
                 if let Some(number) = self.number(&from) {
-                    self.lives.insert(number, incarnation);
+                    self.incarnations.insert(number, incarnation);
                 }
                 // What it refuses is of no use to it.
                 let _refused = self.node.step(message.0);

@@ -27,7 +27,7 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
-        _ => panic!("a kind of frame that nobody says again"),
+        _ => panic!("a kind of frame that is not encoded again"),
     }
     assert_eq!(&out[4..], body);
 }

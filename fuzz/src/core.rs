@@ -1,7 +1,7 @@
 //! The machines of both modes, with any inputs at any time.
 //!
-//! Bytes become choices: which rules, who the others are, what happens next. The driver's part of
-//! the contract is kept (no mail of a life that has ended, no timer that was not set, time goes
+//! Bytes become choices: which rules, which agents the others are, what happens next. The driver's part of
+//! the contract is kept (no message of an incarnation that has ended, no timer that was not set, time goes
 //! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
 //! shows.
 
@@ -27,7 +27,7 @@ use actix_bully::{
     },
 };
 
-/// What does not depend on the bytes: made once, since a life is shorter than the making.
+/// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
 struct Made {
     names: [AgentId; 5],
     astra: Arc<AstraConfig>,
@@ -70,15 +70,15 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     }
 });
 
-/// Lives one life.
+/// Runs one incarnation.
 pub fn check(data: &[u8]) {
     let mut choices = Choices(data);
     match choices.below(8) {
-        0 => life::<Astra>(&mut choices, &MADE.astra, None),
+        0 => run::<Astra>(&mut choices, &MADE.astra, None),
         1..4 => {
             let policy = usize::from(choices.below(3));
             let margin = usize::from(choices.one_in(3));
-            life::<Bully>(&mut choices, &MADE.bully[policy][margin], None);
+            run::<Bully>(&mut choices, &MADE.bully[policy][margin], None);
         }
         _ => {
             let voters = usize::from(choices.below(3));
@@ -88,7 +88,7 @@ pub fn check(data: &[u8]) {
                 promise: Micros(u64::from(choices.byte()) * 10_000),
                 ..Vote::default()
             });
-            life::<QuorumBully>(&mut choices, &MADE.quorum[voters], durable);
+            run::<QuorumBully>(&mut choices, &MADE.quorum[voters], durable);
         }
     }
 }
@@ -253,11 +253,11 @@ fn message(choices: &mut Choices<'_>, now: Time) -> BullyMessage {
 }
 
 fn change(choices: &mut Choices<'_>, members: &mut Members) {
-    let (name, life) = (id(choices.below(4)), incarnation(choices));
+    let (name, number) = (id(choices.below(4)), incarnation(choices));
     match choices.below(8) {
-        0 => drop(members.down(name, life)),
-        1 => drop(members.suspect(name, life)),
-        2 => drop(members.up(name, life)),
+        0 => drop(members.down(name, number)),
+        1 => drop(members.suspect(name, number)),
+        2 => drop(members.up(name, number)),
         3 if name != id(0) => drop(members.leave(name)),
         4 => {
             let score = some(choices, score);
@@ -266,7 +266,7 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
         5 => members.set_closed(choices.one_in(2)),
         6 => members.note_leader(Leader {
             id: name.clone(),
-            incarnation: life,
+            incarnation: number,
             term: term(choices),
         }),
         _ => {
@@ -276,13 +276,13 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
                 MemberKind::Voter
             };
             let score = some(choices, score).filter(|_| kind == MemberKind::Voter);
-            members.join([Member::up(name.clone(), kind, score, life)]);
+            members.join([Member::up(name.clone(), kind, score, number)]);
         }
     }
 }
 
 /// One agent with what its driver keeps.
-struct Life<E: Election> {
+struct Run<E: Election> {
     machine: E,
     effects: Effects<BullyMessage, Timer, E::Durable>,
     members: Members,
@@ -291,7 +291,7 @@ struct Life<E: Election> {
     leads: Option<Term>,
 }
 
-fn life<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>)
+fn run<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>)
 where
     E: Election<Message = BullyMessage, Timer = Timer>,
 {
@@ -317,7 +317,7 @@ where
     for _ in 0..choices.below(4) {
         change(choices, &mut members);
     }
-    let mut life = Life::<E> {
+    let mut run = Run::<E> {
         machine: E::new(identity, config, durable),
         effects: Effects::new(),
         members,
@@ -325,17 +325,17 @@ where
         now: Time::from_millis(choices.byte().into()),
         leads: None,
     };
-    life.step(Input::Start(Arc::new(life.members.clone())));
+    run.step(Input::Start(Arc::new(run.members.clone())));
     while !choices.0.is_empty() {
         let later = Duration::from_millis(choices.below(40).into());
-        life.now = life.now.after(later);
-        if let Some(input) = life.input(choices) {
-            life.step(input);
+        run.now = run.now.after(later);
+        if let Some(input) = run.input(choices) {
+            run.step(input);
         }
     }
 }
 
-impl<E: Election<Message = BullyMessage, Timer = Timer>> Life<E> {
+impl<E: Election<Message = BullyMessage, Timer = Timer>> Run<E> {
     /// What happens next; `None` where a driver would keep it from the machine.
     fn input(&mut self, choices: &mut Choices<'_>) -> Option<Input<BullyMessage, Timer>> {
         Some(match choices.below(16) {
@@ -392,7 +392,7 @@ impl<E: Election<Message = BullyMessage, Timer = Timer>> Life<E> {
         let view = self.machine.view(now);
         assert_eq!(
             view.leading, leads,
-            "view and events differ about who leads"
+            "view and events differ about the leader"
         );
         if leads.is_some() {
             assert_eq!(view.role, Role::Leader);

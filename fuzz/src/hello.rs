@@ -1,4 +1,4 @@
-//! A stream of bytes on a new connection, from whoever found the port.
+//! A stream of bytes on a new connection, from a stranger that found the port.
 //!
 //! The first byte says whether this side dialled, whether it knows the other, and whether it asks for
 //! a proof.
@@ -41,7 +41,7 @@ impl Credential for Lock {
     }
 }
 
-/// Greets whoever it is.
+/// Greets the other end.
 pub fn check(data: &[u8]) {
     let [how, stream @ ..] = data else {
         return;
@@ -75,14 +75,14 @@ pub fn check(data: &[u8]) {
                 again::compare(body, frame);
             }
             let mut said = None;
-            let who = |hello: &Hello| {
+            let look_up = |hello: &Hello| {
                 said = Some(hello.clone());
                 (how & 2 == 0).then(|| Acquaintance {
                     rights: Rights::all(),
                     latest: (how & 4 != 0).then_some(NodeIncarnation(50)),
                 })
             };
-            let progress = handshake.receive(now, body, who, &mut out);
+            let progress = handshake.receive(now, body, look_up, &mut out);
             let is_owed = dialled.is_some() || !is_asking || is_proved;
             assert!(
                 is_owed || !has_ready(&out, &limits),
@@ -98,7 +98,7 @@ pub fn check(data: &[u8]) {
                 Ok(HandshakeProgress::Waiting) => {
                     assert!(
                         said.is_some() || has_agreed,
-                        "it said who it is, or its conditions"
+                        "it said which node it is, or its conditions"
                     );
                 }
                 Ok(HandshakeProgress::Ready(link)) => {

@@ -72,7 +72,7 @@ async fn knock(nodes: &Nodes, data: &[u8]) {
     };
     let accepting = async {
         let outcome = nodes.listener.accept(here, |_| true).await;
-        assert!(outcome.is_err(), "nobody gets in without a certificate");
+        assert!(outcome.is_err(), "no process gets in without a certificate");
     };
     tokio::join!(accepting, sending);
 }

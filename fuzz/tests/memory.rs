@@ -1,5 +1,5 @@
 //! What is allocated for a frame, whatever it announces: never more at once than twice the longest
-//! frame, and for a message nothing but what its message owns (M1, M4).
+//! frame, and for a message nothing but what its message owns.
 
 use actix_bully::{
     elections::bully::BullyMessage,

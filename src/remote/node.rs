@@ -238,7 +238,6 @@ mod tests {
         }
     }
 
-    /// T5
     #[test]
     fn both_sides_give_a_link_the_same_name() {
         let (a, b) = (NodeId::new("a").unwrap(), NodeId::new("b").unwrap());

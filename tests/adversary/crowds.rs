@@ -33,7 +33,7 @@ fn half_open_connections_are_held_up_to_the_limits_and_no_longer_than_the_deadli
         for raw in open.drain(..2) {
             { raw }.ends().await;
         }
-        // So it does for those who say who they are; and they do not for anybody.
+        // So it does for strangers that say which nodes they are; and they do not at all.
         let x = Raw::dial_from("127.0.0.6", scene.at()).await;
         let _x = x.greet("x").await;
         open.remove(0).ends().await;

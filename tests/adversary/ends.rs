@@ -1,5 +1,5 @@
 //! A peer within its rights that announces members, and their ends, in as many frames as it can:
-//! everybody else on the bridge's thread has a turn after each roster, however fast they come.
+//! every other task on the bridge's thread has a turn after each roster, however fast they come.
 //!
 //! What a turn may cost is counted in members, and no clock is read: a lease lasts much longer than
 //! it takes to merge one roster into a group of all the agents that a peer may have.

@@ -77,7 +77,7 @@ pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
     })
 }
 
-/// Nobody counts them there.
+/// They are not counted there.
 #[cfg(not(unix))]
 pub(crate) fn allow_sockets(_: u64) -> Result<(), String> {
     Ok(())

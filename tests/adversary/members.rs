@@ -229,7 +229,7 @@ fn all_that_is_said() -> Vec<(MayBe, BullyMessage)> {
     ]
 }
 
-/// Each over a link of its own: who may not say it is closed, and nobody has heard it.
+/// Each over a link of its own: an agent that may not say it has its link closed, and no member has heard it.
 #[test]
 fn a_peer_says_no_more_than_its_rights_allow() {
     play(async {
@@ -427,7 +427,7 @@ fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
         raw.say(&roster).await;
         raw.message(Targets::All, &nack(1)).await; // of the incarnation before
         scene.counted(&before, &[("former_incarnation", 1)]).await;
-        // The link lives: what it asks is answered.
+        // The link lasts: what it asks is answered.
         let seq = raw.next();
         raw.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
         let answer = |body: &[u8]| body.ends_with(b"\xcd\xab\xcd");

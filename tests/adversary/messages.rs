@@ -1,4 +1,4 @@
-//! What a link is sent, byte by byte: to whom, and within which limits.
+//! What a link is sent, byte by byte: for which receivers, and within which limits.
 
 use actix_bully::{
     protocol::{Incarnation, Member, MemberKind},
@@ -15,7 +15,7 @@ use super::kit::{INCARNATION, Raw, Scene, framed, hello, id, nack, patient, play
 /// What no agent of the scene says by itself.
 const TERM: u64 = 77;
 
-/// Until PING `token` is answered: whom each message named `TERM` is for, how long the longest frame
+/// Until PING `token` is answered: the receivers of each message named `TERM`, how long the longest frame
 /// was, and how many PINGs were answered.
 #[derive(Debug, Default)]
 struct Heard {

@@ -1,4 +1,4 @@
-//! Who sends a byte at a time, who sends too much, and who never reads.
+//! Peers that send a byte at a time, that send too much, and that never read.
 
 use actix::clock::sleep;
 use actix_bully::remote::{
@@ -74,7 +74,7 @@ fn a_frame_that_comes_byte_by_byte_ends_the_link() {
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
-        // Each byte is a sign of life; the frame is not whole for all that.
+        // Each byte breaks the silence; the frame is not whole for all that.
         trickle(&mut raw, &[&[0, 0, 4, 0][..], &[0x93; 1_024]].concat()).await;
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("frame_timeout", 1)]).await;

@@ -1,4 +1,4 @@
-//! Before a link is ready: other protocols, bad greetings, and who claims to be somebody else.
+//! Before a link is ready: other protocols, bad greetings, and strangers that claim to be another node.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -137,7 +137,7 @@ fn bad_agreements() -> Vec<Case> {
             "protocol",
         ),
         (
-            "a proof that nobody asked for",
+            "a proof that was not asked for",
             [
                 &hello[..],
                 &framed(|out| conditions().encode(out)),
@@ -166,7 +166,7 @@ fn bytes_that_are_no_greeting_end_the_connection() {
         let all = [other_protocols(), bad_greetings(), bad_agreements()];
         for (what, bytes, why) in all.into_iter().flatten() {
             let farewell = refused(&mut scene, &bytes, why).await;
-            assert_eq!(farewell, None, "{what}: who sends that learns nothing");
+            assert_eq!(farewell, None, "{what}: its sender learns nothing");
         }
         scene.is_unhurt().await;
     });
@@ -212,7 +212,7 @@ fn a_connection_that_is_refused_again_and_again_is_told_of_a_few_times_and_count
     });
 }
 
-/// Who may not connect, and what it is told.
+/// Which nodes may not connect, and what they are told.
 fn refusals() -> [(Hello, &'static str, Farewell); 7] {
     [
         (
@@ -232,7 +232,7 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
             Farewell::Version,
         ),
         (hello("a"), "self", Farewell::IsSelf),
-        (hello("nobody"), "auth_failed", Farewell::Auth),
+        (hello("stranger"), "auth_failed", Farewell::Auth),
         (
             Hello {
                 required: Features(1 << 63),

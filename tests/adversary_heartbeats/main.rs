@@ -62,7 +62,7 @@ struct Scene {
 
 impl Scene {
     async fn set() -> Self {
-        // Room for all who are half open, and the deadline falls within each phase.
+        // Room for all connections that are half open, and the deadline falls within each phase.
         let limits = patient()
             .handshake(MS(4_000))
             .first_byte(MS(4_000))
@@ -117,7 +117,7 @@ impl Scene {
         }
     }
 
-    /// Each peer has the link that it had, and nobody believes in another leader.
+    /// Each peer has the link that it had, and no agent follows another leader.
     fn is_unhurt(&self) {
         assert_eq!(Self::links(&self.victim), self.links);
         let leader = self.victim.agent.leader().unwrap();

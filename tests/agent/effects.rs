@@ -107,7 +107,7 @@ fn messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine() {
             message: Said::Text(text),
         };
         for envelope in [
-            envelope(id("nobody"), 1, "a stranger"),
+            envelope(id("stranger"), 1, "a stranger"),
             envelope(id("peer"), 1, "a former incarnation"),
             envelope(id("toy"), 1, "oneself"),
             envelope(id("peer"), 2, "the present incarnation"),

@@ -289,9 +289,9 @@ fn a_message_goes_to_its_receivers_but_not_to_the_sender_nor_to_a_member_that_is
         assert_eq!(scene.messages().await, "a0 b1 c1 d1 ");
         send(&To::One(id("c")));
         send(&To::One(id("a")));
-        send(&To::One(id("nobody")));
+        send(&To::One(id("stranger")));
         assert_eq!(scene.messages().await, "a0 b0 c1 d0 ");
-        send(&To::Set([id("d"), id("a"), id("b"), id("nobody")].into()));
+        send(&To::Set([id("d"), id("a"), id("b"), id("stranger")].into()));
         assert_eq!(scene.messages().await, "a0 b1 c0 d1 ");
         group.suspect(&id("b"), FIRST);
         group.down(&id("c"), FIRST);

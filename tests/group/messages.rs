@@ -29,7 +29,7 @@ fn all() -> Vec<BullyMessage> {
     all
 }
 
-/// What nobody was asked for.
+/// What no receiver was asked for.
 fn questions() -> Vec<BullyMessage> {
     let id = AgentId::new("api-1").unwrap();
     let score = Score::from((5, -2));

@@ -140,7 +140,7 @@ fn a_message_from_another_host_stays_in_this_process() {
         group.deliver_here(&envelope, None);
         assert_eq!(counts().await, [1, 1, 0]);
         assert_eq!(group.counters().sent, 2);
-        group.deliver_here(&envelope, Some(&[id("b"), id("y"), id("nobody")]));
+        group.deliver_here(&envelope, Some(&[id("b"), id("y"), id("stranger")]));
         assert_eq!(counts().await, [0, 1, 0]);
         assert_eq!(
             group.counters().sent,

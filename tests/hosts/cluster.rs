@@ -34,12 +34,12 @@ pub(crate) struct Setting {
     pub(crate) quorum: bool,
     /// A preset of the timings.
     pub(crate) timings: &'static str,
-    /// In the quorum mode: how long a live leader stays when somebody more important is there, in
+    /// In the quorum mode: how long a live leader stays when one of a higher rank is there, in
     /// milliseconds.
     pub(crate) preempt: u64,
 }
 
-/// Nodes a, b, c and so on; the later in the alphabet, the more important.
+/// Nodes a, b, c and so on; the later in the alphabet, the higher in rank.
 #[derive(Debug)]
 pub(crate) struct Cluster<P: Place> {
     setting: Setting,
@@ -87,7 +87,7 @@ impl<P: Place> Cluster<P> {
         Ok(cluster)
     }
 
-    /// Everybody's place.
+    /// The numbers of all hosts.
     pub(crate) fn all(&self) -> Vec<usize> {
         (0..self.setting.hosts).collect()
     }
@@ -208,23 +208,23 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    /// Everybody but one.
+    /// All but one.
     pub(crate) fn others(&self, host: usize) -> Vec<usize> {
         let mut all = self.all();
         all.retain(|other| *other != host);
         all
     }
 
-    /// Waits until all that run say that the same one of them leads; who that is.
+    /// Waits until all that run say that the same one of them leads; returns it.
     ///
     /// # Errors
-    /// Whom each follows, when they do not agree in time.
+    /// The leader that each follows, when they do not agree in time.
     pub(crate) fn agree(&mut self) -> Result<usize, Wrong> {
         let running = self.running();
         self.agree_among(&running)
     }
 
-    /// Waits until all follow the most important one: nobody takes over from it any more.
+    /// Waits until all follow the one of the highest rank: no node takes over from it any more.
     ///
     /// # Errors
     /// As [`agree`](Self::agree).
@@ -254,8 +254,8 @@ impl<P: Place> Cluster<P> {
         agreed.ok_or_else(|| {
             let lines = self.log.lines();
             let said = some.iter().map(|host| {
-                let whom = follows(&lines, *host, &newest);
-                format!("{} follows {whom:?}", name(*host))
+                let followed = follows(&lines, *host, &newest);
+                format!("{} follows {followed:?}", name(*host))
             });
             Wrong(said.collect::<Vec<_>>().join(", "))
         })
@@ -264,8 +264,8 @@ impl<P: Place> Cluster<P> {
     /// Waits until none of these says that it leads, for so long as a leader would have shown.
     ///
     /// # Errors
-    /// Who does.
-    pub(crate) fn nobody_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
+    /// The nodes that do.
+    pub(crate) fn none_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
         let pause = self.pulses_pause(some, after);
         if pause {
             return Ok(());
@@ -404,20 +404,20 @@ impl<P: Place> Drop for Cluster<P> {
 
 /// The name of a host and of its node.
 pub(crate) fn name(host: usize) -> String {
-    let message = u8::try_from(host).map(|host| char::from(b'a' + host));
-    message.map_or_else(|_| format!("n{host}"), String::from)
+    let label = u8::try_from(host).map(|host| char::from(b'a' + host));
+    label.map_or_else(|_| format!("n{host}"), String::from)
 }
 
-/// Whom a node follows at last, and in which term.
+/// The leader that a node follows at last, and in which term.
 fn follows(lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> {
-    let news = lines.iter().rev().find(|line| {
+    let last = lines.iter().rev().find(|line| {
         line.host == host
             && Some(&line.incarnation) == newest.get(host)
             && ["leader", "no_leader"].contains(&line.event.as_str())
     })?;
-    let leader = news.leader()?;
-    let place = (0..newest.len()).find(|host| name(*host) == leader)?;
-    Some((place, news.term()?))
+    let leader = last.leader()?;
+    let host = (0..newest.len()).find(|host| name(*host) == leader)?;
+    Some((host, last.term()?))
 }
 
 /// Whether that leader works in that term.

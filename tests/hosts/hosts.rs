@@ -12,7 +12,7 @@
     clippy::print_stdout,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
-    reason = "shows what it does, counts hosts from 0 to n, and lives in real time"
+    reason = "shows what it does, counts hosts from 0 to n, and runs in real time"
 )]
 
 mod check;

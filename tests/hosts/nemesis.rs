@@ -68,7 +68,7 @@ fn strike(cluster: &mut Hosts, random: &mut Random) -> Result<(), Wrong> {
     }
 }
 
-/// Heals the network, and brings everybody back.
+/// Heals the network, and brings every host back.
 fn mend(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.net.heal()?;
     for host in cluster.all() {

@@ -55,7 +55,7 @@ impl Hosts {
         Ok(())
     }
 
-    /// Cuts a host off from everybody.
+    /// Cuts a host off from all others.
     ///
     /// # Errors
     /// What did not work.

@@ -133,7 +133,7 @@ impl Mode {
         host
     }
 
-    /// Who believes that it leads: in quorum mode two of them fail the test.
+    /// The agents that consider themselves leader: in quorum mode two of them fail the test.
     fn leaders(self, hosts: &[&Host]) -> Vec<String> {
         if self == Self::Quorum {
             return believer(hosts).into_iter().collect();

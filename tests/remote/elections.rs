@@ -30,10 +30,10 @@ use super::kit::{MS, address, builder, id, node, play, until};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Who watches.
+/// The observer.
 const EYE: &str = "eye";
 
-/// One agent a host; the later in the alphabet, the more important.
+/// One agent a host; the later in the alphabet, the higher in rank.
 async fn elect_across<E>(agent: impl Fn(&str) -> AgentBuilder<E>)
 where
     E: Election<Message: RemoteMessage>,
@@ -55,7 +55,10 @@ where
     let first = agreed(&hosts).await;
     if let Some((bridge, eye)) = hosts.last() {
         assert!(bridge.remove_peer(&node(&first)));
-        until("who is no peer is not followed", || eye.leader().is_none()).await;
+        until("an agent of no peer is not followed", || {
+            eye.leader().is_none()
+        })
+        .await;
         bridge
             .add_peer(Peer::new(&first, &address(&first)))
             .unwrap();
@@ -80,7 +83,7 @@ where
     }
 }
 
-/// Whom all follow, when they do.
+/// The leader that all follow, when they do.
 async fn agreed<B, E: Election>(hosts: &[(B, ElectionHandle<E>)]) -> String {
     let mut leader = String::new();
     until("all follow one that leads", || {

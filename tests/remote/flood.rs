@@ -1,4 +1,4 @@
-//! Agents that say more than a link may carry: nobody is given up for it, and elections go on.
+//! Agents that say more than a link may carry: no peer is given up for it, and elections go on.
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
@@ -11,7 +11,7 @@ use actix_bully::{
 
 use super::kit::{Host, MS, builder, id, play, until};
 
-/// Nobody's leadership ends by it: the term is over. About as long as a message gets.
+/// No leadership ends by it: the term is over. About as long as a message gets.
 fn resign() -> BullyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
@@ -41,7 +41,7 @@ fn closed(hosts: &[Host; 2]) -> u64 {
 
 fn say(host: &Host, messages: usize) {
     let (from, to) = (id("a1"), To::One(id("b1")));
-    let snapshot = host.group.snapshot(&id("nobody"));
+    let snapshot = host.group.snapshot(&id("stranger"));
     let incarnation = snapshot.members().get(&from).unwrap().incarnation;
     for _ in 0..messages {
         snapshot.deliver(&from, incarnation.unwrap_or(Incarnation(0)), &to, resign());
@@ -216,7 +216,7 @@ fn messages_of_one_frame_go_to_the_groups_that_they_name() {
         let sent = || to.each_ref().map(|group| group.counters().sent);
         let (before, frames) = (sent(), other.traffic().frames_in);
         for group in [0, 1, 1, 0, 1] {
-            let snapshot = from[group].snapshot(&id("nobody"));
+            let snapshot = from[group].snapshot(&id("stranger"));
             let incarnation = snapshot.members().get(&id("a1")).unwrap().incarnation;
             let to = To::One(id("b1"));
             snapshot.deliver(&id("a1"), incarnation.unwrap(), &to, resign());

@@ -1,4 +1,4 @@
-//! Names that two hosts want: who has one, who is refused, and what becomes of an agent that moves.
+//! Names that two hosts want: which has one, which is refused, and what becomes of an agent that moves.
 
 use std::path::Path;
 
@@ -63,8 +63,8 @@ fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
     });
 }
 
-/// An agent leaves its host while that is cut off, and starts at another one; whom the others follow
-/// in the end, and who believes to lead there.
+/// An agent leaves its host while that is cut off, and starts at another one; which leader the others follow
+/// in the end, and which agent considers itself leader there.
 async fn moves(incarnations: [u64; 3]) {
     let pipes = Pipes::new();
     let [at_a, at_b, at_c] = incarnations;

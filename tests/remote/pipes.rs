@@ -49,7 +49,7 @@ fn a_host_that_ends_is_noticed_by_the_redial_at_once() {
         b.stop().await;
         until("a2 leads", || a.follows("a2")).await;
         assert!(began.elapsed() < MS(50), "{:?}", began.elapsed());
-        assert_eq!(presence(&a, "b1"), Some(Presence::Suspect), "a guess");
+        assert_eq!(presence(&a, "b1"), Some(Presence::Suspect), "suspected");
         assert_eq!(
             told(&mut events),
             [BridgeEvent::PeerLost { node: node("b") }]
@@ -241,7 +241,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         assert!(!restarted.contains(&lost), "{restarted:?}");
         let lost = BridgeEvent::PeerLost { node: node("a") };
         assert!(!nothing.contains(&lost), "{nothing:?}");
-        // It still listens: who asks it now is answered.
+        // It still listens: a peer that asks it now is answered.
         let answered = a.bridge.traffic().frames_in;
         pipes.cut("a", "b");
         a.bridge.remove_peer(&node("b"));
@@ -292,7 +292,7 @@ fn a_name_belongs_to_the_node_that_announced_it_first() {
         // When the name is free, its other owner gets it.
         b.agents[0].leave(MS(2_000)).await.unwrap();
         until("b1 of c is known at a", || a.bridge.peers()[1].agents == 2).await;
-        // It leads all but a1 of a, which c takes for nobody as long as it has an a1 of its own.
+        // It leads all but a1 of a, which c takes for no member as long as it has an a1 of its own.
         let (a2, b1) = (&a.agents[1], &c.agents[1]);
         until("and leads", || b1.is_leader() && a2.leader() == b1.leader()).await;
         sleep(MS(3_000)).await;
@@ -340,7 +340,11 @@ fn a_drained_bridge_says_goodbye() {
         assert!(began.elapsed() < MS(200), "{:?}", began.elapsed());
         let lost = BridgeEvent::PeerLost { node: node("b") };
         assert!(told(&mut events).contains(&lost));
-        assert_eq!(presence(&b, "a2"), None, "nobody elsewhere is a member");
+        assert_eq!(
+            presence(&b, "a2"),
+            None,
+            "no agent of another host is a member"
+        );
         assert_eq!(pipes.connections("a", "b"), 0);
     });
 }

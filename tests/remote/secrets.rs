@@ -1,4 +1,4 @@
-//! A secret that all hosts share: who is linked, who is refused, and what a stranger can do without.
+//! A secret that all hosts share: which are linked, which are refused, and what a stranger can do without.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -244,7 +244,7 @@ async fn believers_after_a_forged_end(secret: Option<Secret>) -> (usize, u64) {
     (most, counted.iter().sum())
 }
 
-/// The one promise of the quorum mode that rests on who its peers are.
+/// The one promise of the quorum mode that depends on which nodes its peers are.
 #[test]
 fn a_forged_end_gives_two_believers_only_where_peers_prove_nothing() {
     play(async {

@@ -60,7 +60,7 @@ struct Apart {
 
 /// How it ends.
 enum How {
-    /// As by a signal that nobody handles.
+    /// As by a signal that is not handled.
     Killed,
     /// Its agent leaves, its bridge says goodbye.
     Politely,

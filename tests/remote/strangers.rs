@@ -1,4 +1,4 @@
-//! Who is refused, and what both sides are told of it: rights, greetings, limits.
+//! Which nodes are refused, and what both sides are told of it: rights, greetings, limits.
 
 use actix::clock::sleep;
 use actix_bully::{

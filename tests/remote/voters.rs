@@ -52,7 +52,7 @@ pub(crate) fn host(pipes: &Pipes, name: &'static str, incarnation: u64, folder: 
     host
 }
 
-/// Who believes that it leads; two of them fail the test.
+/// The agents that consider themselves leader; two of them fail the test.
 pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     let agents = hosts.iter().flat_map(|host| &host.agents);
     let leading: Vec<_> = agents
@@ -141,7 +141,7 @@ fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
         assert_eq!(
             known,
             Some(Presence::Suspect),
-            "a guess, as far as a can tell"
+            "suspected, as far as a can tell"
         );
 
         let c = host(&pipes, "c", 2_000, folder);
@@ -344,7 +344,7 @@ fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
             if epoch == 0 {
                 links = bare.bridge.traffic().links;
             }
-            // Who leads is told beside the next change.
+            // The leader is told beside the next change.
             for host in &voters {
                 host.agents[0].set_score(7).unwrap();
             }

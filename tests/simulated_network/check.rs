@@ -26,7 +26,7 @@ pub type Broken = String;
 /// Looks at all hosts after each step.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Who led in which term, in quorum mode.
+    /// Which agent led in which term, in quorum mode.
     led: BTreeMap<Term, AgentId>,
     /// The latest leader's term that an incarnation of an agent followed.
     followed: BTreeMap<(Start, u64), Term>,
@@ -51,7 +51,7 @@ pub fn starts(running: &[Process]) -> Starts {
 }
 
 impl Watch {
-    /// Checks what has to hold at every moment; says who leads, if that has changed. `worked` are those
+    /// Checks what has to hold at every moment; returns the leader, if that has changed. `worked` are those
     /// whose work ran in this step.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Whoever believed before the step and after it did so in between.
+    /// An agent that considered itself leader before the step and after it did so in between.
     fn check_work(
         &self,
         believers: &BTreeMap<Start, AgentId>,
@@ -239,7 +239,7 @@ pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(),
     }
 }
 
-/// That nobody dials, or opens streams, without measure.
+/// That no host dials, or opens streams, without measure.
 ///
 /// # Errors
 /// What is too much.

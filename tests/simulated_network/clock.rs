@@ -11,7 +11,7 @@ use std::{
 
 use actix_bully::{clock::Clock, protocol::Time};
 
-/// The clock of a host. While the host runs it is read to the instant; whoever looks on from
+/// The clock of a host. While the host runs it is read to the instant; a reader from
 /// outside reads it as it was at the end of the last step.
 #[derive(Clone, Debug)]
 pub struct SimulatedClock {

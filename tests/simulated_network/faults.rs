@@ -28,7 +28,7 @@ use crate::{
 enum Down {
     /// Its process ended; the host closes its connections, and refuses new ones.
     Killed,
-    /// Nobody hears from it.
+    /// No other hears from it.
     Off,
 }
 
@@ -41,7 +41,7 @@ struct Frozen {
     suspended: Duration,
 }
 
-/// Whom a fault hits: a host, and an agent that runs there.
+/// What a fault hits: a host, and an agent that runs there.
 pub(crate) struct Hit {
     pub(crate) k: usize,
     pub(crate) member: Option<Rc<Member>>,
@@ -53,7 +53,7 @@ pub(crate) struct Faults {
     hosts: Vec<Rc<Host>>,
     ways: Ways,
     down: BTreeMap<usize, Down>,
-    /// Who was asked to leave.
+    /// The agents that were asked to leave.
     leaving: BTreeSet<usize>,
     frozen: BTreeMap<usize, Frozen>,
     /// The latest choice of voters.
@@ -137,7 +137,7 @@ impl Faults {
             Fault::Deafen => self.ways.isolate(sim, k, true),
             Fault::MendAll => self.ways.mend_all(sim),
             Fault::SlowReader => self.slow(rng, k),
-            Fault::LateRosters => self.late_news(sim, rng, (k, other), members),
+            Fault::LateRosters => self.late_rosters(sim, rng, (k, other), members),
             Fault::Silence => self.silence(sim, rng, hit),
             Fault::PowerOff => self.end(sim, k, Down::Off),
             Fault::Kill => self.end(sim, k, Down::Killed),
@@ -224,7 +224,7 @@ impl Faults {
     }
 
     /// What the host `to` is told of `k` is late, and `k` changes meanwhile.
-    fn late_news(
+    fn late_rosters(
         &mut self,
         sim: &mut Sim<'_>,
         rng: &mut Rng,
@@ -270,7 +270,7 @@ impl Faults {
         }
     }
 
-    /// Ends all that is wrong, and starts whoever is down.
+    /// Ends all that is wrong, and starts every host that is down.
     pub(crate) fn repair(&mut self, sim: &mut Sim<'_>, members: &Members) {
         self.ways.mend_all(sim);
         self.setting.net.hurry();
@@ -324,7 +324,7 @@ impl Faults {
         self.leaving.remove(&k);
         self.hosts[k].has_left.set(false);
         if down == Down::Off {
-            self.ways.set_off(sim, k, true); // before its sockets are closed: nobody hears that either
+            self.ways.set_off(sim, k, true); // before its sockets are closed: no other hears that either
         } else {
             self.setting.net.set_ended(name, true);
         }

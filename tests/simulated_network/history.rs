@@ -35,7 +35,7 @@ use crate::{
 pub struct Tale {
     /// Everything that happened, a line each.
     pub log: String,
-    /// How often each thing happened: faults, by whom they met; ends of links; events of bridges.
+    /// How often each thing happened: faults, by what they met; ends of links; events of bridges.
     pub seen: BTreeMap<String, u64>,
     /// The largest numbers.
     pub peaks: Peaks,
@@ -135,16 +135,16 @@ impl Run<'_> {
         let name = NAMES[k];
         let Some((fault, member)) = self.faults.draw(rng, k, &self.members) else {
             self.note(&format!("start {name}"));
-            self.see("start met nobody".to_owned(), 1);
+            self.see("start met no agent".to_owned(), 1);
             self.faults.start(&mut self.sim, k, Settings::default());
             return Ok(());
         };
         let what = fault.name();
-        let (whom, met) = match &member {
+        let (hit, met) = match &member {
             Some(member) => (member.id.as_str(), self.met(k, Some(member.index))),
             None => (name, self.met(k, None)),
         };
-        self.note(&format!("{what} {whom}"));
+        self.note(&format!("{what} {hit}"));
         self.see(format!("{what} met {met}"), 1);
         self.happened.insert(fault);
         let (sim, members) = (&mut self.sim, &self.members);
@@ -153,11 +153,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Who is hit: that agent on a host, or whoever is there.
+    /// What is hit: that agent on a host, or any that is there.
     fn met(&self, k: usize, member: Option<usize>) -> &'static str {
         let process = self.hosts[k].process.borrow();
         let Some(process) = process.as_ref() else {
-            return "nobody";
+            return "no agent";
         };
         let starts = process.starts.borrow();
         let mut hit = starts
@@ -250,7 +250,7 @@ impl Run<'_> {
         if !self.all_agree(&running) {
             return Err("they agreed, and agree no more".to_owned());
         }
-        let late = self.setting.net.late_news();
+        let late = self.setting.net.late_reports();
         if late > 0 {
             self.see("rosters of a former process read".to_owned(), late);
         }

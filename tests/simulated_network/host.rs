@@ -47,9 +47,9 @@ pub struct Host {
     pub index: usize,
     /// The process, while it runs.
     pub process: RefCell<Option<Process>>,
-    /// What its bridge has told since somebody looked.
+    /// What its bridge has told since the last look.
     pub told: RefCell<Vec<BridgeEvent>>,
-    /// What became of orders since somebody looked.
+    /// What became of orders since the last look.
     pub outcomes: RefCell<Vec<Outcome>>,
     /// Its process was asked to leave, and has.
     pub has_left: Cell<bool>,

@@ -1,7 +1,7 @@
 //! What voters promised, over all their incarnations and on whichever host they live.
 //!
 //! Decided here: what counts as a vote (an answer that reached a candidate, or a record that names
-//! the voter itself), and that neither votes nor records are ever forgotten by who checks.
+//! the voter itself), and that neither votes nor records are ever forgotten by the checker.
 
 use std::{
     collections::BTreeMap,
@@ -24,11 +24,11 @@ pub struct Ledger(Arc<Mutex<Entries>>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// Who got a voter's vote in a term.
+    /// Which agent got a voter's vote in a term.
     votes: BTreeMap<(AgentId, Term), AgentId>,
     /// The term of each voter's record.
     records: BTreeMap<AgentId, Term>,
-    /// Who does not hear whom, until when in simulated time.
+    /// Which agent does not hear which, until when in simulated time.
     silent: BTreeMap<(AgentId, AgentId), Duration>,
     counts: BTreeMap<&'static str, u64>,
     broken: Option<Broken>,

@@ -132,7 +132,7 @@ pub fn play_all(seeds: &Range<u64>, kinds: &Kinds, threads: usize, play: Play) -
     })
 }
 
-/// From now on a panic is kept for whoever plays the history, where it would only be printed. The
+/// From now on a panic is kept for the player of the history, where it would only be printed. The
 /// crashes that a history draws are none: they begin behind the hook.
 fn note_panics() {
     let before = panic::take_hook();
@@ -149,9 +149,9 @@ thread_local! {
     static PANICKED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What has to have followed some of the faults: that they happened to somebody is not enough.
+/// What has to have followed some of the faults: that they happened to an agent is not enough.
 const FOLLOWS: [(Fault, &str); 8] = [
-    (Fault::Kill, "start met nobody"),
+    (Fault::Kill, "start met no agent"),
     (Fault::Hang, "one that was asked to leave was given up"),
     (Fault::Hang, "one that was given up woke"),
     (Fault::Move, "start away from its first host"),

@@ -1,6 +1,6 @@
-//! An agent of the group, wherever it lives: its record, its settings, and where it belongs.
+//! An agent of the group, wherever it runs: its record, its settings, and where it belongs.
 //!
-//! Decided here: that there is at most one start of an agent at a time, as whoever operates it takes
+//! Decided here: that there is at most one start of an agent at a time, as its operator takes
 //! care of; a hung one that was given up does not count.
 
 use std::{

@@ -70,7 +70,7 @@ impl Members {
         self.iter().all(is_home)
     }
 
-    /// Takes note of what became of orders, and starts whoever is to start; `is_ready` says which
+    /// Takes note of what became of orders, and starts the agents that are to start; `is_ready` says which
     /// hosts can be told to. Says what is new.
     pub(crate) fn tend(&self, now: Duration, is_ready: impl Fn(usize) -> bool) -> Vec<MemberEvent> {
         let mut events = Vec::new();

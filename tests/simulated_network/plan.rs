@@ -89,7 +89,7 @@ impl Plan {
         self.hosts == 1
     }
 
-    /// The default ones, but that nobody waits for minutes.
+    /// The default ones, but that no wait takes minutes.
     ///
     /// # Panics
     /// Never: they are within their ranges.

@@ -34,7 +34,7 @@ pub struct Setting {
     pub clock: SimulatedClock,
     /// Its votes and records.
     pub ledger: Ledger,
-    /// Who has worked as a leader since somebody looked.
+    /// The agents that have worked as a leader since the last look.
     pub worked: Worked,
 }
 
@@ -62,7 +62,7 @@ impl Setting {
     ) -> turmoil::Result<QuorumConfig> {
         let mut voters: Vec<_> = (0..self.plan.agents).map(agent_of).collect();
         if settings.has_other_voters {
-            // Nobody on that list can be elected without somebody whose list is another one.
+            // No agent on that list can be elected without one whose list is another one.
             let other = (member.index + 1) % self.plan.agents;
             voters = vec![member.id.clone(), agent_of(other), AgentId::new("nobody")?];
         }

@@ -27,7 +27,7 @@ pub(crate) struct Ways {
     net: Net,
     hosts: usize,
     wrong: BTreeMap<(usize, usize), Way>,
-    /// Nobody hears from them.
+    /// No other hears from them.
     off: BTreeSet<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! A transport of the bridge over the simulated network, and a gauge on each host's streams.
 //!
-//! Decided here: what a broken network looks like to who dials. The simulated network refuses a
+//! Decided here: what a broken network looks like to a dialler. The simulated network refuses a
 //! connection at once whose first packet is lost; a real one is silent, and a real host whose
 //! process has ended refuses. Both kinds are told apart here, by what the history has broken.
 //!
@@ -41,7 +41,7 @@ struct State {
     /// reads only at that time.
     late: BTreeMap<(String, String), (u64, Duration)>,
     /// How often something of a former process was read so.
-    late_news: u64,
+    late_reports: u64,
     /// The present process of each host.
     processes: BTreeMap<String, u64>,
     /// How many streams there were.
@@ -140,8 +140,8 @@ impl Net {
 
     /// How often something of a former process was read.
     #[must_use]
-    pub fn late_news(&self) -> u64 {
-        self.state().late_news
+    pub fn late_reports(&self) -> u64 {
+        self.state().late_reports
     }
 
     /// Nothing is late any more.
@@ -195,7 +195,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Nobody answers in time. A lost packet of a dial is sent again; not by this network.
+    /// No answer comes in time. A lost packet of a dial is sent again; not by this network.
     fn is_unanswered(&self, host: &str) -> bool {
         let state = self.net.state();
         state.is_silent && (state.loses(&self.name, host) || state.loses(host, &self.name))
@@ -306,10 +306,10 @@ impl Tap {
         rest.filter(|_| self.serial <= *before)
     }
 
-    fn note_late_news(&self) {
+    fn note_late_reports(&self) {
         let mut state = self.wire.net.state();
         if state.processes.get(&self.peer).copied() > self.process {
-            state.late_news += 1;
+            state.late_reports += 1;
         }
     }
 }
@@ -337,7 +337,7 @@ impl AsyncRead for Tap {
             let before = buf.filled().len();
             let read = Pin::new(&mut self.stream).poll_read(cx, buf);
             if read.is_ready() && buf.filled().len() > before {
-                self.note_late_news();
+                self.note_late_reports();
             }
             return read;
         };

@@ -19,7 +19,7 @@ use crate::ledger::Ledger;
 /// A start of an agent: its host, the process there, and its place among that process's starts.
 pub type Start = (usize, u64, usize);
 
-/// Who has worked since somebody looked.
+/// The agents that have worked since the last look.
 pub type Worked = Rc<RefCell<BTreeSet<Start>>>;
 
 /// Works whenever the agent leads; when it has to hand over, for so long to come.
@@ -36,8 +36,8 @@ pub async fn work(
             let poll = || {
                 worked.borrow_mut().insert(start);
                 if !guard.is_leader() {
-                    let who = guard.token();
-                    ledger.breaks(format!("work of {who} ran after its leadership"));
+                    let leader = guard.token();
+                    ledger.breaks(format!("work of {leader} ran after its leadership"));
                 }
             };
             loop {
@@ -61,7 +61,7 @@ pub async fn work(
 pub struct Drainer {
     /// The agent.
     pub id: AgentId,
-    /// As whom it says so.
+    /// The agent that says so.
     pub token: Rc<RefCell<Option<DrainingToken>>>,
     /// How long its work takes to end.
     pub ending: Duration,
@@ -103,8 +103,8 @@ impl Handler<Notice> for Drainer {
                 // A hand-over; not a lease that ran out, nor an end. In available mode another one may
                 // have announced itself meanwhile.
                 if self.is_quorum && reason == LostReason::Resigned {
-                    let who = &self.id;
-                    let broken = format!("{who} handed {term} over before its work had ended");
+                    let agent = &self.id;
+                    let broken = format!("{agent} handed {term} over before its work had ended");
                     self.ledger.breaks(broken);
                 }
             }

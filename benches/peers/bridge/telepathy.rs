@@ -58,7 +58,7 @@ pub(crate) fn serve(tally: Arc<Tally>) -> SocketAddr {
     at
 }
 
-/// Hears who joins.
+/// Hears of hosts that join.
 struct Lookout(mpsc::UnboundedSender<RemoteAddr>);
 
 impl Actor for Lookout {

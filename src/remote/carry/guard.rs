@@ -74,7 +74,6 @@ mod tests {
         }
     }
 
-    /// T8
     #[test]
     fn it_says_what_the_plain_guard_says() {
         let (guard, mut plain) = (GroupTermGuard::default(), TermGuard::new());

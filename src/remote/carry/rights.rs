@@ -133,7 +133,6 @@ impl Rights {
 mod tests {
     use super::*;
 
-    /// T4
     #[test]
     fn a_peer_may_nothing_that_was_not_granted() {
         assert_eq!(Rights::none().of("shop", "api-1"), None);

@@ -1,4 +1,4 @@
-//! The guard against burnt terms (T8): a peer cannot push a group to the end of the numbers.
+//! The guard against burnt terms: a peer cannot push a group to the end of the numbers.
 //!
 //! A term that is taken can never be untaken, so one absurd term would end all elections of a
 //! group. Decided here: how far ahead a term may be. One guard per group and node, fed by all
@@ -92,7 +92,6 @@ impl fmt::Display for TermFault {
 mod tests {
     use super::*;
 
-    /// T8
     #[test]
     fn a_term_may_be_2_to_the_20_ahead_and_no_more() {
         let mut guard = TermGuard::new();
@@ -123,7 +122,6 @@ mod tests {
         assert_eq!(guard.highest(), Some(old));
     }
 
-    /// T8
     #[test]
     fn the_first_term_is_taken_as_it_is_but_not_the_last_ones() {
         let term = Term(TermGuard::LAST.0 + 1);

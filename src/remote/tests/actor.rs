@@ -28,7 +28,7 @@ use crate::{
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// A bridge that knows one peer, and nobody at that peer's address.
+/// A bridge that knows one peer, and no process at that peer's address.
 struct Stage {
     shared: Arc<BridgeState>,
     bridge: Addr<RemoteBridge>,

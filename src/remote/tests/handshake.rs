@@ -1,4 +1,4 @@
-//! Who is it, and which link is this: every check, from both sides.
+//! Which node is it, and which link is this: every check, from both sides.
 
 use bytes::BytesMut;
 
@@ -128,7 +128,6 @@ fn meet(a: &mut Side, b: &mut Side) -> (Box<Established>, Box<Established>) {
     }
 }
 
-/// T5, T6
 #[test]
 fn two_sides_agree_on_one_link() {
     let (mut a, mut b) = (
@@ -175,7 +174,6 @@ fn a_side_learns_how_much_the_other_takes() {
     assert_eq!(at_b.allowance, Allowance::of(&Limits::default()));
 }
 
-/// T6
 #[test]
 fn the_newest_common_version_counts() {
     let versions = |min, max| Versions { min, max };
@@ -196,7 +194,7 @@ fn the_newest_common_version_counts() {
     }
 }
 
-/// T6: this release and the one after it, which speaks the version before its own as well.
+/// This release and the one after it, which speaks the version before its own as well.
 #[test]
 fn a_release_meets_the_next_one() {
     let next = Introduction {
@@ -210,7 +208,7 @@ fn a_release_meets_the_next_one() {
     assert_eq!((at_a.features, at_b.features), (Features(0), Features(0)));
 }
 
-/// T6: one that does not; both sides say so. So it is with release 0.1, whose only version is 1.
+/// One that does not; both sides say so. So it is with release 0.1, whose only version is 1.
 #[test]
 fn a_release_parts_from_one_without_a_common_version() {
     let later = Introduction {
@@ -228,7 +226,7 @@ fn a_release_parts_from_one_without_a_common_version() {
     );
 }
 
-/// T6, and the row "other cluster"
+/// The breach "other cluster".
 #[test]
 fn another_cluster_is_told_so() {
     let cluster = ClusterId::new("other").unwrap();
@@ -236,7 +234,7 @@ fn another_cluster_is_told_so() {
     assert_eq!(answer_to(|hello| hello.cluster = cluster), parted);
 }
 
-/// T6, and the row "peer claims to be us"
+/// The breach "peer claims to be us".
 #[test]
 fn a_peer_that_claims_to_be_us_is_told_so() {
     let parted = (Some(Closed::IsSelf), Some(Farewell::IsSelf));
@@ -246,7 +244,6 @@ fn a_peer_that_claims_to_be_us_is_told_so() {
     assert_eq!(answer(&mut mirror, &own), parted, "our own words");
 }
 
-/// T6
 #[test]
 fn unknown_features_are_ignored_and_unknown_required_ones_refused() {
     assert_eq!(
@@ -268,7 +265,7 @@ fn unknown_features_are_ignored_and_unknown_required_ones_refused() {
     assert_eq!(answer(&mut side, &enough), (None, None));
 }
 
-/// The row "node not in the table or name mismatch"
+/// The breach "node not in the table or name mismatch".
 #[test]
 fn a_stranger_is_told_no_more_than_that_it_may_not() {
     let parted = (Some(Closed::Auth), Some(Farewell::Auth));
@@ -280,11 +277,11 @@ fn a_stranger_is_told_no_more_than_that_it_may_not() {
     assert_eq!(
         answer(&mut side, &hello(|_| ())),
         parted,
-        "not whom we dialled"
+        "not the node that was dialled"
     );
 }
 
-/// T5, and the row "old incarnation"
+/// The breach "old incarnation".
 #[test]
 fn a_former_incarnation_of_a_peer_is_told_so() {
     let mut side = Side::new(introduction("host-a"), 1);
@@ -305,7 +302,7 @@ fn a_former_incarnation_of_a_peer_is_told_so() {
     );
 }
 
-/// The row "wrong link id"
+/// The breach "wrong link id".
 #[test]
 fn another_link_is_refused() {
     let mut side = Side::new(introduction("host-a"), 1);
@@ -318,7 +315,7 @@ fn another_link_is_refused() {
     );
 }
 
-/// The row "HELLO twice; any frame before HELLO"
+/// The breach "HELLO twice; any frame before HELLO".
 #[test]
 fn a_frame_out_of_place_ends_the_link() {
     let out_of_place = (Some(Closed::Protocol), None);
@@ -348,7 +345,7 @@ fn a_frame_out_of_place_ends_the_link() {
     assert_eq!(answer(&mut side, &conditions()), out_of_place);
 }
 
-/// The row "malformed", for the first frame
+/// The breach "malformed", for the first frame.
 #[test]
 fn what_is_no_hello_is_malformed() {
     let malformed = |why: WireError| (Some(Closed::Malformed(why)), None);

@@ -1,4 +1,4 @@
-//! What a configured peer may do before anybody says otherwise, as the README and its docs put it.
+//! What a configured peer may do before the application says otherwise, as the README and its docs put it.
 
 use crate::remote::{MayBe, Peer, Rights};
 

@@ -1,4 +1,4 @@
-//! Who proves what to whom, and that nothing else is taken for it.
+//! Which side proves what to which, and that nothing else is taken for it.
 //!
 //! How a proof is made is no matter here: this one is a toy. The real one: `secret.rs`.
 
@@ -191,8 +191,8 @@ fn a_node_with_another_secret_is_refused() {
     let unproved = refused(SecretFault::Unproved);
     let met = meet(&["old"], &["new"]);
     assert_eq!(met, [TOLD, unproved]);
-    // The one that dialled judges as well: who listens there says nothing against it.
-    let met = meet(&["new"], &["guess", "any"]);
+    // The one that dialled judges as well: the listener there says nothing against it.
+    let met = meet(&["new"], &["wrong", "any"]);
     assert_eq!(met[0], unproved);
 }
 
@@ -213,11 +213,11 @@ fn while_it_is_changed_the_old_and_the_new_secret_are_good() {
     assert_eq!(meet(old, new), [TOLD, unproved]);
 }
 
-/// Whoever can dial learns nothing by which a secret could be guessed.
+/// A stranger that can dial learns nothing by which a secret could be found.
 #[test]
 fn the_dialler_is_given_no_proof_before_its_own_was_right() {
     let (mut a, mut b) = (
-        ProvingSide::dialler(&["guess"]),
+        ProvingSide::dialler(&["wrong"]),
         ProvingSide::acceptor(&["new"]),
     );
     let mut said = Vec::new();
@@ -278,7 +278,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
 #[test]
 fn ones_own_proof_sent_back_proves_nothing() {
     let mut a = ProvingSide::dialler(&["new"]);
-    let mut stranger = ProvingSide::acceptor(&["guess"]);
+    let mut stranger = ProvingSide::acceptor(&["wrong"]);
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), stranger.says());
         stranger.hears_all(&to_b);
@@ -321,7 +321,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
     assert_eq!(b.end, refused(SecretFault::Unproved));
 }
 
-/// Both greet each other, and then somebody shows a proof of its own to `b`.
+/// Both greet each other, and then a third shows a proof of its own to `b`.
 fn forge(a: &mut ProvingSide, b: &mut ProvingSide) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), b.says());
@@ -337,7 +337,7 @@ fn link() -> crate::remote::LinkId {
     crate::remote::LinkId([[1; 8], [2; 8]].concat().try_into().unwrap())
 }
 
-/// All that was said before is part of the proof: nobody between the two changes a bit of it.
+/// All that was said before is part of the proof: no third between the two changes a bit of it.
 #[test]
 fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     let mut lengths = Vec::new();

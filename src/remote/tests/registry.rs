@@ -66,7 +66,7 @@ impl Host {
         self.agents.refusals().load(Relaxed)
     }
 
-    /// Whom a message to all names on this node.
+    /// The agents that a message to all names on this node.
     fn named(&self) -> Vec<Receivers> {
         let (term, successor) = (Term(1), None);
         let message = Resign { term, successor }.into();
@@ -164,7 +164,7 @@ fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
         host.say(2, opening(&[up("y", 9)]));
         assert_eq!(host.names(), "xy", "more may follow");
         host.sweep(2);
-        // Before anybody looks, it comes again.
+        // Before any member looks, it comes again.
         host.say(2, change(&[up("y", 9), up("x", 10)]));
         let x = host.members().get(&id("x")).unwrap().clone();
         assert_eq!(x.has_ended(Incarnation(9)), is_certain);

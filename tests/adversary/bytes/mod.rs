@@ -1,7 +1,7 @@
 //! Do bytes hurt us? Everything that can be done to a frame, on a stack of 512 KiB.
 //!
 //! Nothing here may panic, overflow the stack, or make room for what was only announced; and what
-//! is taken would be sent in the very same bytes (M1, M2, M4, P4).
+//! is taken would be sent in the very same bytes.
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::indexing_slicing, reason = "of bytes that this test made")]
 
@@ -49,7 +49,7 @@ fn an_honest_peer_is_heard_however_its_bytes_arrive() {
     }
 }
 
-/// The row "truncated": inside of a frame whose length is right, the body ends too early.
+/// The breach "truncated": inside of a frame whose length is right, the body ends too early.
 #[test]
 fn a_body_cut_at_any_byte_is_refused() {
     on_a_small_stack(|| {
@@ -79,7 +79,7 @@ fn a_stream_cut_at_any_byte_waits() {
     }
 }
 
-/// The row "trailing bytes"
+/// The breach "trailing bytes".
 #[test]
 fn a_byte_too_many_is_refused() {
     for whole in one_of_each() {
@@ -135,7 +135,7 @@ const HUGE: &[&[u8]] = &[
     b"\xde\xff\xff",
 ];
 
-/// M1, M4: `capacity` is checked at every byte that arrives.
+/// `capacity` is checked at every byte that arrives.
 #[test]
 fn a_huge_announced_length_is_refused_anywhere() {
     on_a_small_stack(|| {
@@ -188,7 +188,6 @@ enum Nest {
     End,
 }
 
-/// M1, M2, P4
 #[test]
 fn sixty_thousand_levels_are_refused() {
     on_a_small_stack(|| {
@@ -293,7 +292,7 @@ const OTHER_FORMS: &[(&[u8], &str)] = &[
     (b"", "nothing"),
 ];
 
-/// The rows "wrong type", "unknown variant", "duplicate or unknown key", "bad UTF-8"; M2
+/// The breaches "wrong type", "unknown variant", "duplicate or unknown key", "bad UTF-8".
 #[test]
 fn a_payload_in_another_form_is_refused() {
     for (payload, what) in OTHER_FORMS {
@@ -312,7 +311,7 @@ fn message(payload: &[u8]) -> Vec<u8> {
     frame(&[&head[..], &[len], payload].concat())
 }
 
-/// The row "far-future term" (T8)
+/// The breach "far-future term".
 #[test]
 fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     for term in [u64::MAX, u64::MAX - 5, 8 + (1 << 20)] {
@@ -323,7 +322,7 @@ fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     }
 }
 
-/// The row "plaintext, HTTP, random bytes", for a port without TLS
+/// The breach "plaintext, HTTP, random bytes", for a port without TLS.
 #[test]
 fn other_protocols_are_refused_at_once() {
     for (bytes, why) in [

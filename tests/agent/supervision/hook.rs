@@ -1,4 +1,4 @@
-//! The hook: once for each incarnation that ends, before anybody hears of it, whatever it does itself.
+//! The hook: once for each incarnation that ends, before its parent hears of it, whatever it does itself.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,8 +22,8 @@ impl Wake for Told {
     }
 }
 
-fn told(trace: &Trace, who: &'static str) -> Waker {
-    Waker::from(Arc::new(Told(trace.clone(), who)))
+fn told(trace: &Trace, name: &'static str) -> Waker {
+    Waker::from(Arc::new(Told(trace.clone(), name)))
 }
 
 /// Lets a child end by `fault`, with a parent and a queued caller whose wakes are noted.

@@ -100,7 +100,7 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "even_split",
         4,
-        "two against two: nobody may lead",
+        "two against two: no node may lead",
         partitions::even_split,
     ),
     quorum(
@@ -137,20 +137,20 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "leader_deaf",
         3,
-        "the leader is heard, and hears nobody",
+        "the leader is heard, and hears no other",
         partitions::deaf,
     )
     .first(),
     quorum(
         "leader_mute",
         3,
-        "the leader hears, and nobody hears it",
+        "the leader hears, and no other hears it",
         partitions::mute,
     ),
     quorum(
         "follower_deaf",
         3,
-        "a follower hears nobody",
+        "a follower hears no other",
         partitions::follower_deaf,
     ),
     quorum("loss", 3, "a third of all packets is lost", network::loss).first(),
@@ -188,19 +188,19 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "follower_killed",
         3,
-        "a follower is killed: nobody notices",
+        "a follower is killed: no other notices",
         incarnations::follower_killed,
     ),
     quorum(
         "all_killed",
         3,
-        "everybody is killed, everybody comes back",
+        "all are killed, all come back",
         incarnations::all_killed,
     ),
     quorum(
         "killed_again_and_again",
         3,
-        "whoever leads is killed, six times",
+        "the leader is killed, six times",
         incarnations::again,
     ),
     quorum(
@@ -219,7 +219,7 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "all_frozen",
         3,
-        "everybody stands still at once",
+        "all are frozen at once",
         incarnations::all_frozen,
     ),
     quorum(
@@ -249,7 +249,7 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "score_changes",
         3,
-        "a follower becomes the most important",
+        "a follower becomes the highest in rank",
         incarnations::score,
     ),
     quorum(

@@ -1,4 +1,4 @@
-//! Who reaches whom.
+//! Which host reaches which.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(super) fn leader_isolated(cluster: &mut Hosts) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     cluster.isolate(leader)?;
     let next = cluster.agree_among(&cluster.others(leader))?;
-    cluster.nobody_leads(&[leader], LONG)?;
+    cluster.none_leads(&[leader], LONG)?;
     happened(cluster)?;
     differ(leader, next)
 }
@@ -24,14 +24,14 @@ pub(super) fn minority(cluster: &mut Hosts) -> Result<(), Wrong> {
     let minority = [leader, with[0]];
     cluster.split(&minority, majority)?;
     let next = cluster.agree_among(majority)?;
-    cluster.nobody_leads(&minority, LONG)?;
+    cluster.none_leads(&minority, LONG)?;
     happened(cluster)?;
     differ(leader, next)
 }
 
 pub(super) fn even_split(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.split(&[0, 1], &[2, 3])?;
-    cluster.nobody_leads(&cluster.all(), LONG)?;
+    cluster.none_leads(&cluster.all(), LONG)?;
     happened(cluster)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn non_transitive(cluster: &mut Hosts) -> Result<(), Wrong> {
 }
 
 pub(super) fn star(cluster: &mut Hosts) -> Result<(), Wrong> {
-    // The least important is the only one that reaches a majority.
+    // The lowest in rank is the only one that reaches a majority.
     for one in 1..5 {
         for other in (one + 1)..5 {
             cluster.split(&[one], &[other])?;
@@ -76,7 +76,7 @@ pub(super) fn chain(cluster: &mut Hosts) -> Result<(), Wrong> {
         Ok(())
     } else {
         Err(Wrong(String::from(
-            "nobody led, though a majority was connected",
+            "no node led, though a majority was connected",
         )))
     }
 }
@@ -140,7 +140,7 @@ pub(super) fn while_cut(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.restart(leader)
 }
 
-/// That for a long time nobody leads but this one, and that these follow it.
+/// That for a long time no other leads but this one, and that these follow it.
 fn stays(cluster: &mut Hosts, leader: usize, followers: &[usize]) -> Result<(), Wrong> {
     let before = cluster.mark();
     cluster.log.wait(LONG, |_| None::<()>);

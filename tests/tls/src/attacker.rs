@@ -18,7 +18,7 @@ use crate::Leaf;
 /// The bridge's protocol, as an attacker knows it.
 pub const ALPN: &[u8] = b"actix-bully/1";
 
-/// A dialler that trusts everybody and shows what it is given.
+/// A dialler that trusts every node and shows what it is given.
 #[derive(Clone)]
 pub struct Dialler {
     pub shows: Option<Leaf>,

@@ -7,7 +7,7 @@ use rcgen::{
 };
 use time::{Duration, OffsetDateTime};
 
-/// Who issues certificates.
+/// An authority that issues certificates.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     /// Its own certificate, as PEM.
@@ -113,7 +113,7 @@ impl Authority {
     }
 }
 
-/// A certificate that nobody else vouches for.
+/// A certificate that no other vouches for.
 pub fn self_signed(node: &str) -> Leaf {
     let key = new_key();
     let own = leaf_params(node)

@@ -25,7 +25,7 @@ pub fn pipe() -> (DuplexStream, DuplexStream) {
     duplex(ROOM)
 }
 
-/// Who listens, and who dials it by its own name: both outcomes.
+/// A listener, and a dialler that names it as it is: both outcomes.
 pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcome) {
     let (here, there) = pipe();
     let known = dialler.node();
@@ -35,7 +35,7 @@ pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcom
     )
 }
 
-/// Two nodes that have met: who listened, who dialled.
+/// Two nodes that have met: the listener, the dialler.
 ///
 /// What the one writes the other reads, so a fuzzer can send through the one end whatever it likes.
 ///
@@ -64,11 +64,11 @@ async fn crosses(from: &mut End, to: &mut End, said: &[u8]) -> bool {
     sent.is_ok() && read.is_ok() && heard == said
 }
 
-/// Why who dialled was refused: in TLS 1.3 it learns of it at the first read.
+/// Why the dialler was refused: in TLS 1.3 it learns of it at the first read.
 pub async fn refused_later(mut end: End) -> Option<TlsReason> {
     let error = end
         .read_u8()
         .await
-        .expect_err("nobody speaks to a refused peer");
+        .expect_err("no node speaks to a refused peer");
     TlsReason::of(&error)
 }

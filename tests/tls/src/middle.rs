@@ -1,4 +1,4 @@
-//! Somebody on the way between two nodes: reads all, keeps all, changes what it likes.
+//! An attacker on the way between two nodes: reads all, keeps all, changes what it likes.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ pub struct Flip {
     pub at: usize,
 }
 
-/// A connection with somebody in the middle, who changes what the dialler sends. Returns the
+/// A connection with an attacker in the middle that changes what the dialler sends. Returns the
 /// listener's end, the dialler's end, and what the dialler has sent so far.
 #[expect(
     clippy::disallowed_methods,

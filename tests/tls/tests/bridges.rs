@@ -1,4 +1,4 @@
-//! Whole bridges with TLS over real sockets: they elect, and nobody else takes part (T1 to T3, T7).
+//! Whole bridges with TLS over real sockets: they elect, and no other process takes part.
 
 use std::{future::Future, net::SocketAddr, time::Duration};
 
@@ -108,7 +108,7 @@ async fn event<T>(
 ) -> T {
     let finding = async {
         loop {
-            let event = events.next().await.expect("the bridge lives");
+            let event = events.next().await.expect("the bridge runs");
             if let Some(found) = find(event) {
                 return found;
             }
@@ -177,7 +177,7 @@ fn a_bridge_has_the_name_of_its_certificate() {
     });
 }
 
-/// T1. What nobody else can reach needs no TLS; what others can reach is refused without.
+/// What no other process can reach needs no TLS; what others can reach is refused without.
 #[test]
 fn a_public_address_needs_tls() {
     play(async {
@@ -190,7 +190,7 @@ fn a_public_address_needs_tls() {
     });
 }
 
-/// T3, T4. It is told so, and who guards the host learns which name it showed.
+/// It is told so, and the security log learns which name it showed.
 #[test]
 fn a_node_that_is_no_peer_is_told_goodbye() {
     play(async {
@@ -212,7 +212,7 @@ fn a_node_that_is_no_peer_is_told_goodbye() {
     });
 }
 
-/// T2. What the dialler learns is that TLS failed.
+/// What the dialler learns is that TLS failed.
 #[test]
 fn a_node_of_another_authority_is_refused() {
     play(async {
@@ -226,14 +226,17 @@ fn a_node_of_another_authority_is_refused() {
         let b = Host::tls("b", &[("a", Some(&a))], &b.build().expect("good"));
         let (reason, names) = unproven(events).await;
         assert!(reason.contains("trusted authority"), "{reason}");
-        assert!(names.is_empty(), "nobody vouches for a name: {names:?}");
+        assert!(
+            names.is_empty(),
+            "no authority vouches for a name: {names:?}"
+        );
         until("b is refused", || b.count("tls") >= 1).await;
         assert!(a.count("auth_failed") >= 1);
         assert!(!a.is_linked() && !b.is_linked());
     });
 }
 
-/// T2, the other direction: who answers is not who was dialled.
+/// The other direction: the node that answers is not the one that was dialled.
 #[test]
 fn a_listener_that_is_not_the_node_dialled_is_refused() {
     play(async {
@@ -252,7 +255,7 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Close
     let (limits, now, mut out) = (Limits::default(), Time::ZERO, BytesMut::new());
     let mut frames = Frames::new(&limits);
     let mut hands = Handshake::begin(me, Nonce([7; 8]), Some(node("a")), &limits, now, &mut out);
-    let everybody = |_: &Hello| {
+    let every_node = |_: &Hello| {
         Some(Acquaintance {
             rights: Rights::all(),
             latest: None,
@@ -263,7 +266,7 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Close
         stream.flush().await.expect("open");
         out.clear();
         if let Some(body) = frames.next(now)? {
-            if let HandshakeProgress::Ready(_) = hands.receive(now, body, everybody, &mut out)? {
+            if let HandshakeProgress::Ready(_) = hands.receive(now, body, every_node, &mut out)? {
                 return Ok(());
             }
         } else if stream.read_buf(frames.room()).await.expect("open") == 0 {
@@ -272,9 +275,9 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Close
     }
 }
 
-/// T3. A good certificate of `b`, and a HELLO that says `c`: both are peers.
+/// A good certificate of `b`, and a HELLO that says `c`: both are peers.
 #[test]
-fn who_says_hello_as_another_node_is_refused() {
+fn a_node_that_says_hello_as_another_is_refused() {
     play(async {
         let trust = Authority::new("ours");
         let a = Host::tls("a", &[("b", None), ("c", None)], &trust.config("a"));
@@ -289,7 +292,7 @@ fn who_says_hello_as_another_node_is_refused() {
     });
 }
 
-/// What is not TLS, says nothing, or comes without a certificate hurts nobody who is linked.
+/// What is not TLS, says nothing, or comes without a certificate hurts no node that is linked.
 #[test]
 fn strangers_on_the_port_are_counted_and_nothing_else() {
     play(async {
@@ -328,9 +331,8 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
     });
 }
 
-/// T7
 #[test]
-fn certificates_are_reloaded_while_links_live() {
+fn certificates_are_reloaded_while_links_last() {
     play(async {
         let (old, new) = (Authority::new("old"), Authority::new("new"));
         let (a_tls, b_tls) = (old.config("a"), old.config("b"));
@@ -357,7 +359,6 @@ fn certificates_are_reloaded_while_links_live() {
     });
 }
 
-/// T7
 #[test]
 fn the_end_of_a_certificate_is_told_a_week_before() {
     play(async {
@@ -373,7 +374,7 @@ fn the_end_of_a_certificate_is_told_a_week_before() {
             })
         };
         assert_eq!(told(&a).await, Some(config.expires_at()));
-        // Who has more time is told of something else first: of a peer that was refused.
+        // A watcher that waits longer is told of something else first: of a peer that was refused.
         let config = trust.builder(&ends(8)).build().expect("good");
         let a = Host::tls("a", &[], &config);
         let told = told(&a);

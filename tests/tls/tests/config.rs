@@ -1,4 +1,4 @@
-//! What a configuration is refused for, before anything listens (T3, T7), and what it says then.
+//! What a configuration is refused for, before anything listens, and what it says then.
 
 use std::{fs, time::Duration};
 
@@ -260,7 +260,6 @@ fn first_certificate(pem: &str) -> String {
     format!("{first}{end}\n")
 }
 
-/// T3
 #[test]
 fn the_own_certificate_names_one_node() {
     let trust = Authority::new("ours");
@@ -312,7 +311,6 @@ fn a_node_is_not_taken_for_an_authority() {
     );
 }
 
-/// T7
 #[test]
 fn the_end_of_the_certificate_is_known_in_time() {
     let trust = Authority::new("ours");

@@ -1,4 +1,4 @@
-//! What somebody on the way can do: nothing but cut (T5).
+//! What an attacker on the way can do: nothing but cut.
 
 use actix_bully::remote::tls::{TlsConfig, TlsReason};
 use actix_bully_tls_tests::{
@@ -65,7 +65,7 @@ async fn no_changed_byte_is_believed() {
         match heard {
             Err(_) => refused += 1,
             Ok(()) if in_front_of_a_record(&changed, at) => meaningless += 1,
-            Ok(()) => panic!("byte {at} was changed, and nobody noticed"),
+            Ok(()) => panic!("byte {at} was changed, and no side noticed"),
         }
     }
     assert!(refused > 700, "{refused}");
@@ -99,7 +99,7 @@ async fn nothing_recorded_can_be_played_again() {
     assert_eq!(refusal.reason(), TlsReason::Violation);
 }
 
-/// What crosses tells nobody who speaks, or what is said.
+/// What crosses does not tell which node speaks, or what is said.
 #[tokio::test]
 async fn nothing_is_in_the_clear() {
     let trust = Authority::new("an-authority-to-be-seen");

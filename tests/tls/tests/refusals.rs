@@ -1,4 +1,4 @@
-//! Who is refused, in both directions, by the ends that the public API builds (T1, T2, T3).
+//! Which nodes are refused, in both directions, by the ends that the public API builds.
 //!
 //! Each kind of bad certificate dials a good listener, and then listens for a good dialler.
 
@@ -77,7 +77,7 @@ async fn intermediate_authorities_are_followed() {
     assert!(is_open(&mut a, &mut b).await);
 }
 
-/// T2. The other direction of it: a listener without a certificate cannot speak TLS 1.3 at all.
+/// The other direction of it: a listener without a certificate cannot speak TLS 1.3 at all.
 #[tokio::test]
 async fn no_certificate_is_refused() {
     let trust = Authority::new("ours");
@@ -94,7 +94,6 @@ async fn no_certificate_is_refused() {
     assert_eq!(reason, TlsReason::RefusedByPeer);
 }
 
-/// T2
 #[tokio::test]
 async fn a_certificate_of_another_authority_is_refused() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
@@ -102,7 +101,6 @@ async fn a_certificate_of_another_authority_is_refused() {
     assert_eq!(refused, twice(TlsReason::UnknownIssuer));
 }
 
-/// T2
 #[tokio::test]
 async fn an_authority_of_the_same_name_is_another_one() {
     let (trust, other) = (Authority::new("ours"), Authority::new("ours"));
@@ -124,7 +122,6 @@ async fn a_node_is_no_authority() {
     assert_eq!(refused, twice(TlsReason::Certificate));
 }
 
-/// T2
 #[tokio::test]
 async fn an_expired_certificate_is_refused() {
     let trust = Authority::new("ours");
@@ -132,7 +129,6 @@ async fn an_expired_certificate_is_refused() {
     assert_eq!(both(&trust, expired).await, twice(TlsReason::Expired));
 }
 
-/// T2
 #[tokio::test]
 async fn a_certificate_from_the_future_is_refused() {
     let trust = Authority::new("ours");
@@ -140,7 +136,6 @@ async fn a_certificate_from_the_future_is_refused() {
     assert_eq!(both(&trust, future).await, twice(TlsReason::NotYetValid));
 }
 
-/// T2
 #[tokio::test]
 async fn a_certificate_for_the_other_end_is_refused() {
     let trust = Authority::new("ours");
@@ -157,7 +152,7 @@ async fn a_certificate_for_the_other_end_is_refused() {
     assert_eq!(reason, TlsReason::Usage);
 }
 
-/// T2, T3. Who listens can say goodbye to a node that it does not know; who dials hangs up.
+/// The listener can say goodbye to a node that it does not know; the dialler hangs up.
 #[tokio::test]
 async fn a_node_that_is_not_meant_is_refused() {
     let trust = Authority::new("ours");
@@ -185,7 +180,7 @@ async fn a_node_that_is_not_known_is_told_goodbye_and_nothing_else() {
         .await
         .expect("it can be told");
     let mut heard = Vec::new();
-    let mut connected = connected.expect("who dials knows nothing yet");
+    let mut connected = connected.expect("the dialler knows nothing yet");
     connected
         .read_to_end(&mut heard)
         .await
@@ -193,7 +188,6 @@ async fn a_node_that_is_not_known_is_told_goodbye_and_nothing_else() {
     assert_eq!(heard, b"goodbye");
 }
 
-/// T3
 #[tokio::test]
 async fn a_certificate_without_a_name_is_refused() {
     let trust = Authority::new("ours");
@@ -201,7 +195,6 @@ async fn a_certificate_without_a_name_is_refused() {
     assert_eq!(both(&trust, nameless).await, twice(TlsReason::Name));
 }
 
-/// T3
 #[tokio::test]
 async fn a_second_name_of_any_kind_is_refused() {
     let trust = Authority::new("ours");
@@ -227,7 +220,7 @@ async fn a_second_name_of_any_kind_is_refused() {
     }
 }
 
-/// T3. What a dialler asks for is a name even where a wildcard would cover it.
+/// What a dialler asks for is a name even where a wildcard would cover it.
 #[tokio::test]
 async fn a_wildcard_is_refused() {
     let trust = Authority::new("ours");
@@ -251,7 +244,7 @@ async fn a_wildcard_is_refused() {
     );
 }
 
-/// T3. TLS compares names without regard to case; a node's name is exact.
+/// TLS compares names without regard to case; a node's name is exact.
 #[tokio::test]
 async fn a_name_in_another_case_is_another_name() {
     let trust = Authority::new("ours");
@@ -272,7 +265,7 @@ async fn a_certificate_without_its_key_is_refused() {
     assert_eq!(both(&trust, stolen).await, twice(TlsReason::Certificate));
 }
 
-/// T1. The tests switch on version 1.2 of the library for everybody: it must not matter.
+/// The tests switch on version 1.2 of the library for all crates: it must not matter.
 #[tokio::test]
 async fn an_older_version_is_refused() {
     let trust = Authority::new("ours");
@@ -280,7 +273,6 @@ async fn an_older_version_is_refused() {
     assert_eq!(refusal.reason(), TlsReason::Version);
 }
 
-/// T1
 #[tokio::test]
 async fn another_protocol_over_tls_is_refused() {
     let trust = Authority::new("ours");
@@ -303,7 +295,7 @@ async fn another_protocol_over_tls_is_refused() {
 
 /// The dialler learns of its refusal at its first read, and no more than that.
 #[tokio::test]
-async fn who_dialled_learns_only_that_it_was_refused() {
+async fn the_dialler_learns_only_that_it_was_refused() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
     // It trusts us; we do not trust it.
     let stranger = actix_bully::remote::tls::TlsConfig::builder()
@@ -323,7 +315,7 @@ async fn who_dialled_learns_only_that_it_was_refused() {
         accepted.expect_err("refused").reason(),
         TlsReason::UnknownIssuer
     );
-    let end = connected.expect("who dials is done before it is judged");
+    let end = connected.expect("the dialler is done before it is judged");
     assert_eq!(refused_later(end).await, Some(TlsReason::RefusedByPeer));
 }
 
@@ -380,7 +372,7 @@ async fn a_silent_peer_is_the_callers_to_end() {
     assert!(waited.is_err(), "it was still waiting");
 }
 
-/// T5. Two connections of the same two nodes share nothing that could be replayed.
+/// Two connections of the same two nodes share nothing that could be replayed.
 #[tokio::test]
 async fn no_connection_is_resumed() {
     let trust = Authority::new("ours");
@@ -395,7 +387,7 @@ async fn no_connection_is_resumed() {
             connector.connect(name, there)
         );
         let mut accepted = accepted.expect("a good certificate");
-        let mut connected = connected.expect("the dialler trusts everybody");
+        let mut connected = connected.expect("the dialler trusts every node");
         // Tickets come before the first data.
         accepted.write_all(b"x").await.expect("open");
         accepted.flush().await.expect("open");

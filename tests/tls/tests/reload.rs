@@ -1,4 +1,4 @@
-//! New certificates without a restart (T7): for new connections, and never half.
+//! New certificates without a restart: for new connections, and never half.
 
 use std::{fs, path::Path};
 
@@ -66,7 +66,7 @@ async fn links_outlive_a_reload_and_new_ones_use_the_new_files() {
     let (mut at_a, mut at_b) = pair(&a, &new.config("b")).await;
     assert!(is_open(&mut at_a, &mut at_b).await);
     let (mut at_b, mut at_a) = pair(&new.config("b"), &a).await;
-    assert!(is_open(&mut at_a, &mut at_b).await, "as who dials, too");
+    assert!(is_open(&mut at_a, &mut at_b).await, "as the dialler, too");
 }
 
 /// How an authority is replaced without an outage: both, then the certificates, then one.

@@ -1,4 +1,4 @@
-//! No key and nothing that was sent ever stands in a log or in a `Debug` (T7).
+//! No key and nothing that was sent is ever in a log or in a `Debug`.
 //!
 //! The log has everything in it, down to what the TLS library says of itself.
 
@@ -65,7 +65,7 @@ async fn no_secret_and_no_payload_is_logged() {
     send(&mut at_b, &mut at_a).await;
     said += &format!("{a:?} {at_a:?} {at_b:?}");
     said += &refusals(&trust, &a, &a_leaf).await;
-    tracing::info!("the end"); // or a log that nobody writes would do
+    tracing::info!("the end"); // or a log that is never written would do
     let everything = log.text() + &said;
     for witness in ["rustls", "the end", "TlsConfig"] {
         assert!(

@@ -1,4 +1,4 @@
-//! Who gives way to whom, and that every place comes back.
+//! Which connection gives way to which, and that every slot comes back.
 
 use super::*;
 use crate::remote::LimitsBuilder;
@@ -175,7 +175,7 @@ fn an_address_is_a_peers_from_the_time_that_it_is_known_until_it_is_not() {
     assert!(is_empty(&gate));
 }
 
-/// A place is lost to who says nothing within the limit, and to nobody else.
+/// A slot is lost by a connection that says nothing within the limit, and by no other.
 #[test]
 fn the_first_byte_has_a_deadline_of_its_own() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -224,7 +224,7 @@ fn strangers_wait_for_their_turns_and_peers_do_not() {
             assert_eq!(own.in_turn(check()).await - began, ms(0), "no turn");
         }
         assert_eq!(strangers[1].in_turn(check()).await - began, ms(1));
-        // One that loses its place while it waits holds nobody up.
+        // One that loses its slot while it waits holds no other up.
         let waiting = timeout(ms(0), strangers[2].in_turn(check())).await;
         assert!(waiting.is_err());
         let last = enter(&gate, "d");

@@ -1,7 +1,7 @@
 //! What a peer has announced on one link: groups and agents by the numbers it gave them.
 //!
 //! Decided here: that numbers are dense and bounded, so that a peer cannot make this side keep
-//! more than it announced (S8).
+//! more than it announced.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The row "`from` not allowed", for messages
+/// The breach "`from` not allowed", for messages.
 #[test]
 fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
     let mut link = InboundLink::new(Rights::all());
@@ -17,7 +17,7 @@ fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
     assert_eq!(link.message(5, 0, 9), Err(Closed::FromNotAllowed));
 }
 
-/// T5: older incarnations are ignored and counted
+/// Older incarnations are ignored and counted
 #[test]
 fn a_message_of_a_former_incarnation_is_dropped() {
     let mut link = InboundLink::new(Rights::all());
@@ -35,7 +35,7 @@ fn a_message_of_a_former_incarnation_is_dropped() {
     assert_eq!(link.message(5, 0, 11), former());
 }
 
-/// The row "`to` or group unknown"
+/// The breach "`to` or group unknown".
 #[test]
 fn messages_to_unknown_agents_are_dropped_and_too_many_end_the_link() {
     let mut link = InboundLink::new(Rights::all());

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// T5, and the row "sequence gap"
+/// The breach "sequence gap".
 #[test]
 fn each_frame_has_the_number_after_the_last_one() {
     for wrong in [0, 1, 3, u64::MAX] {
@@ -21,7 +21,7 @@ fn each_frame_has_the_number_after_the_last_one() {
     }
 }
 
-/// The row "HELLO twice"
+/// The breach "HELLO twice".
 #[test]
 fn the_handshake_is_over() {
     let mut link = InboundLink::new(Rights::all());
@@ -44,7 +44,7 @@ fn a_peer_that_sends_too_fast_is_cut() {
     assert_eq!(inbound.took(second(99), 1), Err(Closed::Rate));
 }
 
-/// The row "malformed"
+/// The breach "malformed".
 #[test]
 fn a_malformed_frame_ends_the_link() {
     let mut link = InboundLink::new(Rights::all());

@@ -46,7 +46,7 @@ fn an_agent_that_left_is_named_and_the_number_is_free_again() {
     assert_eq!(passed.from, &id("c"));
 }
 
-/// T4, and the row "`from` not allowed", for rosters
+/// The breach "`from` not allowed", for rosters.
 #[test]
 fn a_peer_announces_only_the_agents_that_it_may() {
     let rights = Rights::none()
@@ -70,7 +70,7 @@ fn a_peer_announces_only_the_agents_that_it_may() {
     assert_eq!(link.open(&[voter("api-1")]), Err(Closed::FromNotAllowed));
 }
 
-/// T4: who may not lead is not believed to
+/// An agent that may not lead is not believed to
 #[test]
 fn a_peer_names_no_leader_that_may_not_lead() {
     let mut witness = voter("witness");
@@ -92,7 +92,7 @@ fn a_peer_names_no_leader_that_may_not_lead() {
     }
 }
 
-/// S8: a group that is not here leaves nothing behind, and is forgiven when it is opened.
+/// A group that is not here leaves nothing behind, and is forgiven when it is opened.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
     let mut link = InboundLink::new(Rights::none());
@@ -108,7 +108,6 @@ fn a_group_that_is_not_here_is_dropped() {
     assert_eq!(too_many, Err(Closed::UnknownTargets));
 }
 
-/// S8
 #[test]
 fn a_peer_cannot_make_this_side_remember_more_than_the_limit() {
     let limits = Limits::builder().groups(2).agents(3).build().unwrap();

@@ -49,7 +49,6 @@ fn content() -> RosterContent {
     }
 }
 
-/// T6
 #[test]
 fn hello_keeps_its_form_in_all_versions() {
     let golden = hex(
@@ -60,7 +59,6 @@ fn hello_keeps_its_form_in_all_versions() {
     assert_eq!(Hello::decode(body(&golden), bounds()), Ok(hello()));
 }
 
-/// T6
 #[test]
 fn goodbye_keeps_its_form_in_all_versions() {
     for code in 0..=u8::MAX {

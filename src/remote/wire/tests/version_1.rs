@@ -50,7 +50,6 @@ fn is_read(frame: &str) -> bool {
     }
 }
 
-/// T6
 #[test]
 fn a_node_of_version_1_is_recognised_and_told_in_its_own_words() {
     let theirs = Hello::decode(body(&hex(HELLO)), bounds()).unwrap();
