@@ -53,8 +53,7 @@ fn the_deadline_wins_even_when_it_is_late() {
 #[test]
 fn the_deadline_is_sat_out_even_when_all_others_rank_below_or_are_gone() {
     let mut me = Kit::holding();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(HIGH).nothing_else_happened();
     me.hear(LOW, elect(1))
         .sent(LOW, ok(1))
         .nothing_else_happened();
@@ -64,8 +63,7 @@ fn the_deadline_is_sat_out_even_when_all_others_rank_below_or_are_gone() {
 #[test]
 fn those_of_failed_election_are_not_asked_and_the_deadline_is_sat_out() {
     let mut me = Kit::idle();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(HIGH).nothing_else_happened();
     me.hear(LOW, elect(1))
         .sent(LOW, ok(1))
         .set(Timer::Deadline, DEADLINE)
@@ -77,8 +75,7 @@ fn those_of_failed_election_are_not_asked_and_the_deadline_is_sat_out() {
 fn an_agent_that_is_alone_leads_at_once() {
     let mut me = Kit::idle();
     for name in [LOW, HIGH] {
-        me.told(|m| m.down(&id(name), Incarnation(1)))
-            .nothing_else_happened();
+        me.ends(name).nothing_else_happened();
     }
     me.step(Input::Campaign)
         .sent_all(elected(1, 5))
@@ -250,7 +247,7 @@ fn an_announcement_from_below_is_never_adopted() {
 }
 
 #[test]
-fn an_announcer_weaker_than_the_leader_is_asked_and_not_believed() {
+fn an_announcer_weaker_than_the_leader_is_asked_and_not_followed() {
     let mut me = Kit::following();
     let middle = Member::up(id("middle"), MemberKind::Voter, None, Incarnation(1));
     me.told(|m| m.join([middle])).nothing_else_happened();
@@ -277,7 +274,7 @@ fn an_agent_that_cannot_ask_goes_by_the_term() {
 #[test]
 fn the_leaders_end_begins_an_election() {
     Kit::following()
-        .told(|m| m.down(&id(HIGH), Incarnation(1)))
+        .ends(HIGH)
         .has_no_leader(OLD)
         .sent_to(&[LOW], ask(1, 5, OLD))
         .set(Timer::Deadline, DEADLINE)
@@ -287,7 +284,7 @@ fn the_leaders_end_begins_an_election() {
 #[test]
 fn the_end_of_the_awaited_agent_begins_an_election() {
     Kit::deferring()
-        .told(|m| m.down(&id(HIGH), Incarnation(1)))
+        .ends(HIGH)
         .sent_to(&[LOW], ask(2, 5, 0))
         .set(Timer::Deadline, DEADLINE)
         .nothing_else_happened();
@@ -302,12 +299,10 @@ fn any_other_change_of_the_members_begins_nothing() {
         Kit::deferring(),
         Kit::leading(),
     ] {
-        me.told(|m| m.down(&id(LOW), Incarnation(1)))
-            .nothing_else_happened();
+        me.ends(LOW).nothing_else_happened();
     }
     let mut me = Kit::idle();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(HIGH).nothing_else_happened();
 }
 
 // ---- follow-score ----

@@ -1,4 +1,4 @@
-//! `Leads`, `Nack` and `TimedOut(Silence)`: an observer follows whom it is told of, while it is told,
+//! `Leads`, `Nack` and `TimedOut(Silence)`: an observer follows the leader that it is told of, while it is told,
 //! and says so when it has followed a higher ballot.
 
 use super::*;
@@ -36,9 +36,7 @@ fn an_observer_follows_and_says_so_once() {
 fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     let mut me = Kit::observer();
     me.hear(HIGH, leads(7, HIGH)).whatever();
-    me.told(|members| members.up(&id(HIGH), Incarnation(2)))
-        .has_no_leader(7)
-        .nothing_else_happened();
+    me.begins(HIGH, 2).has_no_leader(7).nothing_else_happened();
     me.hear_incarnation(HIGH, 2, leads(3, HIGH))
         .sent(HIGH, nack(7, HIGH))
         .nothing_else_happened();

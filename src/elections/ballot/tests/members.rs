@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
     let mut me = Kit::following();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
+    me.ends(HIGH)
         .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
@@ -16,7 +16,7 @@ fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
 #[test]
 fn a_later_incarnation_of_the_leader_is_an_end_of_the_former_one() {
     let mut me = Kit::following();
-    me.told(|members| members.up(&id(HIGH), Incarnation(2)))
+    me.begins(HIGH, 2)
         .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .whatever();
@@ -26,7 +26,7 @@ fn a_later_incarnation_of_the_leader_is_an_end_of_the_former_one() {
 #[test]
 fn a_leader_that_is_no_member_any_more_is_asked_for() {
     let mut me = Kit::following();
-    me.told(|members| members.leave(&id(HIGH)))
+    me.leaves(HIGH)
         .has_no_leader(7)
         .asked(3, Some(ballot(7, HIGH)), idle())
         .set(BallotTimer::Round, ROUND)
@@ -46,7 +46,7 @@ fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
     witness.answered(HIGH, standing(1, HIGH));
     witness.over().whatever();
     for (mut me, n) in [(Kit::following(), 7), (witness, 1)] {
-        me.told(|members| members.leave(&id(HIGH))).whatever();
+        me.leaves(HIGH).whatever();
         me.told(|members| members.join([high()])).whatever();
         me.answered(HIGH, leading(n, HIGH));
         let trusts = me.over();
@@ -59,7 +59,7 @@ fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
     let mut observer = Kit::observer();
     observer.hear(HIGH, leads.clone()).whatever();
     observer
-        .told(|members| members.leave(&id(HIGH)))
+        .leaves(HIGH)
         .has_no_leader(7)
         .nothing_else_happened();
     observer.told(|members| members.join([high()])).whatever();
@@ -67,10 +67,9 @@ fn a_leader_that_is_met_again_in_the_same_incarnation_is_trusted_again() {
 }
 
 #[test]
-fn a_guess_changes_nothing() {
+fn a_suspicion_changes_nothing() {
     let mut me = Kit::following();
-    me.told(|members| members.suspect(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.is_suspected(HIGH).nothing_else_happened();
 }
 
 #[test]
@@ -78,27 +77,23 @@ fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
     let mut me = Kit::following();
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));
-    me.told(|members| members.down(&id(LOW), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(LOW).nothing_else_happened();
     assert!(me.over().events().is_empty(), "its ballot is gone with it");
 }
 
 #[test]
 fn an_agent_that_is_cut_off_takes_no_ballot() {
     let mut me = Kit::cut_off();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(HIGH).nothing_else_happened();
     let mut me = Kit::reborn();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(HIGH).nothing_else_happened();
 }
 
 /// Others may not know yet, and say that they hear it.
 #[test]
 fn no_voter_waits_for_a_leader_whose_end_is_confirmed() {
     let mut me = Kit::following();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .whatever();
+    me.ends(HIGH).whatever();
     me.answered(LOW, hearing(7, HIGH));
     let elected = me.over();
     assert_eq!(elected.events(), [&Event::Acquired { term: Term(8) }]);
@@ -110,9 +105,7 @@ fn a_witness_and_an_observer_trust_no_agent_then() {
     let mut me = Kit::witness();
     me.answered(HIGH, standing(1, HIGH));
     me.over().whatever();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .has_no_leader(1)
-        .nothing_else_happened();
+    me.ends(HIGH).has_no_leader(1).nothing_else_happened();
     let mut me = Kit::observer();
     me.hear(
         HIGH,
@@ -121,9 +114,7 @@ fn a_witness_and_an_observer_trust_no_agent_then() {
         },
     )
     .whatever();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .has_no_leader(7)
-        .nothing_else_happened();
+    me.ends(HIGH).has_no_leader(7).nothing_else_happened();
 }
 
 #[test]
@@ -147,8 +138,7 @@ fn a_new_observer_is_told_with_the_next_round() {
 #[test]
 fn an_observer_that_is_down_is_told_nothing() {
     let mut me = Kit::leading();
-    me.told(|members| members.down(&id(EYE), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(EYE).nothing_else_happened();
     me.answered(LOW, idle());
     let is_word = |e: &crate::protocol::EffectOf<Ballot>| {
         matches!(

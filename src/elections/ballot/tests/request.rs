@@ -46,7 +46,7 @@ fn a_lower_bmax_changes_nothing() {
 
 /// The quorum-connected flag: the partly connected must not push a leader off.
 #[test]
-fn the_bmax_of_a_voter_without_a_majority_is_not_believed() {
+fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
     let mut me = Kit::leading();
     me.hear(
         LOW,
@@ -74,7 +74,7 @@ fn a_bmax_that_no_voter_can_have_taken_is_nonsense() {
 }
 
 #[test]
-fn what_the_asker_stands_with_replaces_what_it_answered() {
+fn the_ballot_of_the_asker_replaces_what_it_answered() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
     me.hear(LOW, request(3, None, standing(8, LOW))).whatever();

@@ -38,7 +38,7 @@ fn every_other_voter_asks_and_waits_a_round() {
 fn a_successor_that_does_not_come_is_not_waited_for() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW))).whatever();
-    me.answered(LOW, hearing(7, HIGH)); // it missed the news
+    me.answered(LOW, hearing(7, HIGH)); // it missed the resignation
     me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
 }
 
@@ -53,7 +53,7 @@ fn a_successor_that_cannot_be_elected_or_is_cut_off_takes_nothing() {
 }
 
 #[test]
-fn what_was_over_before_is_no_news() {
+fn what_was_over_before_changes_nothing() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(6, Some(ME))).nothing_else_happened();
     me.hear(LOW, resign(7, Some(ME))).nothing_else_happened();

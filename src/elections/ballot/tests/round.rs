@@ -158,7 +158,7 @@ fn a_leader_stops_when_a_higher_ballot_is_heard() {
 }
 
 #[test]
-fn a_leader_that_only_hears_of_a_higher_ballot_gives_way_to_a_voter_that_hears_its_holder() {
+fn a_leader_that_only_hears_of_a_higher_ballot_yields_to_a_voter_that_hears_its_holder() {
     let mut me = Kit::leading();
     me.hear(LOW, request(1, Some(ballot(9, HIGH)), hearing(9, HIGH)))
         .whatever();

@@ -5,8 +5,7 @@ use super::*;
 #[test]
 fn the_first_incarnation_takes_a_ballot_durable_before_it_is_said() {
     let mut me = Kit::began(MemberKind::Voter, Some(5), None);
-    let members = Arc::new(me.members.clone());
-    me.step(Input::Start(members))
+    me.start()
         .wrote(1, None)
         .asked(1, None, standing(1, ME))
         .set(BallotTimer::Round, ROUND)
@@ -20,8 +19,7 @@ fn a_later_incarnation_holds_no_ballot_and_leaves_the_leader_alone() {
     let max = Some(ballot(7, HIGH));
     let record = BallotRecord { n: 3, max };
     let mut me = Kit::began(MemberKind::Voter, Some(99), Some(record));
-    let members = Arc::new(me.members.clone());
-    me.step(Input::Start(members))
+    me.start()
         .asked(1, Some(ballot(7, HIGH)), alone(idle()))
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
@@ -56,8 +54,7 @@ fn a_witness_asks_and_takes_no_ballot() {
 #[test]
 fn an_observer_waits_to_be_told() {
     let mut me = Kit::began(MemberKind::Observer, Some(5), None);
-    let members = Arc::new(me.members.clone());
-    me.step(Input::Start(members)).nothing_else_happened();
+    me.start().nothing_else_happened();
 }
 
 #[test]
@@ -65,8 +62,7 @@ fn a_single_voter_is_the_majority_and_leads_at_once() {
     let mut me = Kit::began(MemberKind::Voter, Some(5), None);
     let config = valid(BallotConfig::new([id(ME)]));
     me.machine = Ballot::new(me.machine.core.me.identity(), &Arc::new(config), None);
-    let members = Arc::new(me.members.clone());
-    me.step(Input::Start(members))
+    me.start()
         .wrote(1, None)
         .wrote(1, Some(ballot(1, ME)))
         .notified(Event::Acquired { term: Term(1) })
@@ -79,17 +75,6 @@ fn a_single_voter_is_the_majority_and_leads_at_once() {
         })
         .set(BallotTimer::Round, ROUND)
         .nothing_else_happened();
-}
-
-#[test]
-fn before_the_start_only_the_score_counts() {
-    let mut me = Kit::began(MemberKind::Voter, Some(5), None);
-    me.hear(LOW, request(1, None, idle()))
-        .nothing_else_happened();
-    me.fire(BallotTimer::Round).nothing_else_happened();
-    me.step(Input::Campaign).nothing_else_happened();
-    me.set_score(None).nothing_else_happened();
-    assert!(!me.started().says().eligible);
 }
 
 #[test]

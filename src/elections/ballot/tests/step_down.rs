@@ -29,16 +29,14 @@ fn a_leader_drains_and_resigns() {
 #[test]
 fn the_successor_is_up() {
     let mut me = Kit::leading();
-    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
-        .whatever();
+    me.ends(HIGH).whatever();
     me.step_down(None).drained(8, Some(LOW)).whatever();
 }
 
 #[test]
 fn a_successor_that_ends_while_the_work_does_is_not_named() {
     let mut me = draining(Some(LOW));
-    me.told(|members| members.down(&id(LOW), Incarnation(1)))
-        .whatever();
+    me.ends(LOW).whatever();
     let resign = Resign {
         ballot: ballot(8, ME),
         successor: Some(id(HIGH)),

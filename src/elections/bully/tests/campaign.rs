@@ -37,7 +37,7 @@ fn an_agent_without_a_leader_asks_every_voter() {
 #[test]
 fn every_member_is_asked_when_all_are_voters() {
     let mut me = Kit::with_slot();
-    me.told(|m| m.leave(&id(EYE))).nothing_else_happened();
+    me.leaves(EYE).nothing_else_happened();
     me.step(Input::Campaign)
         .sent_all(ask(1, 0))
         .set(Timer::Deadline, T)

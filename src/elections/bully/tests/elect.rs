@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An Elect by who has seen that term.
+/// An Elect by an agent that has seen that term.
 fn elect_after(term: u64, score: i32) -> Elect {
     Elect {
         seen: Term(term),
@@ -61,8 +61,7 @@ fn a_leader_below_that_asks_is_told_so_and_the_slot_is_taken() {
 #[test]
 fn the_first_asks_those_above_when_a_leader_below_asks() {
     let mut me = Kit::following_low();
-    me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.is_suspected(HIGH).nothing_else_happened();
     me.hear(LOW, elect_after(OLD, 1))
         .has_no_leader(OLD)
         .sent(LOW, ok_after(OLD))
@@ -152,7 +151,7 @@ fn an_agent_that_cools_down_yields_to_every_asker_and_waits() {
     }
 }
 
-// ---- candidates and those who wait ----
+// ---- candidates, and agents that wait ----
 
 #[test]
 fn a_candidate_that_asks_the_leader_answers_ok_below_and_goes_on() {
@@ -261,7 +260,7 @@ fn a_leader_renews_above_the_term_that_the_asker_has_seen() {
 }
 
 #[test]
-fn a_leader_gives_way_to_an_asker_from_above_once_its_leadership_has_ended() {
+fn a_leader_yields_to_an_asker_from_above_once_its_leadership_has_ended() {
     for mut me in [Kit::leading(), Kit::draining()] {
         me.hear(HIGH, elect(9))
             .lost(MINE, LostReason::Outranked)
@@ -281,7 +280,7 @@ fn a_leader_that_is_left_alone_stays() {
 }
 
 #[test]
-fn a_patient_leader_lets_the_challenger_wait() {
+fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
     let mut me = Kit::leading_by(&after_a_second());
     me.hear(HIGH, elect(9))
         .set(Timer::Preempt, 1_000)

@@ -96,7 +96,7 @@ fn a_newer_leader_below_is_followed_where_leaders_are_left_alone() {
 }
 
 #[test]
-fn a_newer_leader_below_is_followed_and_asked_where_leaders_are_patient() {
+fn a_newer_leader_below_is_followed_and_asked_where_leaders_have_a_grace_period() {
     let mut me = Kit::voter(&after_a_second())
         .started()
         .after(HIGH, elected(OLD, 9));
@@ -178,7 +178,7 @@ fn a_leader_below_the_terms_that_have_ended_is_told_which_to_exceed() {
             .sent(HIGH, void(MINE + 1)) // MINE itself has been resigned
             .nothing_else_happened();
     }
-    // The same holds for who is only told.
+    // The same holds for an agent that is only told.
     Kit::observer()
         .after(LOW, elected(MINE, 1))
         .after(LOW, resign(MINE, None))
@@ -305,7 +305,7 @@ fn a_newer_leader_below_supersedes_where_leaders_are_left_alone() {
 }
 
 #[test]
-fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_are_patient() {
+fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_have_a_grace_period() {
     let seen = Kit::leading_by(&after_a_second())
         .hear(LOW, elected(MINE + 1, 1))
         .lost(MINE, LostReason::Superseded)

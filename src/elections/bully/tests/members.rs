@@ -36,7 +36,7 @@ const DEATHS: [Change; 3] = [down, leave, restart];
 // ---- followers ----
 
 #[test]
-fn the_first_in_line_announces_itself_when_the_leaders_end_is_known() {
+fn the_first_in_rank_announces_itself_when_the_leaders_end_is_known() {
     for end in ENDS {
         for mut me in [Kit::following(), Kit::asking_leader()] {
             me.told(|m| end(m, HIGH))
@@ -48,7 +48,7 @@ fn the_first_in_line_announces_itself_when_the_leaders_end_is_known() {
 }
 
 #[test]
-fn the_second_in_line_waits_a_step_and_announces_itself() {
+fn the_second_in_rank_waits_a_step_and_announces_itself() {
     for end in ENDS {
         let mut me = Kit::following_low();
         me.told(|m| end(m, LOW))
@@ -152,7 +152,7 @@ fn an_ineligible_agent_only_sees_the_leader_go() {
 
 #[test]
 fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
-    let mut me = Kit::cooling_down(); // its turn is set
+    let mut me = Kit::cooling_down(); // its slot is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
     me.told(|m| suspect(m, LOW)).nothing_else_happened();
     me.later(L + J + 9 * S - 1)
@@ -188,7 +188,7 @@ fn an_agent_that_cools_down_lets_others_go_first_when_its_successor_is_gone() {
     assert!(me.machine.core.cooldown.has_begun(), "and rests on");
 }
 
-// ---- candidates and those who wait ----
+// ---- candidates, and agents that wait ----
 
 #[test]
 fn the_found_leader_that_is_gone_is_not_waited_for() {
@@ -204,7 +204,7 @@ fn the_found_leader_that_is_gone_is_not_waited_for() {
 }
 
 #[test]
-fn an_agent_that_is_certainly_gone_counts_as_having_answered() {
+fn an_agent_whose_end_is_confirmed_counts_as_having_answered() {
     for end in SILENCES {
         let mut me = Kit::asking_voters();
         me.told(|m| end(m, HIGH)).nothing_else_happened();
@@ -231,7 +231,7 @@ fn the_awaited_one_that_is_gone_is_not_waited_for() {
     for end in ABSENCES {
         let mut me = Kit::waiting();
         let seen = me.told(|m| end(m, HIGH));
-        assert_eq!(me.role(), Role::Candidate, "it is first in line");
+        assert_eq!(me.role(), Role::Candidate, "it is the first in rank");
         seen.whatever();
     }
     Kit::waiting()
@@ -263,7 +263,7 @@ fn a_leader_takes_no_notice() {
     }
 }
 
-/// Leads, and HIGH has waited for the seat for 400 ms.
+/// Leads, and HIGH has waited for the leadership for 400 ms.
 fn challenged() -> Kit {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(400);
@@ -279,7 +279,7 @@ fn a_challenger_that_is_over_is_forgotten() {
     }
 }
 
-/// Though nobody told it of a return.
+/// Though no snapshot told it of a return.
 #[test]
 fn a_challenger_that_is_suspected_gets_nothing() {
     let mut me = challenged();
@@ -292,7 +292,7 @@ fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
     let mut me = challenged();
     me.told(|m| suspect(m, HIGH)).nothing_else_happened();
     me.later(950)
-        .told(|m| m.up(&id(HIGH), Incarnation(1)))
+        .begins(HIGH, 1)
         .set(Timer::Preempt, 1_000)
         .nothing_else_happened();
     me.later(999)

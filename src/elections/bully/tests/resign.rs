@@ -87,8 +87,7 @@ fn the_first_leads_when_no_successor_is_named_or_there() {
             .nothing_else_happened();
     }
     let mut me = Kit::following();
-    me.told(|m| m.down(&id(LOW), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(LOW).nothing_else_happened();
     me.hear(HIGH, resign(OLD, Some(LOW)))
         .has_no_leader(OLD)
         .led(OLD + 1)
@@ -175,7 +174,7 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.hear(LOW, resign(MINE + 1, successor))
             .has_no_leader(MINE + 1)
-            .set(Timer::Campaign, 9 * S) // behind all who do not rest, and HIGH if it does
+            .set(Timer::Campaign, 9 * S) // behind all that do not cool down, and HIGH if it does
             .nothing_else_happened();
     }
 }

@@ -114,7 +114,7 @@ fn to_become_ineligible_does_not_end_the_cooldown() {
         .nothing_else_happened();
 }
 
-// ---- candidates and those who wait ----
+// ---- candidates, and agents that wait ----
 
 #[test]
 fn a_round_belongs_to_one_score() {
@@ -136,7 +136,7 @@ fn a_round_belongs_to_one_score() {
             Kit::waiting().after(LOW, elect(1)),
         ] {
             me.set_score(score)
-                .sent_to(&[HIGH, LOW], ask(2, score, 0)) // nobody is known to fail
+                .sent_to(&[HIGH, LOW], ask(2, score, 0)) // no agent is known to fail
                 .set(Timer::Deadline, T)
                 .nothing_else_happened();
             me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score

@@ -42,7 +42,7 @@ fn a_leader_that_was_heard_in_between_may_be_suspected_anew() {
 #[test]
 fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
     let mut me = Kit::following_low();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
     me.later(S + LATE)
         .fire(Timer::Campaign)
         .sent_to(&[HIGH], ask(1, OLD))

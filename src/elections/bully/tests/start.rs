@@ -3,16 +3,6 @@
 use super::*;
 
 #[test]
-fn a_score_set_before_the_start_counts_from_the_start_on() {
-    let mut me = Kit::new(&lan(), MemberKind::Voter, None);
-    me.set_score(10).nothing_else_happened();
-    me.start()
-        .sent_to(&[HIGH, LOW], elect(10))
-        .set(Timer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_is_not_first_in_an_open_group_waits_for_its_slot() {
     let mut me = Kit::voter(&lan());
     me.start().set(Timer::Campaign, S).nothing_else_happened();

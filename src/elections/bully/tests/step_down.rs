@@ -8,8 +8,7 @@ const LAST_TURN: u64 = L + J + 9 * S;
 #[test]
 fn the_successor_that_is_asked_for_has_to_be_up() {
     let mut me = Kit::leading();
-    me.told(|m| m.suspect(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.is_suspected(HIGH).nothing_else_happened();
     me.step_down(HIGH).drained(MINE, Some(LOW)).whatever();
 }
 
@@ -28,8 +27,7 @@ fn the_leadership_ends_before_the_resignation_is_sent() {
 #[test]
 fn a_successor_that_is_gone_by_then_is_replaced() {
     let mut me = Kit::draining();
-    me.told(|m| m.down(&id(LOW), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(LOW).nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
         .set(Timer::Cooldown, COOLDOWN)
@@ -42,8 +40,7 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
 fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
     let mut me = Kit::draining();
     for name in [LOW, HIGH] {
-        me.told(|m| m.down(&id(name), Incarnation(1)))
-            .nothing_else_happened();
+        me.ends(name).nothing_else_happened();
     }
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)

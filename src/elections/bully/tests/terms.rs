@@ -1,4 +1,4 @@
-//! Near the end of the terms nothing wraps, and nobody asks for a seat that it could not take.
+//! Near the end of the terms nothing wraps, and no agent asks for a leadership that it could not take.
 
 use super::*;
 
@@ -29,9 +29,7 @@ fn no_agent_competes_after_the_last_term() {
     let mut me = having_seen(Kit::following(), LAST);
     me.step(Input::Campaign).nothing_else_happened();
     me.set_score(20).nothing_else_happened();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1)))
-        .has_no_leader(OLD)
-        .nothing_else_happened();
+    me.ends(HIGH).has_no_leader(OLD).nothing_else_happened();
 }
 
 #[test]

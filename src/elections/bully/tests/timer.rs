@@ -13,7 +13,7 @@ fn ask(counter: u64, term: u64) -> Elect {
 #[test]
 fn campaign_a_slot_after_a_leaders_end_announces() {
     let mut me = Kit::following_low();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
     me.later(S + J)
         .fire(Timer::Campaign)
         .led(OLD + 1)
@@ -67,7 +67,7 @@ fn victory_the_awaited_one_is_not_there() {
 }
 
 #[test]
-fn victory_the_next_in_line_goes_first() {
+fn victory_the_next_in_rank_goes_first() {
     let mut me = Kit::asking_voters().after(LOW, ok(1));
     me.later(VICTORY)
         .fire(Timer::Victory)
@@ -98,7 +98,7 @@ fn heartbeat_a_leader_is_heard_by_all() {
 }
 
 #[test]
-fn detect_a_silent_leader_is_gone_and_the_first_in_line_announces() {
+fn detect_a_silent_leader_is_gone_and_the_first_slot_announces() {
     Kit::following()
         .later(L + J)
         .fire(Timer::Detect)
@@ -127,7 +127,7 @@ fn detect_an_ineligible_agent_only_sees_the_leader_go() {
 #[test]
 fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
     let mut me = Kit::cooling_down();
-    me.told(|m| m.leave(&id(HIGH))).nothing_else_happened();
+    me.leaves(HIGH).nothing_else_happened();
     let mut me = me.after(LOW, elected(MINE + 1, 1));
     me.later(L)
         .fire(Timer::Detect)
@@ -164,7 +164,7 @@ fn cooldown_is_over_and_the_leadership_is_asked_for() {
         .nothing_else_happened();
 }
 
-/// Leads, and HIGH has waited long enough for the seat.
+/// Leads, and HIGH has waited long enough for the leadership.
 fn challenged() -> Kit {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(1_000);
@@ -230,6 +230,6 @@ fn preempt_another_challenger_is_not_forgotten() {
 #[test]
 fn preempt_a_leader_that_steps_down_hands_over_once() {
     let mut me = challenged();
-    me.step(Input::StepDown { to: Some(id(LOW)) }).whatever();
+    me.step_down(LOW).whatever();
     me.fire(Timer::Preempt).nothing_else_happened();
 }

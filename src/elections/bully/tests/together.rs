@@ -65,7 +65,7 @@ fn after_any_storm_one_leads_where_leaders_are_left_alone() {
 }
 
 #[test]
-fn after_any_storm_the_highest_in_rank_leads_in_the_end_where_leaders_are_patient() {
+fn after_any_storm_the_highest_in_rank_leads_in_the_end_where_leaders_have_a_grace_period() {
     for seed in 0..80 {
         for size in 2..=4 {
             let world = weathered(seed, size, with_a_short_cooldown(after_a_second()));

@@ -16,7 +16,7 @@ fn when_all_have_accepted_the_group_is_formed() {
 }
 
 #[test]
-fn when_t_has_passed_it_is_formed_of_those_who_have() {
+fn when_t_has_passed_it_is_formed_of_those_that_have_accepted() {
     let mut me = Kit::merging();
     assert_eq!(me.later(199).fire(Timer::Accepts), ["set Accepts 1"]);
     assert_eq!(
@@ -45,7 +45,7 @@ fn with_a_group_of_three() -> Kit {
 }
 
 #[test]
-fn those_whom_others_bring_are_waited_for() {
+fn those_that_others_bring_are_waited_for() {
     let mut me = with_a_group_of_three();
     assert_eq!(me.hear(HIGH, accept(5, ME)), NOTHING);
     assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING);
@@ -61,13 +61,13 @@ fn those_whom_others_bring_are_waited_for() {
 }
 
 #[test]
-fn when_only_the_dead_are_awaited_it_ends_soon() {
+fn when_only_agents_that_are_down_are_awaited_it_ends_soon() {
     let mut me = Kit::asking();
     for (name, score) in [(HIGH, None), (LOW, Some(1))] {
         me.hear(name, place(4, score, Standing::Free)).whatever();
     }
     me.later(27).fire(Timer::Check).whatever();
-    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(me.ends(LOW), NOTHING);
     assert_eq!(
         me.hear(HIGH, accept(5, ME)),
         ["set Accepts 27"],

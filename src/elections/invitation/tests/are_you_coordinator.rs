@@ -29,12 +29,12 @@ fn every_voter_says_where_it_stands() {
 }
 
 #[test]
-fn the_dead_are_not_brought() {
+fn agents_that_are_down_are_not_brought() {
     let mut me = Kit::leading();
-    assert_eq!(me.told(|m| m.suspect(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(me.is_suspected(LOW), NOTHING);
     let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
-    assert_eq!(said, ["high: coordinates 1 (to 2.high)"], "a guess");
-    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(said, ["high: coordinates 1 (to 2.high)"], "a suspicion");
+    assert_eq!(me.ends(LOW), NOTHING);
     let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
     assert_eq!(said, ["high: coordinates 0 (to 2.high)"]);
     let said = me.hear(HIGH, invitation(8, HIGH, 9));
@@ -58,7 +58,7 @@ fn a_member_hears_that_its_coordinator_is_there() {
 }
 
 #[test]
-fn who_outranks_its_coordinator_by_now_forms_a_group_of_its_own() {
+fn an_agent_that_outranks_its_coordinator_by_now_forms_a_group_of_its_own() {
     let said = Kit::following().hear(HIGH, are_you_coordinator(7, HIGH, 3));
     assert_eq!(
         said,

@@ -31,7 +31,7 @@ fn a_coordinators_new_score_is_told_by_the_check() {
 }
 
 #[test]
-fn who_is_free_or_merging_takes_its_turn_with_its_new_score() {
+fn an_agent_that_is_free_or_merging_takes_a_slot_by_its_new_score() {
     for mut me in [Kit::free(), Kit::merging(), Kit::witness()] {
         assert_eq!(me.set_score(6).lines().last().unwrap(), "set Slot 54");
     }
@@ -104,7 +104,7 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
         "LOW is"
     );
     let mut me = under_high();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
     assert!(
         silent(me)
             .lines()

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn who_is_invited_from_above_joins() {
+fn an_agent_that_is_invited_from_above_joins() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(HIGH, invitation(8, HIGH, 9));
         let joined = ["persist 8", "high: accepts 8.high", "set Watch 500"];
@@ -54,7 +54,7 @@ fn an_older_number_is_declined_with_the_count_to_exceed() {
 }
 
 #[test]
-fn who_ranks_above_declines() {
+fn an_agent_that_ranks_above_declines() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(LOW, invitation(20, LOW, 1));
         match state {

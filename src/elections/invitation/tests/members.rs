@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn no_agent_stays_in_the_group_of_an_ended_incarnation() {
     for mut me in [Kit::joining(), Kit::following()] {
-        let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+        let said = me.ends(HIGH);
         assert!(
             said.lines()
                 .contains(&"acquired the leadership in term 8".into()),
@@ -13,36 +13,30 @@ fn no_agent_stays_in_the_group_of_an_ended_incarnation() {
         );
     }
     let mut me = Kit::following();
-    assert_eq!(
-        me.told(|m| m.up(&id(HIGH), Incarnation(2))).lines()[0],
-        "has no leader since term 7"
-    );
+    assert_eq!(me.begins(HIGH, 2).lines()[0], "has no leader since term 7");
     let mut me = Kit::joining();
-    assert_eq!(me.told(|m| m.leave(&id(HIGH))).lines()[0], "persist 8");
+    assert_eq!(me.leaves(HIGH).lines()[0], "persist 8");
 }
 
 #[test]
-fn a_guess_is_a_reason_to_ask_at_once() {
+fn a_suspicion_is_a_reason_to_ask_at_once() {
     let mut me = Kit::following();
-    let said = me.told(|m| m.suspect(&id(HIGH), Incarnation(1)));
+    let said = me.is_suspected(HIGH);
     assert_eq!(said, ["high: are you there? in 7.high", "set Watch 200"]);
     assert_eq!(me.told(|_| ()), NOTHING, "once");
 }
 
 #[test]
-fn the_dead_are_not_waited_for() {
+fn agents_that_are_down_are_not_waited_for() {
     let mut me = Kit::merging();
-    assert_eq!(me.told(|m| m.suspect(&id(LOW), Incarnation(1))), NOTHING);
-    assert_eq!(
-        me.told(|m| m.down(&id(LOW), Incarnation(1))),
-        ["set Accepts 27"]
-    );
+    assert_eq!(me.is_suspected(LOW), NOTHING);
+    assert_eq!(me.ends(LOW), ["set Accepts 27"]);
 }
 
 #[test]
 fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
-    let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(me.ends(LOW), NOTHING);
+    let said = me.ends(HIGH);
     assert_eq!(said.lines()[0], "persist 6");
 }

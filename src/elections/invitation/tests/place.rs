@@ -7,7 +7,7 @@ fn coordinator(members: u32) -> Standing {
 }
 
 #[test]
-fn who_is_found_below_is_invited_when_all_have_answered() {
+fn an_agent_that_is_found_below_is_invited_when_all_have_answered() {
     let mut me = Kit::asking();
     assert_eq!(me.hear(LOW, place(4, Some(1), coordinator(0))), NOTHING);
     assert_eq!(
@@ -99,7 +99,7 @@ fn a_member_that_has_missed_the_task_gets_it_again() {
 }
 
 #[test]
-fn of_the_old_members_those_who_answer_are_invited_again() {
+fn of_the_old_members_those_that_answer_are_invited_again() {
     let mut me = Kit::leading();
     me.later(60).fire(Timer::Check).whatever();
     me.hear(HIGH, place(5, None, Standing::Free)).whatever();

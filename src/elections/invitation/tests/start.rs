@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn who_is_not_the_first_is_free_until_its_turn_comes() {
+fn an_agent_that_is_not_the_first_is_free_until_its_slot_comes() {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     assert_eq!(me.start(), ["set Slot 54"]);
     assert_eq!(

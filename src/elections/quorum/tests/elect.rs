@@ -150,11 +150,8 @@ fn a_claim_does_not_wait_for_ever() {
 #[test]
 fn a_claim_does_not_wait_for_a_voter_that_is_down() {
     let mut me = Kit::asking().after(LOW, yields(1));
-    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .wrote(MINE, ME)
-        .whatever();
+    me.is_suspected(HIGH).nothing_else_happened();
+    me.ends(HIGH).wrote(MINE, ME).whatever();
 }
 
 #[test]
@@ -207,7 +204,7 @@ fn an_answer_that_comes_late_changes_nothing() {
 }
 
 #[test]
-fn an_objection_makes_it_stand_back() {
+fn an_objection_makes_it_defer() {
     let mut me = Kit::asking();
     me.hear(HIGH, objects(1, 9))
         .set(Timer::Election, W)

@@ -15,8 +15,7 @@ fn record(term: u64) -> Vote {
 }
 
 fn start(kit: &mut Kit) -> Seen {
-    let members = Arc::new(kit.members.clone());
-    kit.step(Input::Start(members))
+    kit.start()
 }
 
 #[test]

@@ -6,9 +6,9 @@ use super::{super::state::Certainty, *};
 #[test]
 fn the_confirmed_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
+    me.ends(HIGH)
         .has_no_leader(OLD)
-        .asked(elect(OLD, 5)) // first in line: at once
+        .asked(elect(OLD, 5)) // the first in rank: at once
         .set(Timer::Round, E)
         .nothing_else_happened();
     me.hear(LOW, claim(OLD + 1, 1))
@@ -19,7 +19,7 @@ fn the_confirmed_end_of_the_holder_voids_the_promise() {
 #[test]
 fn after_a_confirmed_end_slots_come_in_steps_of_a_delay() {
     let mut me = Kit::following_low();
-    me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
+    me.ends(LOW)
         .has_no_leader(OLD)
         .set(Timer::Election, DELAY)
         .nothing_else_happened();
@@ -27,10 +27,9 @@ fn after_a_confirmed_end_slots_come_in_steps_of_a_delay() {
 
 /// So that the next attempt comes as soon, if this one fails.
 #[test]
-fn an_attempt_at_once_remembers_whose_confirmed_end_it_follows() {
+fn an_attempt_at_once_remembers_the_leader_that_has_ended() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .whatever();
+    me.ends(HIGH).whatever();
     let State::Asking(asking) = &me.machine.state else {
         panic!("it asks at once");
     };
@@ -43,17 +42,15 @@ fn an_attempt_at_once_remembers_whose_confirmed_end_it_follows() {
 #[test]
 fn the_confirmed_end_of_another_than_the_leader_leaves_the_leader() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.down(&id(LOW), Incarnation(1)))
-        .nothing_else_happened();
+    me.ends(LOW).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 
 /// 75
 #[test]
-fn a_guess_voids_no_promise() {
+fn a_suspicion_voids_no_promise() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
-        .nothing_else_happened();
+    me.is_suspected(HIGH).nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P))
@@ -62,8 +59,7 @@ fn a_guess_voids_no_promise() {
     let planted = planted(Defect::GuessIsCertain);
     let kit = Kit::began(planted, MemberKind::Voter, Some(5)).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
-    me.told(|m| _ = m.suspect(&id(HIGH), Incarnation(1)))
-        .whatever();
+    me.is_suspected(HIGH).whatever();
     me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
@@ -72,10 +68,9 @@ fn a_guess_voids_no_promise() {
 fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     let again = |kit: Kit| {
         let mut me = kit;
-        me.told(|m| _ = m.up(&id(HIGH), Incarnation(2))).whatever();
+        me.begins(HIGH, 2).whatever();
         me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-            .whatever();
+        me.ends(HIGH).whatever();
         me
     };
     let mut me = again(Kit::vacant());
@@ -92,7 +87,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
 #[test]
 fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
+    me.begins(HIGH, 2)
         .has_no_leader(OLD)
         .set(Timer::Election, P) // its end is not certain: the promise holds
         .nothing_else_happened();
@@ -104,7 +99,7 @@ fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
 #[test]
 fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.leave(&id(HIGH)))
+    me.leaves(HIGH)
         .has_no_leader(OLD)
         .set(Timer::Election, P)
         .nothing_else_happened();
@@ -114,9 +109,7 @@ fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
 #[test]
 fn an_observer_hears_of_a_confirmed_end() {
     let mut me = Kit::observer().after(HIGH, heartbeat(OLD, 9));
-    me.told(|m| _ = m.down(&id(HIGH), Incarnation(1)))
-        .has_no_leader(OLD)
-        .nothing_else_happened();
+    me.ends(HIGH).has_no_leader(OLD).nothing_else_happened();
 }
 
 #[test]
@@ -135,7 +128,7 @@ fn a_newer_score_in_the_snapshot_replaces_what_was_heard() {
 }
 
 #[test]
-fn a_snapshot_does_not_change_who_votes() {
+fn a_snapshot_does_not_change_the_voters() {
     let mut me = Kit::vacant();
     let more = ["x", "y", "z"]
         .map(|name| Member::up(id(name), MemberKind::Voter, Some(50.into()), Incarnation(1)));

@@ -17,8 +17,7 @@ fn promising(promise: u64, echo: Time) -> Ack {
 }
 
 fn start(kit: &mut Kit) -> Seen {
-    let members = Arc::new(kit.members.clone());
-    kit.step(Input::Start(members))
+    kit.start()
 }
 
 /// Comes back with the present P, after it kept that promise.

@@ -3,8 +3,7 @@
 use super::*;
 
 fn start(kit: &mut Kit) -> Seen {
-    let members = Arc::new(kit.members.clone());
-    kit.step(Input::Start(members))
+    kit.start()
 }
 
 fn recovered(term: u64) -> Kit {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Follows LOW, and has heard it for as long as a leader's patience lasts.
+/// Follows LOW, and has heard it for as long as a leader's grace period lasts.
 fn steady() -> Kit {
     let mut me = Kit::following_low();
     for _ in 0..AFTER / H - 1 {
@@ -61,7 +61,7 @@ fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
 }
 
 #[test]
-fn a_gap_begins_the_patience_anew() {
+fn a_gap_begins_the_grace_period_anew() {
     let mut me = steady();
     let asked = |seen: Seen| seen.messages().len() == 2; // not only acknowledged
     assert!(
@@ -78,7 +78,7 @@ fn a_gap_begins_the_patience_anew() {
 
 /// The same where more than the time has changed.
 #[test]
-fn a_gap_before_another_score_begins_the_patience_anew() {
+fn a_gap_before_another_score_begins_the_grace_period_anew() {
     for (gap, anew) in [(3 * H, false), (3 * H + 1, true)] {
         let mut me = Kit::following_low();
         let since = me.now;
@@ -93,7 +93,7 @@ fn a_gap_before_another_score_begins_the_patience_anew() {
 
 /// `leader-decides-takeover` at the leader: a gap in what it hears of a challenger.
 #[test]
-fn a_gap_in_acknowledgements_begins_the_patience_anew() {
+fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
     let gap = |millis: u64| {
         let mut me = heard(AFTER);
         let rest = (0..millis / H).map(|_| H).chain([millis % H]);
@@ -195,7 +195,7 @@ fn a_challenge_without_a_quorum_is_not_repeated_soon() {
 
 /// `leader-decides-takeover`
 #[test]
-fn a_leader_gives_way_to_an_agent_that_was_steady_for_long_enough() {
+fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
     let mut me = heard(AFTER);
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, yields_at(1, MINE))
@@ -212,7 +212,7 @@ fn a_leader_gives_way_to_an_agent_that_was_steady_for_long_enough() {
 }
 
 #[test]
-fn a_leader_says_for_how_long_it_does_not_give_way() {
+fn a_leader_says_for_how_long_it_does_not_yield() {
     let mut me = heard(200);
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, alive(1, MINE, AFTER - 200))
@@ -222,7 +222,7 @@ fn a_leader_says_for_how_long_it_does_not_give_way() {
 }
 
 #[test]
-fn a_leader_gives_way_only_to_a_better_agent_that_is_heard_in_its_own_term() {
+fn a_leader_yields_only_to_a_better_agent_that_is_heard_in_its_own_term() {
     let takeover = Takeover { term: Term(MINE) };
     let mut me = heard(AFTER);
     me.hear(LOW, takeover.clone()).nothing_else_happened();

@@ -90,9 +90,7 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
 #[test]
 fn a_vote_for_a_new_incarnation_keeps_the_promise_to_the_old_one() {
     let mut me = Kit::following();
-    me.told(|m| _ = m.up(&id(HIGH), Incarnation(2)))
-        .has_no_leader(OLD)
-        .whatever();
+    me.begins(HIGH, 2).has_no_leader(OLD).whatever();
     me.hear_incarnation(HIGH, 2, claim(9, 9))
         .wrote(9, HIGH)
         .whatever();
@@ -136,7 +134,7 @@ fn a_leader_whose_lease_is_over_gives_its_vote() {
 }
 
 #[test]
-fn a_candidate_gives_way_to_a_claim() {
+fn a_candidate_yields_to_a_claim() {
     for mut me in [Kit::asking(), Kit::claiming()] {
         me.hear(LOW, claim(50, 1)).wrote(50, LOW).whatever();
         assert_eq!(me.view().role, Role::Waiting);

@@ -87,7 +87,7 @@ fn a_refusal_ends_the_election_and_the_next_one_exceeds_what_it_tells() {
 }
 
 #[test]
-fn who_refuses_because_it_ranks_above_is_asked_next_time() {
+fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
     let mut me = Kit::halting();
     me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
     me.later(18);

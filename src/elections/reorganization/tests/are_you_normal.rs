@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn only_who_works_by_that_election_says_yes() {
+fn only_an_agent_that_works_by_that_election_says_yes() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(HIGH, are_you_normal(7, HIGH, 9));
         match state {
@@ -29,7 +29,7 @@ fn an_agent_that_works_under_another_one_says_no() {
 }
 
 #[test]
-fn who_outranks_its_coordinator_by_now_holds_an_election() {
+fn an_agent_that_outranks_its_coordinator_by_now_holds_an_election() {
     let mut me = Kit::following();
     assert_eq!(
         me.hear(HIGH, are_you_normal(7, HIGH, 3)),
@@ -72,7 +72,7 @@ fn a_no_to_an_earlier_check_counts_for_nothing() {
 }
 
 #[test]
-fn who_leaves_anyway_does_not_reorganize() {
+fn an_agent_that_steps_down_anyway_does_not_reorganize() {
     let mut me = Kit::draining();
     assert_eq!(me.hear(LOW, not_normal(4, ME, 4)), NOTHING);
 }

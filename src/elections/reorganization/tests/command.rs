@@ -77,7 +77,7 @@ fn a_member_holds_an_election_if_it_ranks_above_its_coordinator_now() {
 }
 
 #[test]
-fn who_becomes_eligible_holds_an_election() {
+fn an_agent_that_becomes_eligible_holds_an_election() {
     assert_eq!(
         Kit::witness().set_score(5),
         ["persist 4", "high: are you there? 4.me", "set Answer 200"]
@@ -159,16 +159,16 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
         "LOW is"
     );
     let mut me = cooling_down_under_high();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
     me.later(250).fire(Timer::Watch).whatever();
     let said = me.later(200).fire(Timer::Watch);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
 }
 
 #[test]
-fn nor_is_one_who_was_silent_after_its_halt() {
+fn an_agent_that_cools_down_does_not_defer_to_a_halter_that_is_silent() {
     let mut me = Kit::cooling_down();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
     me.hear(HIGH, halt(7, HIGH, 9)).whatever();
     let said = me.later(500).fire(Timer::Takeover);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
@@ -177,8 +177,8 @@ fn nor_is_one_who_was_silent_after_its_halt() {
 #[test]
 fn an_agent_that_is_alone_comes_back_after_it_has_resigned() {
     let mut me = Kit::draining();
-    me.told(|m| m.down(&id(LOW), Incarnation(1))).whatever();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1))).whatever();
+    me.ends(LOW).whatever();
+    me.ends(HIGH).whatever();
     assert_eq!(
         me.step(Input::Drained).lines().last().unwrap(),
         "set Takeover 0"

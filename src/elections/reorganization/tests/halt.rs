@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn who_is_halted_from_above_stops_and_remembers_the_count() {
+fn an_agent_that_is_halted_from_above_stops_and_remembers_the_count() {
     for (state, mut me) in Kit::states() {
         let halted = me.hear(HIGH, halt(8, HIGH, 9));
         let ack = "high: halt ack 8.high";
@@ -60,7 +60,7 @@ fn a_former_incarnation_may_have_obeyed_what_the_record_says() {
 }
 
 #[test]
-fn who_ranks_below_is_refused_and_learns_of_it() {
+fn an_agent_that_ranks_below_is_refused_and_learns_of_it() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(LOW, halt(20, LOW, 1));
         let nack = "low: halt nack 20.low, knows 20";
@@ -92,7 +92,7 @@ fn the_same_halt_is_acknowledged_again() {
 }
 
 #[test]
-fn a_late_copy_does_not_stop_who_works_by_that_election() {
+fn a_late_copy_does_not_stop_an_agent_that_works_by_that_election() {
     for mut me in [Kit::joining(), Kit::following()] {
         let before = me.machine.state.clone();
         assert_eq!(
@@ -113,7 +113,7 @@ fn with_mid(mut me: Kit) -> Kit {
 }
 
 #[test]
-fn who_obeys_one_above_refuses_all_below_that_one() {
+fn an_agent_that_obeys_one_above_refuses_all_below_that_one() {
     for mut me in [with_mid(Kit::deferring()), with_mid(Kit::halted())] {
         me.told(|_| ()).whatever();
         assert_eq!(
@@ -125,7 +125,7 @@ fn who_obeys_one_above_refuses_all_below_that_one() {
 }
 
 #[test]
-fn who_may_still_hear_of_one_above_lets_those_below_wait() {
+fn an_agent_that_may_still_hear_of_one_above_lets_those_below_wait() {
     let asking = || {
         let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));
         assert_eq!(me.start().lines()[1], "high mid: are you there? 4.me");
@@ -197,7 +197,7 @@ fn when_the_wait_is_over_the_next_one_is_obeyed() {
 }
 
 #[test]
-fn a_later_election_of_the_same_agent_takes_the_place() {
+fn a_later_election_of_the_same_agent_replaces_the_former_one() {
     let mut me = Kit::halted();
     assert_eq!(
         me.hear(HIGH, halt(9, HIGH, 9)),

@@ -3,25 +3,19 @@
 use super::*;
 
 #[test]
-fn a_certain_end_shortens_the_wait_for_answers() {
+fn a_confirmed_end_shortens_the_wait_for_answers() {
     let mut me = Kit::asking();
-    assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
-    assert_eq!(
-        me.told(|m| m.down(&id(HIGH), Incarnation(1))),
-        ["set Answer 27"]
-    );
+    assert_eq!(me.is_suspected(HIGH), NOTHING);
+    assert_eq!(me.ends(HIGH), ["set Answer 27"]);
     me.later(27);
     assert_eq!(me.fire(Timer::Answer).lines()[0], "low: halt 4.me score 5");
-    assert_eq!(
-        me.told(|m| m.down(&id(LOW), Incarnation(1))),
-        ["set Answer 27"]
-    );
+    assert_eq!(me.ends(LOW), ["set Answer 27"]);
 }
 
 #[test]
-fn the_end_of_one_who_was_told_begins_it_all_again() {
+fn the_end_of_an_agent_that_was_told_begins_another_election() {
     for mut me in [Kit::reorganizing(), Kit::readying()] {
-        let said = me.told(|m| m.down(&id(LOW), Incarnation(1)));
+        let said = me.ends(LOW);
         assert_eq!(
             said,
             ["persist 5", "high: are you there? 5.me", "set Answer 200"]
@@ -30,22 +24,22 @@ fn the_end_of_one_who_was_told_begins_it_all_again() {
 }
 
 #[test]
-fn the_end_of_one_who_has_answered_already_changes_nothing() {
+fn the_end_of_an_agent_that_has_answered_already_changes_nothing() {
     let mut me = Kit::leading();
-    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
+    assert_eq!(me.ends(LOW), NOTHING);
 }
 
 #[test]
 fn no_agent_waits_for_one_that_is_down() {
     for mut me in [Kit::deferring(), Kit::halted()] {
-        assert_eq!(me.told(|m| m.suspect(&id(HIGH), Incarnation(1))), NOTHING);
-        let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+        assert_eq!(me.is_suspected(HIGH), NOTHING);
+        let said = me.ends(HIGH);
         assert_eq!(said.lines().last().unwrap(), "set Answer 27");
         assert_eq!(me.role(), Role::Candidate);
     }
     let mut me = Kit::halted();
     assert_eq!(
-        me.told(|m| m.leave(&id(HIGH))).lines().last().unwrap(),
+        me.leaves(HIGH).lines().last().unwrap(),
         "set Answer 200",
         "halts LOW"
     );
@@ -54,17 +48,17 @@ fn no_agent_waits_for_one_that_is_down() {
 #[test]
 fn no_agent_works_under_an_ended_incarnation() {
     let mut me = Kit::following();
-    let said = me.told(|m| m.up(&id(HIGH), Incarnation(2)));
+    let said = me.begins(HIGH, 2);
     assert_eq!(said.lines()[0], "has no leader since term 7", "superseded");
     let mut me = Kit::joining();
-    me.told(|m| m.down(&id(HIGH), Incarnation(1))).whatever();
+    me.ends(HIGH).whatever();
     assert_eq!(me.role(), Role::Candidate);
 }
 
 #[test]
-fn a_guess_is_a_reason_to_ask_at_once() {
+fn a_suspicion_is_a_reason_to_ask_at_once() {
     let mut me = Kit::following();
-    let said = me.told(|m| m.suspect(&id(HIGH), Incarnation(1)));
+    let said = me.is_suspected(HIGH);
     assert_eq!(said, ["high: are you there? 7.high", "set Watch 200"]);
     assert_eq!(me.told(|_| ()), NOTHING, "once");
     assert_eq!(me.machine.status(), Status::Normal);
@@ -73,13 +67,13 @@ fn a_guess_is_a_reason_to_ask_at_once() {
 #[test]
 fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.told(|m| m.down(&id(LOW), Incarnation(1))), NOTHING);
-    let said = me.told(|m| m.down(&id(HIGH), Incarnation(1)));
+    assert_eq!(me.ends(LOW), NOTHING);
+    let said = me.ends(HIGH);
     assert_eq!(said.lines().last().unwrap(), "set Answer 27");
 }
 
 #[test]
-fn one_who_has_come_above_meanwhile_is_asked_before_anybody_is_halted() {
+fn an_agent_that_has_come_above_meanwhile_is_asked_before_any_is_halted() {
     let mut me = Kit::asking();
     me.told(|m| m.set_score(&id(LOW), Some(6.into())))
         .whatever();

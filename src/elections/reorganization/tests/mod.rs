@@ -133,7 +133,7 @@ impl Kit {
         kit
     }
 
-    /// Stands back for HIGH, which has said that it is there.
+    /// Defers to HIGH, which has said that it is there.
     fn deferring() -> Self {
         let mut kit = Self::asking();
         kit.hear(HIGH, there(Some(9))).whatever();

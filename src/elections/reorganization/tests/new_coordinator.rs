@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn only_who_was_halted_by_that_election_joins() {
+fn only_an_agent_that_this_election_halted_joins() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(HIGH, new_coordinator(7, HIGH));
         match state {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn only_who_has_joined_goes_to_work() {
+fn only_an_agent_that_has_joined_goes_to_work() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(HIGH, ready(7, HIGH, 9));
         match state {

@@ -67,12 +67,12 @@ fn a_next_incarnation_of_one_that_is_known_to_be_down_is_awaited_for_3_d_only() 
     assert_eq!(
         me.start().lines().last().unwrap(),
         "set Answer 200",
-        "a guess proves nothing"
+        "a suspicion proves nothing"
     );
 }
 
 #[test]
-fn who_cannot_be_elected_is_idle() {
+fn an_agent_that_cannot_be_elected_is_idle() {
     assert_eq!(Kit::began(MemberKind::Voter, None).start(), NOTHING);
     let mut eye = Kit::began(MemberKind::Observer, Some(99));
     assert_eq!(eye.start(), NOTHING);

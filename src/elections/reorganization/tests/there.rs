@@ -30,7 +30,7 @@ fn all_answers_are_awaited() {
 }
 
 #[test]
-fn once_only_the_dead_are_awaited_it_is_for_3_d() {
+fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
         id("top"),

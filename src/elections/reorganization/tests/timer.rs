@@ -26,7 +26,7 @@ fn a_silence_of_those_below_leaves_them_out() {
 }
 
 #[test]
-fn a_silence_of_one_who_was_halted_begins_it_all_again() {
+fn a_silence_of_an_agent_that_was_halted_begins_another_election() {
     for mut me in [Kit::reorganizing(), Kit::readying()] {
         assert_eq!(
             me.later(200).fire(Timer::Answer),

@@ -59,7 +59,7 @@ fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
         .passed(A, Lap::Collect, token.clone())
         .nothing_else_happened();
     assert_eq!(kit.suspects(), [Z]);
-    // Nobody answers: as if it had come home.
+    // No member answers: as if it had come home.
     for _ in 0..4 {
         kit.now = kit.now.after(half);
         kit.fire(hop).whatever();
@@ -127,7 +127,7 @@ fn a_hop_that_is_not_due_goes_on() {
 }
 
 #[test]
-fn who_follows_an_older_leader_begins_an_election() {
+fn an_agent_that_follows_an_older_leader_begins_an_election() {
     let mut kit = Kit::following();
     kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
         .set(Timer::Slot, 2 * D) // when all answers that are under way have come

@@ -44,8 +44,6 @@ fn a_cool_down_ends_when_the_agent_is_told_to_campaign() {
 fn the_terms_end_and_do_not_wrap() {
     let mut kit = Kit::scheduled().after(B, coordinator(B, u64::MAX, 9));
     kit.step(Input::Campaign).nothing_else_happened();
-    kit.told(|m| m.down(&id(B), Incarnation(1)))
-        .has_no_leader(u64::MAX)
-        .whatever();
+    kit.ends(B).has_no_leader(u64::MAX).whatever();
     assert_eq!(kit.role(), Role::Follower);
 }

@@ -84,7 +84,7 @@ fn a_leader_that_wins_again_goes_on_in_the_higher_term() {
 }
 
 #[test]
-fn a_leader_gives_way_to_a_newer_announcement() {
+fn a_leader_yields_to_a_newer_announcement() {
     let mut kit = Kit::leading();
     kit.hear(A, coordinator(B, MINE + 1, 9))
         .sent(A, ack(Lap::Coordinator, MINE + 1, B, 0, MINE))
@@ -104,7 +104,7 @@ fn a_leader_gives_way_to_a_newer_announcement() {
 #[test]
 fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
     let mut kit = Kit::scheduled();
-    kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
+    kit.ends(B).whatever();
     let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // in the first slot: it has begun
     kit.hear(A, coordinator(A, OLD, 1))
         .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
@@ -174,9 +174,9 @@ fn an_observer_tells_an_old_leader_the_newest_term() {
 }
 
 #[test]
-fn a_leader_that_is_known_to_be_dead_is_not_followed() {
+fn a_leader_that_is_known_to_be_down_is_not_followed() {
     let mut kit = Kit::scheduled();
-    kit.told(|m| m.down(&id(B), Incarnation(1))).whatever();
+    kit.ends(B).whatever();
     kit.hear(A, beat(B, OLD, 9, 1))
         .sent(A, ack(Lap::Coordinator, OLD, B, 1, 0))
         .nothing_else_happened();

@@ -5,21 +5,21 @@ use super::*;
 #[test]
 fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
     let mut kit = Kit::following();
-    kit.told(|m| m.down(&id(B), Incarnation(1)))
+    kit.ends(B)
         .has_no_leader(OLD)
         .set(Timer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
-    // Somebody is ahead of this member.
+    // Another member is ahead of this one.
     let mut kit = Kit::following();
     kit.told(|m| m.set_score(&id(Z), Some(8.into())))
         .nothing_else_happened();
-    kit.told(|m| m.down(&id(B), Incarnation(1)))
+    kit.ends(B)
         .has_no_leader(OLD)
         .set(Timer::Slot, S)
         .nothing_else_happened();
     // It is gone too.
-    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+    kit.ends(Z)
         .set(Timer::Token, 2 * 2 * HOP)
         .passed(A, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
@@ -40,9 +40,9 @@ fn a_leader_that_left_or_is_in_a_new_incarnation_is_gone() {
 }
 
 #[test]
-fn a_guess_counts_once() {
+fn a_suspicion_counts_once() {
     let mut kit = Kit::following();
-    kit.told(|m| m.suspect(&id(B), Incarnation(1))).whatever();
+    kit.is_suspected(B).whatever();
     // Its heartbeats arrive nevertheless, round the other way.
     let mut kit = kit.after(A, beat(B, OLD, 9, 1));
     assert_eq!(kit.leader().as_deref(), Some(B));
@@ -55,21 +55,21 @@ fn a_guess_counts_once() {
 }
 
 #[test]
-fn what_was_under_way_to_the_dead_goes_to_the_next() {
+fn what_was_under_way_to_a_member_that_ended_goes_to_the_next() {
     let mut kit = Kit::candidate();
     let token = collect(1, (ME, 5), &[(ME, 5)]);
-    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+    kit.ends(Z)
         .passed(A, Lap::Collect, token.clone())
         .nothing_else_happened();
-    kit.told(|m| m.leave(&id(A)))
+    kit.leaves(A)
         .passed(B, Lap::Collect, token)
         .nothing_else_happened();
-    kit.told(|m| m.suspect(&id(B), Incarnation(1))).whatever();
+    kit.is_suspected(B).whatever();
     assert_eq!(kit.role(), Role::Leader, "no other member is left");
 }
 
 #[test]
-fn a_new_member_is_passed_to_in_its_place() {
+fn a_new_member_is_passed_to_in_the_order_of_the_ring() {
     let mut kit = Kit::following();
     let zoe = Member::up(id("n"), MemberKind::Voter, Some(1.into()), Incarnation(1));
     kit.told(|m| m.join([zoe])).nothing_else_happened();
@@ -92,7 +92,7 @@ fn a_new_incarnation_or_a_mended_link_is_tried_again() {
         }
         assert_eq!(kit.suspects(), [Z]);
         kit.told(change).whatever();
-        kit.told(|m| m.up(&id(Z), Incarnation(1))).whatever();
+        kit.begins(Z, 1).whatever();
         assert_eq!(kit.suspects(), [""; 0]);
     }
 }
@@ -108,10 +108,8 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
         .sent_to(&["ear", EYE], beat(ME, MINE, 5, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
         .nothing_else_happened();
-    kit.told(|m| m.down(&id(EYE), Incarnation(1)))
-        .nothing_else_happened();
-    kit.told(|m| m.down(&id("ear"), Incarnation(1)))
-        .nothing_else_happened();
+    kit.ends(EYE).nothing_else_happened();
+    kit.ends("ear").nothing_else_happened();
     kit.later(H)
         .fire(Timer::Heartbeat)
         .set(Timer::Heartbeat, H)

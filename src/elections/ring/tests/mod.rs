@@ -207,7 +207,7 @@ impl Kit {
     /// Leads, and steps down for `z`.
     fn draining() -> Self {
         let mut kit = Self::leading();
-        kit.step(Input::StepDown { to: Some(id(Z)) }).whatever();
+        kit.step_down(Z).whatever();
         kit
     }
 

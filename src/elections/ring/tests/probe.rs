@@ -15,7 +15,7 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn who_is_skipped_is_probed_again_and_again() {
+fn an_agent_that_is_skipped_is_probed_again_and_again() {
     let mut kit = suspecting(Kit::following());
     for _ in 0..3 {
         kit.later(PROBE)
@@ -27,9 +27,9 @@ fn who_is_skipped_is_probed_again_and_again() {
 }
 
 #[test]
-fn the_dead_are_not_even_probed() {
+fn agents_that_are_down_are_not_even_probed() {
     let mut kit = suspecting(Kit::following());
-    kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
+    kit.ends(Z).whatever();
     kit.later(PROBE).fire(Timer::Probe).nothing_else_happened();
     assert_eq!(kit.suspects(), [""; 0]);
 }
@@ -37,8 +37,7 @@ fn the_dead_are_not_even_probed() {
 #[test]
 fn an_observer_skips_no_member_and_probes_none() {
     let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
-    eye.told(|m| m.suspect(&id(A), Incarnation(1)))
-        .nothing_else_happened();
+    eye.is_suspected(A).nothing_else_happened();
     eye.later(LOST - HOP) // it is not in the ring itself
         .fire(Timer::Silence)
         .has_no_leader(OLD)
@@ -46,14 +45,13 @@ fn an_observer_skips_no_member_and_probes_none() {
     assert_eq!(eye.suspects(), [""; 0]);
     let mut eye = Kit::unborn(lan(), MemberKind::Observer, None);
     eye.members.suspect(&id(A), Incarnation(1));
-    let members = Arc::new(eye.members.clone());
-    eye.step(Input::Start(members)).nothing_else_happened();
+    eye.start().nothing_else_happened();
 }
 
 #[test]
 fn a_connection_that_is_lost_is_probed_too() {
     let mut kit = Kit::following();
-    kit.told(|m| m.suspect(&id(A), Incarnation(1)))
+    kit.is_suspected(A)
         .set(Timer::Probe, PROBE)
         .nothing_else_happened();
     kit.later(PROBE)
@@ -90,7 +88,7 @@ fn an_answer_ends_the_suspicion() {
 }
 
 #[test]
-fn who_follows_another_leader_starts_a_merging_election() {
+fn an_agent_that_follows_another_leader_starts_a_merging_election() {
     for (known, theirs) in [(OLD, (Z, OLD)), (1, (Z, 1)), (OLD + 5, (Z, OLD + 5))] {
         let mut kit = suspecting(Kit::following());
         let term = known.max(OLD) + 1;

@@ -49,10 +49,7 @@ fn a_leader_tells_its_score_at_once() {
 fn a_leader_that_cannot_be_elected_any_more_steps_down() {
     let mut kit = Kit::leading();
     kit.set_score(None)
-        .notified(Event::Draining {
-            term: Term(MINE),
-            to: Some(id(B)),
-        })
+        .drained(MINE, Some(B))
         .set(Timer::Drain, DRAIN)
         .nothing_else_happened();
     kit.set_score(7).whatever();
@@ -64,7 +61,7 @@ fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
     let mut kit = Kit::announced();
     kit.set_score(None).nothing_else_happened();
     kit.hear(B, coordinator(ME, MINE, 5)).whatever();
-    assert!(kit.contract.armed().iter().any(|(t, _)| *t == Timer::Drain));
+    assert!(kit.contract.is_armed(Timer::Drain));
 }
 
 #[test]

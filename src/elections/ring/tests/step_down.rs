@@ -27,7 +27,7 @@ fn the_leadership_ends_then_the_successor_is_nominated() {
 #[test]
 fn a_successor_that_has_ended_meanwhile_is_replaced() {
     let mut kit = Kit::draining();
-    kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
+    kit.ends(Z).whatever();
     kit.step(Input::Drained).whatever();
     let hop = kit.machine.core.hops.get(&Lap::Nominate).unwrap();
     assert_eq!((&hop.to, &hop.message), (&id(A), &hand_over(B).into()));
@@ -57,7 +57,7 @@ fn a_successor_that_is_gone_is_found_out_by_the_nomination() {
 fn where_no_other_member_is_it_comes_back() {
     let mut kit = Kit::draining();
     for name in [A, B, Z] {
-        kit.told(|m| m.leave(&id(name))).whatever();
+        kit.leaves(name).whatever();
     }
     kit.step(Input::Drained).whatever();
     assert_eq!(kit.role(), Role::Leader, "in a higher term");
@@ -81,7 +81,7 @@ fn a_challenge_waits_for_the_end_of_the_cool_down() {
 #[test]
 fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
     let mut kit = Kit::cooling_down();
-    kit.told(|m| m.down(&id(Z), Incarnation(1)))
+    kit.ends(Z)
         .has_no_leader(MINE + 1)
         .set(Timer::Slot, 9 * S) // after all that do not cool down, and b if it does
         .nothing_else_happened();
@@ -101,18 +101,18 @@ fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
 fn an_agent_that_cools_down_lets_no_suspect_go_first() {
     let mut kit = Kit::cooling_down();
     for name in [A, B] {
-        kit.told(|m| m.down(&id(name), Incarnation(1))).whatever();
+        kit.ends(name).whatever();
     }
     kit.later(LOST).fire(Timer::Silence).whatever();
     assert_eq!(kit.suspects(), [Z]);
     assert_eq!(kit.role(), Role::Leader, "no other member is there");
     // Neither the leader that is gone, nor a member that is skipped for another reason.
     let mut kit = Kit::cooling_down();
-    kit.told(|m| m.down(&id(A), Incarnation(1))).whatever();
+    kit.ends(A).whatever();
     kit.machine
         .core
         .suspects
         .insert(id(B), Some(Incarnation(1)));
-    kit.told(|m| m.down(&id(Z), Incarnation(1))).whatever();
+    kit.ends(Z).whatever();
     assert_eq!(kit.role(), Role::Follower);
 }
