@@ -11,7 +11,7 @@ use std::{
 
 use actix_bully::testkit::{
     faults::SplitMix64,
-    sim::chaos::{ChaosOptions, Report, chaos},
+    sim::chaos::{ChaosOptions, HistoryReport, chaos},
 };
 use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
 
@@ -39,7 +39,7 @@ fn main() {
     });
 }
 
-fn row(name: &str, span: Duration, history: impl Fn(u64) -> Report) {
+fn row(name: &str, span: Duration, history: impl Fn(u64) -> HistoryReport) {
     let (mut seeds, mut messages, mut nanos) = (0u64, 0u64, 0u64);
     let start = Instant::now();
     while start.elapsed() < span {

@@ -19,7 +19,7 @@ use actix_bully::{
         AgentId, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, MemberKind,
         MembershipError, MinimumRole, PeerMessage, Requirements, Time, To, View,
     },
-    testkit::trace::Mail,
+    testkit::trace::MessageText,
 };
 
 /// What all machines of one world share.
@@ -65,7 +65,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// Read back from a recorded message.
-    pub(crate) fn of(mail: &Mail) -> Self {
+    pub(crate) fn of(mail: &MessageText) -> Self {
         let mut numbers = mail.text.split(' ').map(str::parse);
         let bytes = numbers.next().and_then(Result::ok).unwrap_or(0);
         let depth = numbers.next().and_then(Result::ok).unwrap_or(0);

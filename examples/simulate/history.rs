@@ -7,7 +7,7 @@ use actix_bully::{
     testkit::{
         sim::{
             Situation,
-            chaos::{ChaosOptions, Fault, Report, Scenario, chaos},
+            chaos::{ChaosOptions, Fault, HistoryReport, Scenario, chaos},
         },
         trace::Trace,
     },
@@ -109,7 +109,7 @@ impl Preset {
 /// What came of a history.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    pub(crate) report: Report,
+    pub(crate) report: HistoryReport,
     /// How long agreement might have taken.
     pub(crate) bound: Duration,
     /// How many leaderships began, where they are counted.

@@ -20,7 +20,7 @@ impl VirtualClock {
 }
 
 impl From<RuntimeClock> for VirtualClock {
-    /// The same time, by the word of who knows that the runtime is paused.
+    /// The same time, for a caller that knows that the runtime is paused.
     fn from(clock: RuntimeClock) -> Self {
         Self(clock)
     }

@@ -16,9 +16,9 @@ use crate::{agent::Agent, protocol::Election, remote::RemoteBridge};
 pub enum Inject {
     /// The agent panics, without the noise of a panic.
     Crash,
-    /// The agent stops as it stands, without handing over.
+    /// The agent stops at once, without handing over.
     Stop,
-    /// The agent handles nothing, neither mail nor timers, until this has ended.
+    /// The agent handles nothing, neither messages nor timers, until this has ended.
     Hang(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 

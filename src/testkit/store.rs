@@ -34,12 +34,12 @@ use crate::{
 #[derive(Debug)]
 pub struct FaultyStore<S> {
     inner: S,
-    disk: Mutex<Disk>,
+    disk: Mutex<FaultyDisk>,
     held: watch::Sender<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Disk {
+enum FaultyDisk {
     Good,
     /// So many saves end well.
     Wearing(u32),
@@ -53,7 +53,7 @@ impl<S> FaultyStore<S> {
     pub fn new(inner: S) -> Self {
         Self {
             inner,
-            disk: Mutex::new(Disk::Good),
+            disk: Mutex::new(FaultyDisk::Good),
             held: watch::Sender::new(false),
         }
     }
@@ -61,20 +61,20 @@ impl<S> FaultyStore<S> {
     /// The n-th save from now fails before anything is written, and so does all that follows.
     /// The next one is the first; 0 is taken for 1.
     pub fn fail_at(&self, save: u32) {
-        *self.disk() = Disk::Wearing(save.saturating_sub(1));
+        *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
 
     /// Saves fail from now on because the disk is full, before anything is written, until
     /// [`make_room`](Self::make_room). What was saved can be loaded.
     pub fn fill(&self) {
-        *self.disk() = Disk::Full;
+        *self.disk() = FaultyDisk::Full;
     }
 
     /// Saves work again after [`fill`](Self::fill).
     pub fn make_room(&self) {
         let mut disk = self.disk();
-        if matches!(*disk, Disk::Full) {
-            *disk = Disk::Good;
+        if matches!(*disk, FaultyDisk::Full) {
+            *disk = FaultyDisk::Good;
         }
     }
 
@@ -93,7 +93,7 @@ impl<S> FaultyStore<S> {
         &self.inner
     }
 
-    fn disk(&self) -> MutexGuard<'_, Disk> {
+    fn disk(&self) -> MutexGuard<'_, FaultyDisk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,22 +101,22 @@ impl<S> FaultyStore<S> {
     fn wear(&self) -> Result<(), StoreError> {
         let mut disk = self.disk();
         *disk = match *disk {
-            Disk::Good => Disk::Good,
-            Disk::Wearing(0) | Disk::Bad => Disk::Bad,
-            Disk::Wearing(left) => Disk::Wearing(left.saturating_sub(1)),
-            Disk::Full => Disk::Full,
+            FaultyDisk::Good => FaultyDisk::Good,
+            FaultyDisk::Wearing(0) | FaultyDisk::Bad => FaultyDisk::Bad,
+            FaultyDisk::Wearing(left) => FaultyDisk::Wearing(left.saturating_sub(1)),
+            FaultyDisk::Full => FaultyDisk::Full,
         };
         match *disk {
-            Disk::Good | Disk::Wearing(_) => Ok(()),
-            Disk::Bad => Err(planted()),
-            Disk::Full => Err(StoreError::Backend(io::ErrorKind::StorageFull.into())),
+            FaultyDisk::Good | FaultyDisk::Wearing(_) => Ok(()),
+            FaultyDisk::Bad => Err(planted()),
+            FaultyDisk::Full => Err(StoreError::Backend(io::ErrorKind::StorageFull.into())),
         }
     }
 
     fn read(&self) -> Result<(), StoreError> {
         match *self.disk() {
-            Disk::Good | Disk::Wearing(_) | Disk::Full => Ok(()),
-            Disk::Bad => Err(planted()),
+            FaultyDisk::Good | FaultyDisk::Wearing(_) | FaultyDisk::Full => Ok(()),
+            FaultyDisk::Bad => Err(planted()),
         }
     }
 }
@@ -136,7 +136,7 @@ impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
         let mut held = self.held.subscribe();
         let saving = self.wear().map(|()| self.inner.save(by, record));
         Box::pin(async move {
-            // An error says that the store is gone, and with it whoever could release it.
+            // An error says that the store is gone, and with it any caller that could release it.
             drop(held.wait_for(|held| !held).await);
             saving?.await
         })

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use actix_bully::testkit::{
-    cluster::{ClusterError, Names, NotSettled, Obstacle},
+    cluster::{AgentNames, ClusterError, NotSettled, Obstacle},
     faults::Conditions,
     trace::{Trace, What},
 };
 
-use super::{MS, five, leaders, refusal, settled, test, who_leads};
+use super::{MS, five, leaders, leaders_after, refusal, settled, test};
 
 #[test]
 fn each_side_of_a_partition_has_a_leader_and_healing_leaves_one() {
@@ -21,14 +21,18 @@ fn each_side_of_a_partition_has_a_leader_and_healing_leaves_one() {
         assert_eq!(sides.sides[0].agents.len(), 2);
         assert_eq!(cluster.believers().len(), 2);
         cluster.heal();
-        assert_eq!(who_leads(&cluster).await, "agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
 
         let twice = cluster.partition([["1", "2"], ["2", "3"]]);
         assert_eq!(
             refusal(twice),
             "agent-2 is named twice: name each agent once"
         );
-        assert_eq!(who_leads(&cluster).await, "agent-5", "nothing was changed");
+        assert_eq!(
+            leaders_after(&cluster).await,
+            "agent-5",
+            "nothing was changed"
+        );
     });
 }
 
@@ -37,9 +41,9 @@ fn who_is_isolated_leads_itself() {
     test(|| async {
         let mut cluster = settled(five()).await;
         cluster.isolate("5").unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-4 agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-4 agent-5");
         cluster.heal();
-        assert_eq!(who_leads(&cluster).await, "agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
     });
 }
 
@@ -61,14 +65,14 @@ fn a_cut_one_way_is_one_way() {
         } = cluster.settle().await.unwrap_err();
         assert!(waited > MS(5_000), "{waited:?}");
         assert!(matches!(obstacle, Obstacle::Divided(_)), "{obstacle}");
-        let believers: Names = cluster.believers().into_iter().collect();
+        let believers: AgentNames = cluster.believers().into_iter().collect();
         assert_eq!(
             believers.to_string(),
             "agent-1, agent-5",
             "one never hears the other"
         );
         cluster.heal();
-        assert_eq!(who_leads(&cluster).await, "agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
     });
 }
 
@@ -127,7 +131,7 @@ fn the_network_can_be_as_bad_as_is_wanted() {
         cluster.with_network(|network| network.ignore("elected"));
         cluster.crash("5").await.unwrap();
         assert_eq!(
-            who_leads(&cluster).await,
+            leaders_after(&cluster).await,
             "agent-4",
             "the heartbeat tells as well"
         );

@@ -56,7 +56,7 @@ fn leaders(settled: &Settled) -> Vec<&str> {
     settled.leaders().map(AgentId::as_str).collect()
 }
 
-async fn who_leads<E: Election>(cluster: &Cluster<E>) -> String {
+async fn leaders_after<E: Election>(cluster: &Cluster<E>) -> String {
     let settled = cluster.settle().await.unwrap();
     leaders(&settled).join(" ")
 }

@@ -13,7 +13,7 @@ use actix_bully::{
     },
 };
 
-use super::{MS, command, common, five, settled, test, who_leads};
+use super::{MS, command, common, five, leaders_after, settled, test};
 
 /// A bit of everything, as bad as it gets.
 async fn a_bad_day(seed: u64) -> String {
@@ -61,9 +61,9 @@ fn a_run_on_the_real_clock_settles_too() {
             .timings(Timings::in_process())
             .start()
             .unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
         cluster.hang("5").await.unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-4");
+        assert_eq!(leaders_after(&cluster).await, "agent-4");
     });
 }
 
@@ -124,7 +124,7 @@ fn of_any<E: Election>(rules: E::Config) -> ClusterBuilder<E> {
 fn the_election_is_a_parameter() {
     test(|| async {
         let cluster = of_any::<Bully>(Arc::default()).agents(2).start().unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-2");
+        assert_eq!(leaders_after(&cluster).await, "agent-2");
     });
 }
 
@@ -133,5 +133,5 @@ fn the_election_is_a_parameter() {
 async fn a_test_can_have_a_system_whose_time_is_virtual() {
     let mut cluster = settled(five()).await;
     cluster.hang("5").await.unwrap();
-    assert_eq!(who_leads(&cluster).await, "agent-4");
+    assert_eq!(leaders_after(&cluster).await, "agent-4");
 }

@@ -154,7 +154,7 @@ fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
     }
 }
 
-/// The only difference that remains: who leads and crashes cannot say so, since its machine is
+/// The only difference that remains: a leader that crashes cannot say so, since its machine is
 /// gone. The actor's host says it in its place; the simulator has no host, so it is said here.
 fn crash(world: &mut World<AnyBully>, ended: &mut Told, name: &AgentId) {
     let leading = world.view(name).and_then(|view| view.leading);

@@ -2,25 +2,25 @@
 
 use actix_bully::elections::bully::Preemption;
 
-use super::{five, refusal, settled, test, who_leads};
+use super::{five, leaders_after, refusal, settled, test};
 
 #[test]
 fn scores_and_hand_overs() {
     test(|| async {
         let mut cluster = settled(five()).await;
         cluster.set_score("2", 50).unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-2");
+        assert_eq!(leaders_after(&cluster).await, "agent-2");
         cluster.withdraw_score("2").unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-5");
+        assert_eq!(leaders_after(&cluster).await, "agent-5");
         assert_eq!(cluster.status().agents()[1].score, None);
         cluster.step_down("5", None).unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-4");
+        assert_eq!(leaders_after(&cluster).await, "agent-4");
         assert_eq!(
             refusal(cluster.step_down("5", None)),
-            "agent-5 does not lead; who believes to lead: agent-4"
+            "agent-5 does not lead; these consider themselves leader: agent-4"
         );
         cluster.campaign("5").unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-5", "it is told to");
+        assert_eq!(leaders_after(&cluster).await, "agent-5", "it is told to");
     });
 }
 
@@ -29,7 +29,7 @@ fn a_successor_can_be_named() {
     test(|| async {
         let mut cluster = settled(five().preemption(Preemption::Never)).await;
         cluster.step_down("5", Some("3")).unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-3");
+        assert_eq!(leaders_after(&cluster).await, "agent-3");
     });
 }
 
@@ -40,6 +40,6 @@ fn a_score_set_while_down_counts_in_the_next_incarnation() {
         cluster.crash("1").await.unwrap();
         cluster.set_score("1", 9).unwrap();
         cluster.restart("1").unwrap();
-        assert_eq!(who_leads(&cluster).await, "agent-1");
+        assert_eq!(leaders_after(&cluster).await, "agent-1");
     });
 }

@@ -19,16 +19,16 @@ fn without_a_starter_the_strict_rules_settle_nothing() {
 }
 
 #[test]
-fn patience_can_be_set_and_time_passes_only_as_long() {
+fn a_timeout_can_be_set_and_time_passes_only_as_long() {
     test(|| async {
-        let mut cluster = settled(five().patience(MS(100))).await;
+        let mut cluster = settled(five().timeout(MS(100))).await;
         cluster.hang("5").await.unwrap();
         let before = cluster.now();
         let refused = cluster.settle().await.unwrap_err();
         assert_eq!(
             refused.to_string(),
             "not settled within 100ms: \
-             agent-1, agent-2, agent-3, agent-4 cannot hear agent-5, whom they follow"
+             agent-1, agent-2, agent-3, agent-4 follow agent-5 and cannot hear it"
         );
         assert_eq!(cluster.now().since(before), MS(100));
     });

@@ -5,7 +5,7 @@ use actix_bully::{
     testkit::cluster::{Cluster, ClusterError},
 };
 
-use super::{MS, five, leaders, refusal, settled, test, who_leads};
+use super::{MS, five, leaders, leaders_after, refusal, settled, test};
 
 #[test]
 fn the_highest_in_rank_leads_and_all_others_follow() {
@@ -75,12 +75,12 @@ fn observers_and_witnesses_follow_and_never_lead() {
         assert_eq!((leaders(&settled), settled.sides.len()), (vec![], 1));
         assert_eq!(
             settled.to_string(),
-            "settled: nobody leads; 0ns, 0 messages"
+            "settled: no agent leads; 0ns, 0 messages"
         );
         cluster.set_score("z-witness", 1).unwrap();
-        assert_eq!(who_leads(&cluster).await, "z-witness");
+        assert_eq!(leaders_after(&cluster).await, "z-witness");
         cluster.join_observer("y").unwrap();
         cluster.join_witness("x").unwrap();
-        assert_eq!(who_leads(&cluster).await, "z-witness");
+        assert_eq!(leaders_after(&cluster).await, "z-witness");
     });
 }

@@ -16,7 +16,7 @@ use actix_bully::{
     testkit::{
         faults::Conditions,
         sim::World,
-        trace::{Mail, What},
+        trace::{MessageText, What},
     },
 };
 
@@ -153,13 +153,14 @@ impl<E: Election> Scene<E> {
         let mut steps = 0;
         loop {
             let new = sent(&world, read);
-            let along = |one: &Mail| {
-                let same = |other: &&&Mail| (&one.from, &one.to) == (&other.from, &other.to);
+            let along = |one: &MessageText| {
+                let same = |other: &&&MessageText| (&one.from, &one.to) == (&other.from, &other.to);
                 new.iter().filter(same).count()
             };
-            let of_kind = |one: &Mail| new.iter().filter(|other| other.kind == one.kind).count();
+            let of_kind =
+                |one: &MessageText| new.iter().filter(|other| other.kind == one.kind).count();
             // One that goes along with others, and to others as well, cannot be told apart.
-            let may_be_lost = |mail: &&&Mail| along(mail) == 1 || of_kind(mail) == 1;
+            let may_be_lost = |mail: &&&MessageText| along(mail) == 1 || of_kind(mail) == 1;
             let wanted = new.iter().filter(|mail| kinds.contains(&mail.kind));
             for mail in wanted.filter(may_be_lost) {
                 messages.push(Loss {
@@ -197,7 +198,7 @@ impl<E: Election> Scene<E> {
 }
 
 /// What was sent since so much was recorded.
-fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&Mail> {
+fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     let new = world.trace().entries().skip(since);
     new.filter_map(|entry| match &entry.what {
         What::Sent { mail, .. } => Some(mail),

@@ -11,7 +11,7 @@ use actix_bully::{
     elections::bully::{BullyConfig, Preemption},
     protocol::Timings,
     testkit::{
-        sim::chaos::{ChaosOptions, Coverage, Fault, Report, chaos},
+        sim::chaos::{ChaosOptions, Coverage, Fault, HistoryReport, chaos},
         trace::Trace,
     },
 };
@@ -182,7 +182,7 @@ fn rings_keep_their_promise() {
     assert!(suppressed > 60, "{suppressed}");
 }
 
-fn history(seed: u64, config: &BullyConfig) -> Report {
+fn history(seed: u64, config: &BullyConfig) -> HistoryReport {
     let mut scenario = BullyScenario::new(config.clone());
     chaos(seed, size(seed), &options(), &mut scenario)
 }

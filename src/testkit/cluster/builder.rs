@@ -1,4 +1,4 @@
-//! Starts a cluster: checks everything first, then starts everybody in one go.
+//! Starts a cluster: checks everything first, then starts all agents at once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,8 +10,8 @@ use actix::System;
 
 use super::{
     Cluster, ClusterError,
-    book::Book,
     hub::{Hub, ToHub},
+    journal::Journal,
 };
 use crate::{
     agent::StartError,
@@ -37,14 +37,14 @@ use crate::{
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct ClusterBuilder<E: Election = AnyBully> {
     config: E::Config,
-    plans: Vec<Plan>,
+    plans: Vec<AgentPlan>,
     conditions: Conditions,
     policy: RestartPolicy,
     seed: u64,
     trace: Trace,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     least: usize,
-    /// What patience follows from, where it is known.
+    /// What the timeout follows from, where it is known.
     needed: Duration,
     /// The first setting that makes no sense.
     refused: Option<StartError>,
@@ -52,7 +52,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
 
 /// An agent to be started.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct AgentPlan {
     pub(super) name: String,
     pub(super) kind: MemberKind,
     pub(super) score: Option<Score>,
@@ -68,9 +68,9 @@ impl<E: Election> Cluster<E> {
             policy: RestartPolicy::temporary(),
             seed: 0,
             trace: Trace::new().bounded(REMEMBERED),
-            patience: None,
+            timeout: None,
             least: 0,
-            needed: PATIENCE,
+            needed: TIMEOUT,
             refused: None,
         }
     }
@@ -97,7 +97,7 @@ impl<E: Election> ClusterBuilder<E> {
         self.plan(name, MemberKind::Voter, Some(score.into()))
     }
 
-    /// Adds an agent that is told who leads, and never asked.
+    /// Adds an agent that is told which agent leads, and is never asked.
     pub fn observer(self, name: &str) -> Self {
         self.plan(name, MemberKind::Observer, None)
     }
@@ -113,7 +113,7 @@ impl<E: Election> ClusterBuilder<E> {
         self
     }
 
-    /// What the network does to letters. Default: nothing, they arrive at once.
+    /// What the network does to messages. Default: nothing, they arrive at once.
     pub fn network(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
@@ -133,12 +133,12 @@ impl<E: Election> ClusterBuilder<E> {
 
     /// How long [`Cluster::settle`] waits in vain. Default: longer than the worst case of the
     /// timings; 30 s where an election has none.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
-    /// A side of the network with fewer voters than this cannot elect: it is settled when nobody
+    /// A side of the network with fewer voters than this cannot elect: it is settled when no agent
     /// leads there. Default: 0; in quorum mode what it needs.
     pub fn needs_voters(mut self, least: usize) -> Self {
         self.least = least;
@@ -148,7 +148,7 @@ impl<E: Election> ClusterBuilder<E> {
     /// Starts all agents on the current arbiter, in virtual time if its System is virtual.
     ///
     /// # Errors
-    /// [`ClusterError`], and nobody runs.
+    /// [`ClusterError`], and no agent runs.
     ///
     /// # Panics
     /// Outside of the System's event loop, as every start of an actor does.
@@ -165,8 +165,8 @@ impl<E: Election> ClusterBuilder<E> {
             .filter_map(|plan| AgentId::new(&plan.name).ok());
         trace.set_order(order);
         let network = Network::new(self.seed, self.conditions);
-        let book = Arc::new(Mutex::new(Book::new(clock, network, trace)));
-        let hub = Hub::begin(&book);
+        let journal = Arc::new(Mutex::new(Journal::new(clock, network, trace)));
+        let hub = Hub::begin(&journal);
         let wire = Arc::new(ToHub(hub.clone().recipient()));
         let group = Group::with_wire(GROUP, wire)
             .map_err(|GroupError::Name(wrong)| refused(GROUP, StartError::Id(wrong)))?;
@@ -174,17 +174,17 @@ impl<E: Election> ClusterBuilder<E> {
             config: self.config,
             policy: self.policy,
             seed: self.seed,
-            patience: self.patience.unwrap_or(self.needed),
+            timeout: self.timeout.unwrap_or(self.needed),
             least: self.least,
             clock,
             stores: BTreeMap::new(),
-            book,
+            journal,
             hub,
             group,
-            seats: Vec::new(),
+            agents: Vec::new(),
         };
         for plan in self.plans {
-            cluster.seat(plan, super::Arrival::First)?;
+            cluster.agent(plan, super::StartKind::First)?;
         }
         Ok(cluster)
     }
@@ -194,7 +194,7 @@ impl<E: Election> ClusterBuilder<E> {
             return Err(ClusterError::Empty);
         }
         let mut names = BTreeSet::new();
-        for Plan { name, .. } in &self.plans {
+        for AgentPlan { name, .. } in &self.plans {
             let name = AgentId::new(name).map_err(|wrong| refused(name, wrong.into()))?;
             if let Some(name) = names.replace(name) {
                 return Err(ClusterError::Taken { name });
@@ -208,14 +208,14 @@ impl<E: Election> ClusterBuilder<E> {
 
     fn plan(mut self, name: &str, kind: MemberKind, score: Option<Score>) -> Self {
         let name = name.to_owned();
-        self.plans.push(Plan { name, kind, score });
+        self.plans.push(AgentPlan { name, kind, score });
         self
     }
 }
 
 impl ClusterBuilder {
     /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
-    /// that have been added by now, witnesses among them; who joins later can be an observer.
+    /// that have been added by now, witnesses among them; an agent that joins later can be an observer.
     pub fn quorum(mut self) -> Self {
         let voters = self
             .plans
@@ -267,7 +267,7 @@ impl ClusterBuilder {
         self.follow_astra(AstraConfig::default())
     }
 
-    /// When a leader gives way to a more important agent. Default: at once; in quorum mode after
+    /// When a leader gives way to an agent of higher rank. Default: at once; in quorum mode after
     /// 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         match &self.config {
@@ -329,7 +329,7 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
     ClusterError::Start { name, source }
 }
 
-/// The group of a cluster is nobody else's, so its name matters to nobody.
+/// No one else uses the group of a cluster, so any name will do.
 const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);

@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// There is nobody to start.
+    /// There is no agent to start.
     #[error("a cluster needs an agent: name some by `agents(5)` or `agent(name, score)`")]
     Empty,
     /// An agent cannot be started.
@@ -31,62 +31,62 @@ pub enum ClusterError {
         /// The name.
         name: AgentId,
     },
-    /// Nobody has that name.
+    /// No agent has that name.
     #[error("there is no agent {name:?} here, but {known}")]
     Unknown {
         /// The name asked for.
         name: String,
-        /// Who is there.
-        known: Names,
+        /// The agents of the cluster.
+        known: AgentNames,
     },
-    /// One who is named twice cannot be in two places.
+    /// An agent is named twice, and cannot be on two sides.
     #[error("{name} is named twice: name each agent once")]
     Twice {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It is down.
     #[error("{name} is down: restart it first")]
     Down {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It is down, and comes back by itself.
     #[error("{name} is down and will be restarted by its supervisor: let time pass")]
     Restarting {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It runs.
     #[error("{name} is up: crash or stop it first")]
     Up {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It hangs.
     #[error("{name} hangs: resume it first")]
     Hung {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It does not hang.
     #[error("{name} does not hang: there is nothing to resume")]
     NotHung {
-        /// Who.
+        /// The agent.
         name: AgentId,
     },
     /// It does not lead.
-    #[error("{name} does not lead; who believes to lead: {believers}")]
+    #[error("{name} does not lead; these consider themselves leader: {believers}")]
     NotLeading {
-        /// Who.
+        /// The agent.
         name: AgentId,
-        /// Who does.
-        believers: Names,
+        /// The agents that do.
+        believers: AgentNames,
     },
     /// It left, but not politely.
     #[error("{name} has left without a proper end")]
     Leave {
-        /// Who.
+        /// The agent.
         name: AgentId,
         /// Why so.
         #[source]
@@ -95,33 +95,33 @@ pub enum ClusterError {
     /// A network cannot be like that.
     #[error("the network cannot be like that")]
     Conditions(#[from] ConditionsError),
-    /// It is not settled who leads.
+    /// It is not settled which agent leads.
     #[error(transparent)]
     NotSettled(#[from] NotSettled),
 }
 
 /// Some agents, in the order of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(Vec<AgentId>);
+pub struct AgentNames(Vec<AgentId>);
 
-impl Names {
+impl AgentNames {
     /// The names.
     pub fn as_slice(&self) -> &[AgentId] {
         &self.0
     }
 }
 
-impl FromIterator<AgentId> for Names {
+impl FromIterator<AgentId> for AgentNames {
     fn from_iter<I: IntoIterator<Item = AgentId>>(names: I) -> Self {
         Self(names.into_iter().collect())
     }
 }
 
 /// As a list, of which no more than the beginning is written.
-impl fmt::Display for Names {
+impl fmt::Display for AgentNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
-            return f.write_str("nobody");
+            return f.write_str("none");
         }
         for (at, name) in self.0.iter().take(LISTED).enumerate() {
             f.write_str(if at > 0 { ", " } else { "" })?;

@@ -1,6 +1,6 @@
-//! The one actor through which all letters and all news of a cluster go.
+//! The one actor through which all messages and all events of a cluster go.
 //!
-//! Decided here: that there is one mailbox for both. An agent's letters and events are recorded in
+//! Decided here: that there is one mailbox for both. An agent's messages and events are recorded in
 //! the order in which it sent them, and two runs that send the same have the same record.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use actix::{
 };
 use futures::StreamExt;
 
-use super::book::{SharedBook, open};
+use super::journal::{SharedJournal, open};
 use crate::{
     agent::{ElectionHandle, Lifecycle, Notice, Status},
     group::{Envelope, LocalWire},
@@ -21,19 +21,19 @@ use crate::{
 
 /// See the [module's page](self).
 pub(super) struct Hub<M: PeerMessage> {
-    book: SharedBook<M>,
+    journal: SharedJournal<M>,
     deadline: Deadline,
 }
 
 impl<M: PeerMessage> Hub<M> {
-    pub(super) fn begin(book: &SharedBook<M>) -> Addr<Self> {
-        let book = Arc::clone(book);
+    pub(super) fn begin(journal: &SharedJournal<M>) -> Addr<Self> {
+        let journal = Arc::clone(journal);
         let deadline = Deadline::default();
-        Self { book, deadline }.start()
+        Self { journal, deadline }.start()
     }
 
     fn deliver(&self, ctx: &Context<Self>) {
-        if let Some(after) = open(&self.book).deliver()
+        if let Some(after) = open(&self.journal).deliver()
             && let Some(at) = Instant::now().checked_add(after)
         {
             self.deadline.set_in(ctx, at);
@@ -53,12 +53,12 @@ impl<M: PeerMessage> Actor for Hub<M> {
     }
 }
 
-/// A letter leaves.
+/// A message leaves.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Carry<M: PeerMessage> {
     to: AgentId,
-    letter: Envelope<M>,
+    envelope: Envelope<M>,
     inbox: Recipient<Envelope<M>>,
 }
 
@@ -66,8 +66,12 @@ impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     type Result = ();
 
     fn handle(&mut self, mail: Carry<M>, ctx: &mut Context<Self>) {
-        let Carry { to, letter, inbox } = mail;
-        open(&self.book).carry(to, letter, inbox);
+        let Carry {
+            to,
+            envelope,
+            inbox,
+        } = mail;
+        open(&self.journal).carry(to, envelope, inbox);
         self.deliver(ctx);
     }
 }
@@ -76,29 +80,29 @@ impl<M: PeerMessage> Handler<Notice> for Hub<M> {
     type Result = ();
 
     fn handle(&mut self, Notice { agent, event }: Notice, _: &mut Context<Self>) {
-        open(&self.book).notice(&agent, &event);
+        open(&self.journal).notice(&agent, &event);
     }
 }
 
 impl<M: PeerMessage> Handler<Supervision<AgentId>> for Hub<M> {
     type Result = ();
 
-    fn handle(&mut self, news: Supervision<AgentId>, _: &mut Context<Self>) {
-        open(&self.book).supervision(news);
+    fn handle(&mut self, update: Supervision<AgentId>, _: &mut Context<Self>) {
+        open(&self.journal).supervision(update);
     }
 }
 
 /// Watches the roles of an agent.
 #[derive(Message)]
 #[rtype(result = "()")]
-pub(super) struct Watch<E: Election>(pub(super) ElectionHandle<E>);
+pub(super) struct WatchRoles<E: Election>(pub(super) ElectionHandle<E>);
 
-impl<E: Election> Handler<Watch<E>> for Hub<E::Message> {
+impl<E: Election> Handler<WatchRoles<E>> for Hub<E::Message> {
     type Result = ();
 
-    fn handle(&mut self, Watch(agent): Watch<E>, ctx: &mut Context<Self>) {
+    fn handle(&mut self, WatchRoles(agent): WatchRoles<E>, ctx: &mut Context<Self>) {
         let id = agent.id().clone();
-        ctx.add_stream(agent.changes().map(move |status| Seen {
+        ctx.add_stream(agent.changes().map(move |status| StateChange {
             agent: id.clone(),
             status,
         }));
@@ -106,15 +110,15 @@ impl<E: Election> Handler<Watch<E>> for Hub<E::Message> {
 }
 
 /// An agent's state has changed.
-struct Seen {
+struct StateChange {
     agent: AgentId,
     status: Status,
 }
 
-impl<M: PeerMessage> StreamHandler<Seen> for Hub<M> {
-    fn handle(&mut self, Seen { agent, status }: Seen, _: &mut Context<Self>) {
+impl<M: PeerMessage> StreamHandler<StateChange> for Hub<M> {
+    fn handle(&mut self, StateChange { agent, status }: StateChange, _: &mut Context<Self>) {
         let runs = status.lifecycle == Lifecycle::Running;
-        open(&self.book).role(&agent, status.role, runs);
+        open(&self.journal).role(&agent, status.role, runs);
     }
 
     /// One agent has ended; the others go on.
@@ -134,13 +138,17 @@ impl<M: PeerMessage> Handler<Close> for Hub<M> {
     }
 }
 
-/// Brings letters to the hub instead of their receivers.
+/// Brings messages to the hub instead of their receivers.
 #[derive(Debug)]
 pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
 
 impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
-    fn carry(&self, to: &AgentId, letter: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
+    fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
         let (to, inbox) = (to.clone(), inbox.clone());
-        self.0.do_send(Carry { to, letter, inbox });
+        self.0.do_send(Carry {
+            to,
+            envelope,
+            inbox,
+        });
     }
 }

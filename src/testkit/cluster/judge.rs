@@ -1,11 +1,11 @@
-//! Finds out whether it is settled who leads: what is easily seen comes first.
+//! Finds out whether it is settled which agents lead: what is easily seen comes first.
 
 use std::{collections::BTreeSet, mem};
 
 use super::{
-    Cluster, Names, Obstacle, Side,
-    book::open,
-    seat::{Condition, Seat},
+    AgentNames, Cluster, Obstacle, Side,
+    agent::{ClusterAgent, Condition},
+    journal::open,
 };
 use crate::{
     agent::Status,
@@ -13,9 +13,9 @@ use crate::{
 };
 
 /// An agent that runs, and what it believes at this moment.
-struct Witness<'a> {
-    /// Where it stands in the cluster.
-    place: usize,
+struct RunningAgent<'a> {
+    /// Its number in the cluster.
+    position: usize,
     id: &'a AgentId,
     now: Status,
     leads: bool,
@@ -23,15 +23,15 @@ struct Witness<'a> {
     eligible: bool,
 }
 
-impl<'a> Witness<'a> {
-    fn new<E: Election>((place, seat): (usize, &'a Seat<E>)) -> Option<Self> {
-        (seat.condition() == Condition::Up).then(|| Self {
-            place,
-            id: seat.id(),
-            now: seat.handle.current(),
-            leads: seat.handle.is_leader(),
-            votes: seat.kind == MemberKind::Voter,
-            eligible: seat.kind == MemberKind::Voter && seat.score.is_some(),
+impl<'a> RunningAgent<'a> {
+    fn new<E: Election>((position, agent): (usize, &'a ClusterAgent<E>)) -> Option<Self> {
+        (agent.condition() == Condition::Up).then(|| Self {
+            position,
+            id: agent.id(),
+            now: agent.handle.current(),
+            leads: agent.handle.is_leader(),
+            votes: agent.kind == MemberKind::Voter,
+            eligible: agent.kind == MemberKind::Voter && agent.score.is_some(),
         })
     }
 
@@ -43,15 +43,16 @@ impl<'a> Witness<'a> {
 impl<E: Election> Cluster<E> {
     /// The sides as they are, if each has settled.
     pub(super) fn judge(&self) -> Result<Vec<Side>, Obstacle> {
-        let seats = self.seats.iter().enumerate();
-        let all: Vec<Witness<'_>> = seats.filter_map(Witness::new).collect();
+        let agents = self.agents.iter().enumerate();
+        let all: Vec<RunningAgent<'_>> = agents.filter_map(RunningAgent::new).collect();
         let ids: BTreeSet<&AgentId> = all.iter().map(|one| one.id).collect();
 
-        let letters = open(&self.book).under_way(|id| ids.contains(id));
-        if letters > 0 {
-            return Err(Obstacle::UnderWay { letters });
+        let messages = open(&self.journal).under_way(|id| ids.contains(id));
+        if messages > 0 {
+            return Err(Obstacle::UnderWay { messages });
         }
-        let elects = |one: &&Witness<'_>| matches!(one.now.role, Role::Candidate | Role::Waiting);
+        let elects =
+            |one: &&RunningAgent<'_>| matches!(one.now.role, Role::Candidate | Role::Waiting);
         if let Some(names) = those(&all, elects) {
             return Err(Obstacle::Electing(names));
         }
@@ -63,32 +64,32 @@ impl<E: Election> Cluster<E> {
         sides.iter().map(|side| agree(side, self.least)).collect()
     }
 
-    /// Nobody may follow an agent that is not there, or that it does not hear.
-    fn astray(&self, all: &[Witness<'_>], ids: &BTreeSet<&AgentId>) -> Result<(), Obstacle> {
-        let book = open(&self.book);
-        let is_lost = |one: &&Witness<'_>| {
+    /// No agent may follow one that is not there, or that it does not hear.
+    fn astray(&self, all: &[RunningAgent<'_>], ids: &BTreeSet<&AgentId>) -> Result<(), Obstacle> {
+        let journal = open(&self.journal);
+        let is_lost = |one: &&RunningAgent<'_>| {
             one.leader().is_some_and(|leader| {
-                let hears = leader == one.id || book.network.connects(leader, one.id);
+                let hears = leader == one.id || journal.network.connects(leader, one.id);
                 !hears || !ids.contains(leader)
             })
         };
-        let Some(leader) = all.iter().find(is_lost).and_then(Witness::leader) else {
+        let Some(leader) = all.iter().find(is_lost).and_then(RunningAgent::leader) else {
             return Ok(());
         };
-        let same = |one: &&Witness<'_>| is_lost(one) && one.leader() == Some(leader);
+        let same = |one: &&RunningAgent<'_>| is_lost(one) && one.leader() == Some(leader);
         Err(Obstacle::Astray {
             agents: those(all, same).unwrap_or_default(),
             leader: leader.clone(),
         })
     }
 
-    /// Those who reach each other, directly or by others, both ways.
-    fn components<'a>(&self, all: Vec<Witness<'a>>) -> Vec<Vec<Witness<'a>>> {
-        let book = open(&self.book);
+    /// The agents that reach each other, directly or by others, both ways.
+    fn components<'a>(&self, all: Vec<RunningAgent<'a>>) -> Vec<Vec<RunningAgent<'a>>> {
+        let journal = open(&self.journal);
         let linked = |one: &AgentId, other: &AgentId| {
-            book.network.connects(one, other) && book.network.connects(other, one)
+            journal.network.connects(one, other) && journal.network.connects(other, one)
         };
-        let mut sides: Vec<Vec<Witness<'a>>> = Vec::new();
+        let mut sides: Vec<Vec<RunningAgent<'a>>> = Vec::new();
         for one in all {
             let id = one.id;
             let mut mine = vec![one];
@@ -102,19 +103,19 @@ impl<E: Election> Cluster<E> {
             });
             sides.push(mine);
         }
-        // In the order of the cluster, whoever linked them.
+        // In the order of the cluster, whichever agent linked them.
         for side in &mut sides {
-            side.sort_unstable_by_key(|one| one.place);
+            side.sort_unstable_by_key(|one| one.position);
         }
-        sides.sort_unstable_by_key(|side| side.first().map(|one| one.place));
+        sides.sort_unstable_by_key(|side| side.first().map(|one| one.position));
         sides
     }
 }
 
-/// Whether a side agrees on one leader, or has nobody who could be one, or too few voters.
-fn agree(side: &[Witness<'_>], least: usize) -> Result<Side, Obstacle> {
+/// Whether a side agrees on one leader, or has no agent that could be one, or too few voters.
+fn agree(side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
     let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
-    let leaders: BTreeSet<&AgentId> = side.iter().filter_map(Witness::leader).collect();
+    let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
     let leaderless = those(side, |one| one.leader().is_none());
     let voters = side.iter().filter(|one| one.votes).count();
     let elects = voters >= least && side.iter().any(|one| one.eligible);
@@ -139,9 +140,12 @@ fn agree(side: &[Witness<'_>], least: usize) -> Result<Side, Obstacle> {
     }
 }
 
-/// The names of those to whom it applies, if there are any.
-fn those(all: &[Witness<'_>], applies: impl Fn(&&Witness<'_>) -> bool) -> Option<Names> {
-    let names: Names = all
+/// The names of the agents to which it applies, if there are any.
+fn those(
+    all: &[RunningAgent<'_>],
+    applies: impl Fn(&&RunningAgent<'_>) -> bool,
+) -> Option<AgentNames> {
+    let names: AgentNames = all
         .iter()
         .filter(applies)
         .map(|one| one.id.clone())

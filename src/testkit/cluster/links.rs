@@ -1,15 +1,15 @@
 //! What can be done to the network between the agents.
 //!
-//! A letter's fate is decided when it is sent: what is under way when a cut begins still arrives.
+//! A message's fate is decided when it is sent: what is under way when a cut begins still arrives.
 
-use super::{Cluster, ClusterError, book::open};
+use super::{Cluster, ClusterError, journal::open};
 use crate::{
     protocol::{AgentId, Election},
     testkit::faults::{Conditions, Network},
 };
 
 impl<E: Election> Cluster<E> {
-    /// Separates sides that do not reach each other; who is named on none is on one more side. An
+    /// Separates sides that do not reach each other; an agent that is named on none is on one more side. An
     /// earlier partition is over.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// Cuts an agent off from everybody.
+    /// Cuts an agent off from all others.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -74,30 +74,30 @@ impl<E: Election> Cluster<E> {
         self.change(String::from("heal"), Network::heal);
     }
 
-    /// Changes what the network does to all letters.
+    /// Changes what the network does to all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
-        let mut book = open(&self.book);
-        book.mark(|| format!("network: {conditions}"));
-        book.network.set_conditions(conditions);
+        let mut journal = open(&self.journal);
+        journal.mark(|| format!("network: {conditions}"));
+        journal.network.set_conditions(conditions);
     }
 
-    /// What the network does to all letters.
+    /// What the network does to all messages.
     pub fn conditions(&self) -> Conditions {
-        open(&self.book).network.conditions()
+        open(&self.journal).network.conditions()
     }
 
     /// Everything else that can be done to the [network](Network). Not recorded.
     pub fn with_network<R>(&mut self, change: impl FnOnce(&mut Network) -> R) -> R {
-        let mut book = open(&self.book);
-        book.cause();
-        change(&mut book.network)
+        let mut journal = open(&self.journal);
+        journal.acted();
+        change(&mut journal.network)
     }
 
     /// Marked in the trace as the example `cluster` would be told.
     fn change(&self, mark: String, change: impl FnOnce(&mut Network)) {
-        let mut book = open(&self.book);
-        book.mark(|| mark);
-        change(&mut book.network);
+        let mut journal = open(&self.journal);
+        journal.mark(|| mark);
+        change(&mut journal.network);
     }
 
     fn pair(&self, one: &str, other: &str) -> Result<(AgentId, AgentId), ClusterError> {

@@ -2,7 +2,7 @@
 //! for tests of what you build on elections.
 //!
 //! ```text
-//!   crash stop hang restart join leave      ┌─────────┐  Envelope   every letter, loss, role
+//!   crash stop hang restart join leave      ┌─────────┐  Envelope   every message, loss, role
 //!  ────────────────────────────────────────▶│ agents  │◀─────────┐  and event is recorded
 //!   partition cut isolate heal set_network  └────┬────┘      ┌───┴───┐        │
 //!  ──────────────────────────────────────────────┼──────────▶│  hub  ├────────▼──┐
@@ -28,7 +28,7 @@
 //! ```
 //!
 //! Decided here: nothing about elections. The agents are real ones ([`agent`](crate::agent)); only
-//! their letters take the way through one actor, which loses, delays and records them.
+//! their messages take the way through one actor, which loses, delays and records them.
 //!
 //! # Virtual time
 //! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting
@@ -39,13 +39,13 @@
 //! `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
 //! means. The example `cluster` offers all of that as text.
 
-mod book;
+mod agent;
 mod builder;
 mod error;
 mod hub;
+mod journal;
 mod judge;
 mod links;
-mod seat;
 mod settle;
 mod status;
 mod verbs;
@@ -54,16 +54,16 @@ use std::{collections::BTreeMap, time::Duration};
 
 use actix::Addr;
 
+pub use agent::Condition;
 pub use builder::ClusterBuilder;
-pub use error::{ClusterError, Names};
-pub use seat::Condition;
+pub use error::{AgentNames, ClusterError};
 pub use settle::{NotSettled, Obstacle, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};
 
-use book::{SharedBook, open};
+use agent::ClusterAgent;
 use hub::{Close, Hub};
-use seat::Seat;
-use verbs::Arrival;
+use journal::{SharedJournal, open};
+use verbs::StartKind;
 
 use crate::{
     agent::ElectionHandle,
@@ -85,16 +85,16 @@ pub struct Cluster<E: Election = AnyBully> {
     config: E::Config,
     policy: RestartPolicy,
     seed: u64,
-    patience: Duration,
+    timeout: Duration,
     /// How many voters a side needs to elect.
     least: usize,
     clock: RuntimeClock,
     /// What each agent must not forget: outlasts its crashes, not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,
-    book: SharedBook<E::Message>,
+    journal: SharedJournal<E::Message>,
     hub: Addr<Hub<E::Message>>,
     group: Group<E::Message>,
-    seats: Vec<Seat<E>>,
+    agents: Vec<ClusterAgent<E>>,
 }
 
 impl<E: Election> Cluster<E> {
@@ -104,38 +104,38 @@ impl<E: Election> Cluster<E> {
     /// # Errors
     /// [`ClusterError::Unknown`].
     pub fn handle(&self, name: &str) -> Result<&ElectionHandle<E>, ClusterError> {
-        self.find(name).map(|seat| &seat.handle)
+        self.find(name).map(|agent| &agent.handle)
     }
 
-    /// Who leads as far as that agent knows; nobody if it is down.
+    /// The leader as far as that agent knows; none if it is down.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
     pub fn leader_of(&self, name: &str) -> Result<Option<Leader>, ClusterError> {
-        self.find(name).map(|seat| seat.handle.leader())
+        self.find(name).map(|agent| agent.handle.leader())
     }
 
-    /// The group that the agents are in, for letters that nobody sent.
+    /// The group that the agents are in, for messages that no agent sent.
     pub fn group(&self) -> &Group<E::Message> {
         &self.group
     }
 
     /// What has happened so far. The newest events may be missing until something is awaited.
     pub fn trace(&self) -> Trace {
-        open(&self.book).trace.clone()
+        open(&self.journal).trace.clone()
     }
 
     /// The time since the cluster was started.
     pub fn now(&self) -> Time {
-        open(&self.book).now()
+        open(&self.journal).now()
     }
 }
 
 impl<E: Election> Drop for Cluster<E> {
     fn drop(&mut self) {
-        for seat in &mut self.seats {
-            seat.handle.addr().do_send(Inject::Stop);
-            seat.resume();
+        for agent in &mut self.agents {
+            agent.handle.addr().do_send(Inject::Stop);
+            agent.resume();
         }
         self.hub.do_send(Close);
     }

@@ -1,40 +1,40 @@
-//! Waits until it is settled who leads, and says what it took or what stands in the way.
+//! Waits until it is settled which agents lead, and says what it took or what prevents it.
 //!
 //! Decided here: *settled* means that on each side of the network the agents that run agree on one
-//! of them, that this one believes it leads and nobody else there does, and that nothing of an
-//! election is under way. A side on which nobody may be elected, or with too few voters, is
+//! of them, that this one believes it leads and no other there does, and that nothing of an
+//! election is under way. A side on which no agent may be elected, or with too few voters, is
 //! settled without a leader. Not here: how that is found out (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
 use actix::clock::{sleep, timeout};
 
-use super::{Cluster, Names, book::open};
+use super::{AgentNames, Cluster, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, Term},
 };
 
-/// Who leads, and what it took since something was last done to the cluster.
+/// Which agents lead, and what it took since something was last done to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
     /// The sides of the network; one unless it is separated. Agents that are down or hang are on
     /// none.
     pub sides: Vec<Side>,
-    /// Until the last agent changed its mind about who leads.
+    /// Until the last agent changed its leader.
     pub took: Duration,
     /// How many messages of elections were sent; heartbeats do not count.
     pub messages: u64,
 }
 
 impl Settled {
-    /// Who leads, a leader for each side that has one.
+    /// The leaders, one for each side that has one.
     pub fn leaders(&self) -> impl Iterator<Item = &AgentId> {
         self.sides.iter().filter_map(|side| side.leader.as_ref())
     }
 
-    /// Who leads, if there is exactly one leader.
+    /// The leader, if there is exactly one.
     pub fn leader(&self) -> Option<&AgentId> {
         let mut leaders = self.leaders();
         leaders.next().filter(|_| leaders.next().is_none())
@@ -43,9 +43,9 @@ impl Settled {
 
 impl fmt::Display for Settled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let leaders: Names = self.leaders().cloned().collect();
+        let leaders: AgentNames = self.leaders().cloned().collect();
         match leaders.as_slice() {
-            [] => f.write_str("settled: nobody leads")?,
+            [] => f.write_str("settled: no agent leads")?,
             [one] => write!(f, "settled: {one} leads")?,
             _ => write!(f, "settled: {leaders} lead, each on its side")?,
         }
@@ -58,15 +58,15 @@ impl fmt::Display for Settled {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Side {
-    /// Who they are.
+    /// The agents of this side.
     pub agents: Vec<AgentId>,
-    /// Whom they follow; `None` where nobody may be elected, or too few vote.
+    /// The leader that they follow; `None` where no agent may be elected, or too few vote.
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,
 }
 
-/// It is not settled who leads.
+/// It is not settled which agent leads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not settled within {waited:?}: {obstacle}")]
 #[non_exhaustive]
@@ -77,39 +77,39 @@ pub struct NotSettled {
     pub obstacle: Obstacle,
 }
 
-/// What stands in the way of a settlement.
+/// What prevents a settlement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
     /// Something happened a moment ago.
     Busy,
-    /// Letters of an election are under way.
+    /// Messages of an election are under way.
     UnderWay {
         /// How many.
-        letters: usize,
+        messages: usize,
     },
     /// These hold an election, or wait for the outcome of one.
-    Electing(Names),
+    Electing(AgentNames),
     /// A leader is handing over.
-    Draining(Names),
+    Draining(AgentNames),
     /// These know no leader, though one of them could be elected.
-    Leaderless(Names),
-    /// These follow one who is not there, or whom they do not hear.
+    Leaderless(AgentNames),
+    /// These follow an agent that is not there, or that they do not hear.
     Astray {
-        /// Who.
-        agents: Names,
-        /// Whom they follow.
+        /// The agent.
+        agents: AgentNames,
+        /// The agent that they follow.
         leader: AgentId,
     },
     /// These reach each other and do not follow the same leader.
-    Divided(Names),
+    Divided(AgentNames),
 }
 
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("there is something going on all the time"),
-            Self::UnderWay { letters } => write!(f, "{letters} letters are under way"),
+            Self::UnderWay { messages } => write!(f, "{messages} messages are under way"),
             Self::Electing(names) => write!(f, "still electing: {names}"),
             Self::Draining(names) => write!(f, "still handing over: {names}"),
             Self::Leaderless(names) => write!(
@@ -117,7 +117,7 @@ impl fmt::Display for Obstacle {
                 "no leader at {names}; under the ASTRA rules one has to `campaign`"
             ),
             Self::Astray { agents, leader } => {
-                write!(f, "{agents} cannot hear {leader}, whom they follow")
+                write!(f, "{agents} follow {leader} and cannot hear it")
             }
             Self::Divided(names) => write!(
                 f,
@@ -128,21 +128,21 @@ impl fmt::Display for Obstacle {
 }
 
 impl<E: Election> Cluster<E> {
-    /// Waits until it is settled who leads.
+    /// Waits until it is settled which agents lead.
     ///
     /// Time and messages are counted from what was last done to the cluster. Returns a moment after
     /// the last event; that moment does not count.
     ///
     /// # Errors
     /// [`NotSettled`] when nothing comes of it: after a while that follows from the timings, see
-    /// [`patience`](super::ClusterBuilder::patience). Only time has passed.
+    /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
         let mut obstacle = Obstacle::Busy;
         loop {
-            let before = open(&self.book).activity();
-            sleep(MOMENT).await; // everybody who has something to do has done it
-            let is_quiet = open(&self.book).activity() == before;
+            let before = open(&self.journal).activity();
+            sleep(MOMENT).await; // every agent that has something to do has done it
+            let is_quiet = open(&self.journal).activity() == before;
             if is_quiet {
                 match self.judge() {
                     Ok(sides) => return Ok(self.settled(sides)),
@@ -150,21 +150,21 @@ impl<E: Election> Cluster<E> {
                 }
             }
             let waited = self.clock.now().since(begun);
-            let left = self.patience.saturating_sub(waited);
+            let left = self.timeout.saturating_sub(waited);
             if left.is_zero() {
                 return Err(NotSettled { waited, obstacle });
             }
             let pause = left.saturating_sub(MOMENT).min(DOUBT);
             if is_quiet && !pause.is_zero() {
-                let news = open(&self.book).next_activity();
-                drop(timeout(pause, news).await);
+                let update = open(&self.journal).next_activity();
+                drop(timeout(pause, update).await);
             }
         }
     }
 
     fn settled(&self, sides: Vec<Side>) -> Settled {
-        let book = open(&self.book);
-        let (took, messages) = (book.took(), book.messages());
+        let journal = open(&self.journal);
+        let (took, messages) = (journal.took(), journal.messages());
         Settled {
             sides,
             took,
@@ -175,5 +175,5 @@ impl<E: Election> Cluster<E> {
 
 /// How often it is looked.
 const MOMENT: Duration = Duration::from_millis(1);
-/// For how long a verdict stands where nothing happens: a belief may run out without a word.
+/// For how long a verdict is kept where nothing happens: a belief may run out without a word.
 const DOUBT: Duration = Duration::from_millis(20);

@@ -1,8 +1,8 @@
-//! Who is there and what each believes, as rows and as an aligned table.
+//! The agents and what each believes, as rows and as an aligned table.
 
 use std::fmt;
 
-use super::{Cluster, seat::Condition};
+use super::{Cluster, agent::Condition};
 use crate::protocol::{AgentId, Election, Leader, MemberKind, Role, Score, Term};
 
 /// One agent of a cluster, at one moment.
@@ -13,15 +13,15 @@ pub struct AgentStatus {
     pub name: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its importance; `None` while it cannot be elected.
+    /// Its score; `None` while it cannot be elected.
     pub score: Option<Score>,
     /// Whether it is there at all.
     pub condition: Condition,
     /// What it does.
     pub role: Role,
-    /// The highest term it has seen in this life.
+    /// The highest term it has seen in this incarnation.
     pub term: Term,
-    /// Whom it follows, or itself.
+    /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
     /// Whether it believes that it leads, at this moment.
     pub leads: bool,
@@ -39,28 +39,28 @@ impl ClusterStatus {
 }
 
 impl<E: Election> Cluster<E> {
-    /// Who is there, and what each believes.
+    /// The agents, and what each believes.
     pub fn status(&self) -> ClusterStatus {
-        let row = |seat: &super::seat::Seat<E>| {
-            let now = seat.handle.current();
+        let row = |agent: &super::agent::ClusterAgent<E>| {
+            let now = agent.handle.current();
             AgentStatus {
-                name: seat.id().clone(),
-                kind: seat.kind,
-                score: seat.score.filter(|_| seat.kind == MemberKind::Voter),
-                condition: seat.condition(),
+                name: agent.id().clone(),
+                kind: agent.kind,
+                score: agent.score.filter(|_| agent.kind == MemberKind::Voter),
+                condition: agent.condition(),
                 role: now.role,
                 term: now.term,
                 leader: now.leader,
-                leads: seat.handle.is_leader(),
+                leads: agent.handle.is_leader(),
             }
         };
-        ClusterStatus(self.seats.iter().map(row).collect())
+        ClusterStatus(self.agents.iter().map(row).collect())
     }
 
-    /// Those who believe that they lead, in the order of the cluster.
+    /// The agents that consider themselves leader, in the order of the cluster.
     pub fn believers(&self) -> Vec<AgentId> {
-        let believers = self.seats.iter().filter(|seat| seat.handle.is_leader());
-        believers.map(|seat| seat.id().clone()).collect()
+        let believers = self.agents.iter().filter(|agent| agent.handle.is_leader());
+        believers.map(|agent| agent.id().clone()).collect()
     }
 }
 
@@ -84,8 +84,8 @@ impl AgentStatus {
             (MemberKind::Voter, Some(score)) => score.to_string(),
             (MemberKind::Voter, None) => String::from("none"),
         };
-        let lives = matches!(self.condition, Condition::Up | Condition::Hung);
-        let told = |what: String| if lives { what } else { nothing() };
+        let runs = matches!(self.condition, Condition::Up | Condition::Hung);
+        let told = |what: String| if runs { what } else { nothing() };
         let leader = self.leader.as_ref().map(|leader| leader.id.to_string());
         [
             self.name.to_string(),

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Cluster, ClusterError, Names,
-    book::open,
-    builder::{Plan, refused},
-    hub::Watch,
-    seat::{Seat, end_of},
+    AgentNames, Cluster, ClusterError,
+    agent::{ClusterAgent, end_of},
+    builder::{AgentPlan, refused},
+    hub::WatchRoles,
+    journal::open,
 };
 use crate::{
     agent::Agent,
@@ -21,7 +21,7 @@ use crate::{
 
 /// How an agent comes to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum StartKind {
     /// With the cluster.
     First,
     /// Later.
@@ -33,12 +33,12 @@ pub(super) enum Arrival {
 impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
 
-    /// An agent panics, and everybody learns of it. It stays down until [`restart`](Self::restart),
+    /// An agent panics, and all others learn of it. It stays down until [`restart`](Self::restart),
     /// unless the cluster is [supervised](super::ClusterBuilder::supervised). The panic makes no
     /// noise.
     ///
     /// # Errors
-    /// [`ClusterError`] when nobody of that name runs.
+    /// [`ClusterError`] when no agent of that name runs.
     pub async fn crash(&mut self, name: &str) -> Result<(), ClusterError> {
         self.crash_all([name]).await
     }
@@ -46,16 +46,21 @@ impl<E: Election> Cluster<E> {
     /// Several agents panic at the same moment.
     ///
     /// # Errors
-    /// As [`crash`](Self::crash), and nobody has panicked; [`ClusterError::Twice`].
+    /// As [`crash`](Self::crash), and no agent has panicked; [`ClusterError::Twice`].
     pub async fn crash_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<(), ClusterError> {
-        self.end_all(names, Happening::Crashed, Seat::must_live, Seat::crash)
-            .await
+        self.end_all(
+            names,
+            Happening::Crashed,
+            ClusterAgent::must_live,
+            ClusterAgent::crash,
+        )
+        .await
     }
 
-    /// An agent stops as it stands, without handing over.
+    /// An agent stops at once, without handing over.
     ///
     /// # Errors
     /// As [`crash`](Self::crash); [`ClusterError::Hung`].
@@ -66,21 +71,26 @@ impl<E: Election> Cluster<E> {
     /// Several agents stop at the same moment.
     ///
     /// # Errors
-    /// As [`stop`](Self::stop), and nobody has stopped; [`ClusterError::Twice`].
+    /// As [`stop`](Self::stop), and no agent has stopped; [`ClusterError::Twice`].
     pub async fn stop_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<(), ClusterError> {
-        self.end_all(names, Happening::Stopped, Seat::must_run, Seat::stop)
-            .await
+        self.end_all(
+            names,
+            Happening::Stopped,
+            ClusterAgent::must_run,
+            ClusterAgent::stop,
+        )
+        .await
     }
 
     async fn end_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
         what: Happening,
-        check: impl Fn(&Seat<E>) -> Result<(), ClusterError>,
-        end: impl Fn(&mut Seat<E>),
+        check: impl Fn(&ClusterAgent<E>) -> Result<(), ClusterError>,
+        end: impl Fn(&mut ClusterAgent<E>),
     ) -> Result<(), ClusterError> {
         let names = self.resolve(names)?;
         for name in &names {
@@ -89,9 +99,9 @@ impl<E: Election> Cluster<E> {
         let mut ending = Vec::new();
         for name in &names {
             self.record(name, what);
-            let seat = self.find_mut(name.as_str())?;
-            end(seat);
-            ending.push(seat.handle.clone());
+            let agent = self.find_mut(name.as_str())?;
+            end(agent);
+            ending.push(agent.handle.clone());
         }
         let returns = self.policy != RestartPolicy::temporary();
         // Waited for only now: all of them are to end at the same moment.
@@ -101,25 +111,25 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// An agent that is down begins a new life, with the score it had last.
+    /// An agent that is down begins a new incarnation, with the score it had last.
     ///
     /// # Errors
     /// [`ClusterError::Up`], [`ClusterError::Restarting`], [`ClusterError::Unknown`].
     pub fn restart(&mut self, name: &str) -> Result<(), ClusterError> {
-        let seat = self.find(name)?;
-        seat.must_be_down()?;
-        let plan = Plan {
-            name: seat.id().to_string(),
-            kind: seat.kind,
-            score: seat.score,
+        let agent = self.find(name)?;
+        agent.must_be_down()?;
+        let plan = AgentPlan {
+            name: agent.id().to_string(),
+            kind: agent.kind,
+            score: agent.score,
         };
-        self.seat(plan, Arrival::Again)
+        self.agent(plan, StartKind::Again)
     }
 
-    /// An agent stands still: it handles neither letters nor timers. Returns when it does.
+    /// An agent hangs: it handles neither messages nor timers. Returns when it does.
     ///
     /// # Errors
-    /// [`ClusterError`] when nobody of that name runs; [`ClusterError::Hung`].
+    /// [`ClusterError`] when no agent of that name runs; [`ClusterError::Hung`].
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         let id = self.find(name)?.id().clone();
         self.find(name)?.must_run()?;
@@ -133,9 +143,9 @@ impl<E: Election> Cluster<E> {
     /// # Errors
     /// [`ClusterError::NotHung`], [`ClusterError::Unknown`].
     pub fn resume(&mut self, name: &str) -> Result<(), ClusterError> {
-        let seat = self.find_mut(name)?;
-        let name = seat.id().clone();
-        if !seat.resume() {
+        let agent = self.find_mut(name)?;
+        let name = agent.id().clone();
+        if !agent.resume() {
             return Err(ClusterError::NotHung { name });
         }
         self.record(&name, Happening::Resumed);
@@ -160,7 +170,7 @@ impl<E: Election> Cluster<E> {
         self.admit(name, MemberKind::Voter, None)
     }
 
-    /// A new agent joins that is told who leads, and never asked.
+    /// A new agent joins that is told which agent leads, and is never asked.
     ///
     /// # Errors
     /// As [`join`](Self::join).
@@ -175,32 +185,32 @@ impl<E: Election> Cluster<E> {
         score: Option<Score>,
     ) -> Result<(), ClusterError> {
         let name = full(name);
-        if let Some(seat) = self.seats.iter().find(|seat| seat.id().as_str() == name) {
-            let name = seat.id().clone();
+        if let Some(agent) = self.agents.iter().find(|agent| agent.id().as_str() == name) {
+            let name = agent.id().clone();
             return Err(ClusterError::Taken { name });
         }
-        self.seat(Plan { name, kind, score }, Arrival::Late)
+        self.agent(AgentPlan { name, kind, score }, StartKind::Late)
     }
 
     /// An agent hands over if it leads, and leaves for good.
     ///
     /// # Errors
-    /// [`ClusterError`] when nobody of that name runs; [`ClusterError::Leave`] when it took too
+    /// [`ClusterError`] when no agent of that name runs; [`ClusterError::Leave`] when it took too
     /// long, and then it has left nevertheless.
     pub async fn leave(&mut self, name: &str) -> Result<(), ClusterError> {
-        let seat = self.find(name)?;
-        seat.must_run()?;
-        let handle = seat.handle.clone();
+        let agent = self.find(name)?;
+        agent.must_run()?;
+        let handle = agent.handle.clone();
         let name = handle.id().clone();
         self.record(&name, Happening::Left);
-        let left = handle.leave(self.patience).await;
-        self.seats.retain(|seat| *seat.id() != name);
+        let left = handle.leave(self.timeout).await;
+        self.agents.retain(|agent| *agent.id() != name);
         left.map_err(|source| ClusterError::Leave { name, source })
     }
 
-    // ---- wishes ------------------------------------------------------------------------------
+    // ---- commands -----------------------------------------------------------------------------
 
-    /// An agent gets another importance; one that is down, for its next life.
+    /// An agent gets another score; one that is down, for its next incarnation.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -217,61 +227,65 @@ impl<E: Election> Cluster<E> {
     }
 
     fn rate(&mut self, name: &str, score: Option<Score>) -> Result<(), ClusterError> {
-        let seat = self.find_mut(name)?;
-        seat.score = score;
+        let agent = self.find_mut(name)?;
+        agent.score = score;
         // One that has ended has it when it comes back.
         match score {
-            Some(score) => seat.handle.set_score(score).ok(),
-            None => seat.handle.withdraw_score().ok(),
+            Some(score) => agent.handle.set_score(score).ok(),
+            None => agent.handle.withdraw_score().ok(),
         };
-        let name = seat.id().clone();
+        let name = agent.id().clone();
         let score = score.map_or_else(|| String::from("none"), |score| score.to_string());
         let score = score.replace(['(', ')', ' '], "");
-        open(&self.book).mark(|| format!("score {name} {score}"));
+        open(&self.journal).mark(|| format!("score {name} {score}"));
         Ok(())
     }
 
-    /// The leader hands over, to that agent if one is named, and does not stand for a while.
+    /// The leader hands over, to that agent if one is named, and is not a candidate for a while.
     ///
     /// # Errors
     /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of them does not run.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
-        let seat = self.find(name)?;
-        seat.must_run()?;
-        let name = seat.id().clone();
+        let agent = self.find(name)?;
+        agent.must_run()?;
+        let name = agent.id().clone();
         let to = to.map(|to| self.find(to)).transpose()?;
         if let Some(to) = to {
             to.must_run()?;
         }
-        let to = to.map(|seat| seat.id().clone());
-        if !seat.handle.is_leader() {
+        let to = to.map(|agent| agent.id().clone());
+        if !agent.handle.is_leader() {
             let believers = self.believers().into_iter().collect();
             return Err(ClusterError::NotLeading { name, believers });
         }
-        seat.handle.step_down(to.clone()).ok();
+        agent.handle.step_down(to.clone()).ok();
         let to = to.map(|to| format!(" {to}")).unwrap_or_default();
-        open(&self.book).mark(|| format!("step-down {name}{to}"));
+        open(&self.journal).mark(|| format!("step-down {name}{to}"));
         Ok(())
     }
 
     /// An agent holds an election.
     ///
     /// # Errors
-    /// [`ClusterError`] when nobody of that name runs.
+    /// [`ClusterError`] when no agent of that name runs.
     pub fn campaign(&mut self, name: &str) -> Result<(), ClusterError> {
-        let seat = self.find(name)?;
-        seat.must_run()?;
-        seat.handle.campaign().ok();
-        let name = seat.id().clone();
-        open(&self.book).mark(|| format!("campaign {name}"));
+        let agent = self.find(name)?;
+        agent.must_run()?;
+        agent.handle.campaign().ok();
+        let name = agent.id().clone();
+        open(&self.journal).mark(|| format!("campaign {name}"));
         Ok(())
     }
 
     // ---- names -------------------------------------------------------------------------------
 
     /// Starts an agent in a new place, or again in its own.
-    pub(super) fn seat(&mut self, plan: Plan, arrival: Arrival) -> Result<(), ClusterError> {
-        let Plan { name, kind, score } = plan;
+    pub(super) fn agent(
+        &mut self,
+        plan: AgentPlan,
+        kind_of_start: StartKind,
+    ) -> Result<(), ClusterError> {
+        let AgentPlan { name, kind, score } = plan;
         // Kept by the cluster, so that an agent that comes back finds its votes.
         let kept = self.stores.entry(name.clone()).or_default().clone();
         let mut agent = Agent::<E>::with_config(&name, self.config.clone())
@@ -289,47 +303,47 @@ impl<E: Election> Cluster<E> {
         if kind == MemberKind::Observer {
             agent = agent.observer();
         }
-        if arrival == Arrival::Again {
+        if kind_of_start == StartKind::Again {
             agent = agent.recovering();
         }
         let handle = agent.start().map_err(|source| refused(&name, source))?;
-        let what = match arrival {
-            Arrival::First => Happening::Started,
-            Arrival::Late => Happening::Joined,
-            Arrival::Again => Happening::Restarted,
+        let what = match kind_of_start {
+            StartKind::First => Happening::Started,
+            StartKind::Late => Happening::Joined,
+            StartKind::Again => Happening::Restarted,
         };
         self.record(handle.id(), what);
-        self.hub.do_send(Watch(handle.clone()));
-        let seat = Seat::new(kind, score, handle);
-        match self.seats.iter_mut().find(|old| old.id() == seat.id()) {
-            Some(old) => *old = seat,
-            None => self.seats.push(seat),
+        self.hub.do_send(WatchRoles(handle.clone()));
+        let agent = ClusterAgent::new(kind, score, handle);
+        match self.agents.iter_mut().find(|old| old.id() == agent.id()) {
+            Some(old) => *old = agent,
+            None => self.agents.push(agent),
         }
         Ok(())
     }
 
     /// Something is done to an agent.
     fn record(&self, name: &AgentId, what: Happening) {
-        let mut book = open(&self.book);
-        book.cause();
-        book.happen(name, what);
+        let mut journal = open(&self.journal);
+        journal.acted();
+        journal.happen(name, what);
     }
 
-    pub(super) fn find(&self, name: &str) -> Result<&Seat<E>, ClusterError> {
-        let at = self.place_of(name)?;
-        self.seats.get(at).ok_or_else(|| self.unknown(name))
+    pub(super) fn find(&self, name: &str) -> Result<&ClusterAgent<E>, ClusterError> {
+        let at = self.position_of(name)?;
+        self.agents.get(at).ok_or_else(|| self.unknown(name))
     }
 
-    fn find_mut(&mut self, name: &str) -> Result<&mut Seat<E>, ClusterError> {
-        let at = self.place_of(name)?;
+    fn find_mut(&mut self, name: &str) -> Result<&mut ClusterAgent<E>, ClusterError> {
+        let at = self.position_of(name)?;
         let unknown = self.unknown(name);
-        self.seats.get_mut(at).ok_or(unknown)
+        self.agents.get_mut(at).ok_or(unknown)
     }
 
-    fn place_of(&self, name: &str) -> Result<usize, ClusterError> {
-        let place = |name: &str| self.seats.iter().position(|s| s.id().as_str() == name);
-        place(name)
-            .or_else(|| place(&full(name)))
+    fn position_of(&self, name: &str) -> Result<usize, ClusterError> {
+        let position = |name: &str| self.agents.iter().position(|s| s.id().as_str() == name);
+        position(name)
+            .or_else(|| position(&full(name)))
             .ok_or_else(|| self.unknown(name))
     }
 
@@ -337,10 +351,10 @@ impl<E: Election> Cluster<E> {
         ClusterError::Unknown {
             name: name.to_owned(),
             known: self
-                .seats
+                .agents
                 .iter()
-                .map(|seat| seat.id().clone())
-                .collect::<Names>(),
+                .map(|agent| agent.id().clone())
+                .collect::<AgentNames>(),
         }
     }
 
@@ -362,7 +376,7 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// A number stands for the agent of that number.
+/// A number means the agent of that number.
 fn full(name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|digit| digit.is_ascii_digit());
     if is_number {

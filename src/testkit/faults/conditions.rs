@@ -1,6 +1,6 @@
 //! How bad a link is that is not cut: delay, loss, duplication, reordering.
 //!
-//! Decided here: which values make sense. Not here: who is cut off from whom.
+//! Decided here: which values make sense. Not here: which members are cut off.
 
 use std::{fmt, time::Duration};
 

@@ -23,7 +23,7 @@ pub enum Loss {
     Cut,
     /// The two are on different sides of a partition.
     Partition,
-    /// One of the two is cut off from everybody.
+    /// One of the two is cut off from all members.
     Isolation,
     /// Messages of this kind are dropped.
     Ignored,

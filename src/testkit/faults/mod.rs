@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Decided here: the fate of one message, drawn from a seeded generator, so that a run can be
-//! repeated. Not here: who carries the message and what becomes of it on arrival; that is
+//! repeated. Not here: what carries the message and what becomes of it on arrival; that is
 //! a world in virtual time, or a cluster of real actors.
 //!
 //! A fate is decided when the message is sent: what was under way when a cut began still arrives.

@@ -1,4 +1,4 @@
-//! The network between members: who reaches whom, and what becomes of each message.
+//! The network between members: which of them reach each other, and what becomes of each message.
 //!
 //! The verbs are those of raft-rs' test network: `cut`, `isolate`, `drop`, `ignore`, `recover`.
 
@@ -22,31 +22,31 @@ pub struct Network<K = AgentId> {
     seed: u64,
     random: SplitMix64,
     conditions: Conditions,
-    members: BTreeMap<K, Sender<K>>,
+    members: BTreeMap<K, SenderLinks<K>>,
     ignored: Vec<&'static str>,
-    /// Whether anybody is cut off from anybody; spares the look-ups when nobody is.
+    /// Whether any member is cut off from any other; spares the look-ups when none is.
     separated: bool,
     tally: Tally,
 }
 
 /// What is particular about one member; most have nothing.
 #[derive(Clone, Debug)]
-struct Sender<K> {
+struct SenderLinks<K> {
     side: usize,
     isolated: bool,
-    links: BTreeMap<K, Link>,
+    links: BTreeMap<K, LinkState>,
 }
 
 /// What is particular about the way from one member to another.
 #[derive(Clone, Copy, Debug, Default)]
-struct Link {
+struct LinkState {
     cut: bool,
     conditions: Option<Conditions>,
     /// The latest arrival so far.
     latest: Time,
 }
 
-impl<K> Default for Sender<K> {
+impl<K> Default for SenderLinks<K> {
     fn default() -> Self {
         Self {
             side: 0,
@@ -57,7 +57,7 @@ impl<K> Default for Sender<K> {
 }
 
 impl<K: Ord + Clone> Network<K> {
-    /// A network that treats every link alike and separates nobody.
+    /// A network that treats every link alike and separates no members.
     pub fn new(seed: u64, conditions: Conditions) -> Self {
         Self {
             seed,
@@ -101,7 +101,7 @@ impl<K: Ord + Clone> Network<K> {
             self.tally.lose(Loss::Chance);
             return Fate::Lost(Loss::Chance);
         }
-        let mut scratch = Link::default();
+        let mut scratch = LinkState::default();
         let known = link.is_some();
         let link = link.unwrap_or(&mut scratch);
         let (random, tally) = (&mut self.random, &mut self.tally);
@@ -139,14 +139,14 @@ impl<K: Ord + Clone> Network<K> {
         self.link(other, one).cut = false;
     }
 
-    /// Cuts a member off from everybody, both ways, also from those who come later.
+    /// Cuts a member off from all others, both ways, also from those that come later.
     pub fn isolate(&mut self, member: &K) {
         self.member(member).isolated = true;
         self.separated = true;
     }
 
-    /// Separates the members into sides that do not reach each other; who is named in none is on
-    /// one more side, with those who come later. An earlier partition is over.
+    /// Separates the members into sides that do not reach each other; a member that is named in none is on
+    /// one more side, with those that come later. An earlier partition is over.
     pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = K>,
@@ -243,11 +243,11 @@ impl<K: Ord + Clone> Network<K> {
             .then_some(Loss::Cut)
     }
 
-    fn member(&mut self, member: &K) -> &mut Sender<K> {
+    fn member(&mut self, member: &K) -> &mut SenderLinks<K> {
         self.members.entry(member.clone()).or_default()
     }
 
-    fn link(&mut self, from: &K, to: &K) -> &mut Link {
+    fn link(&mut self, from: &K, to: &K) -> &mut LinkState {
         self.member(from).links.entry(to.clone()).or_default()
     }
 }
@@ -258,7 +258,7 @@ fn arrival(
     random: &mut SplitMix64,
     tally: &mut Tally,
     now: Time,
-    link: &mut Link,
+    link: &mut LinkState,
 ) -> Time {
     let mut at = now.after(random.span(conditions.delay));
     if random.chance(conditions.slow) {

@@ -1,22 +1,22 @@
-//! Whether the agents agree, and who believes what if they do not.
+//! Whether the agents agree, and what each believes if they do not.
 
 use std::{fmt, time::Duration};
 
-use super::{World, node::Place};
+use super::{World, node::NodeIndex};
 use crate::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
-    /// Those who believe right now that they lead, hanging ones included: they will believe it
+    /// The agents that believe right now that they lead, hanging ones included: they will believe it
     /// still when they go on, unless something limits their belief.
     pub fn believers(&self) -> Vec<AgentId> {
         self.beliefs().map(|(id, _)| id.clone()).collect()
     }
 
-    /// Those who believe right now that they lead, and in which term. Asking this after every step
+    /// The agents that believe right now that they lead, and in which term. Asking this after every step
     /// is cheap.
     pub fn beliefs(&self) -> impl Iterator<Item = (&AgentId, Term)> {
         let all = self.believing();
-        all.filter_map(|(at, term)| Some((self.wire.directory.name(at)?, term)))
+        all.filter_map(|(at, term)| Some((self.transit.directory.name(at)?, term)))
     }
 
     /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
@@ -26,7 +26,7 @@ impl<E: Election> World<E> {
 
     /// What the applications may read: the belief that was published, as long as it was said to be
     /// valid.
-    fn believing(&self) -> impl Iterator<Item = (Place, Term)> {
+    fn believing(&self) -> impl Iterator<Item = (NodeIndex, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
         } else {
@@ -36,17 +36,17 @@ impl<E: Election> World<E> {
             let term = node.published?;
             let always = node.valid_until == Time::MAX;
             let valid = always || node.clock.read(self.now) < node.valid_until;
-            valid.then_some((Place(at), term))
+            valid.then_some((NodeIndex(at), term))
         })
     }
 
-    /// The one leader that every member who runs follows, who believes so, and is the only one who
-    /// does; `None` if there is no such leader.
+    /// The leader that all running members follow, that believes so, and is the only one that does; `None`
+    /// if there is none.
     pub fn agreed(&self) -> Option<Leader> {
         let mut agreed: Option<Leader> = None;
         let mut believers = 0;
         for (at, node) in self.nodes.iter().enumerate() {
-            let Some(view) = self.view_at(Place(at)) else {
+            let Some(view) = self.view_at(NodeIndex(at)) else {
                 continue;
             };
             believers += usize::from(view.leading.is_some());
@@ -71,7 +71,7 @@ impl<E: Election> World<E> {
         leads.then_some(leader)
     }
 
-    /// The most important of those who run and may be elected; hanging ones do not count.
+    /// The highest rank of the agents that run and may be elected; hanging ones do not count.
     pub fn highest(&self) -> Option<Rank> {
         let running = self
             .nodes
@@ -80,18 +80,18 @@ impl<E: Election> World<E> {
             .filter(|(_, n)| n.is_running());
         let ranks = running.filter_map(|(at, node)| {
             let score = node.score.filter(|_| node.kind == MemberKind::Voter)?;
-            let id = self.wire.directory.name(Place(at))?.clone();
+            let id = self.transit.directory.name(NodeIndex(at))?.clone();
             Some(Rank { score, id })
         });
         ranks.max()
     }
 
-    /// Whether everybody has started, and no message of an election is under way.
+    /// Whether every agent has started, and no message of an election is under way.
     pub fn is_calm(&self) -> bool {
-        self.to_start == 0 && self.wire.under_way == 0
+        self.to_start == 0 && self.transit.under_way == 0
     }
 
-    /// The members who run, hanging ones not counted, with their views; in the order in which they
+    /// The members that run, hanging ones not counted, with their views; in the order in which they
     /// came.
     pub fn views(&self) -> impl Iterator<Item = (&AgentId, View)> {
         let running = self
@@ -100,8 +100,8 @@ impl<E: Election> World<E> {
             .enumerate()
             .filter(|(_, n)| n.is_running());
         running.filter_map(|(at, _)| {
-            let name = self.wire.directory.name(Place(at))?;
-            Some((name, self.view_at(Place(at))?))
+            let name = self.transit.directory.name(NodeIndex(at))?;
+            Some((name, self.view_at(NodeIndex(at))?))
         })
     }
 
@@ -117,14 +117,14 @@ impl<E: Election> World<E> {
     }
 }
 
-/// Who believes what where no agreement was reached; see [`World::settle`].
+/// What each agent believes where no agreement was reached; see [`World::settle`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsettled {
     /// How long was waited.
     pub within: Duration,
-    /// Who believes that it leads.
+    /// The agents that believe that they lead.
     pub believers: Vec<AgentId>,
-    /// Who runs, and what each believes.
+    /// The agents that run, and what each believes.
     pub views: Vec<(AgentId, View)>,
 }
 

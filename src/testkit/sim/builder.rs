@@ -6,10 +6,10 @@ use super::{
     Detection, Participant, World,
     contract::TermOrder,
     drive::Driver,
-    node::{Known, Node, Place},
-    queue::Queue,
-    wire::{Directory, Wire},
-    world::Due,
+    node::{KnownMembers, Node, NodeIndex},
+    queue::EventQueue,
+    transit::{Directory, Transit},
+    world::Scheduled,
 };
 use crate::{
     protocol::{After, Election, Member, Members, Rank, Time},
@@ -86,7 +86,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// How long the work of a leader who steps down takes to end; `None`: it does not end by
+    /// How long the work of a leader that steps down takes to end; `None`: it does not end by
     /// itself. Default: no time.
     pub fn drains_in(mut self, span: Option<Duration>) -> Self {
         self.drains_in = span;
@@ -111,7 +111,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// The world at time 0; nobody has started.
+    /// The world at time 0; no agent has started.
     pub fn build(self) -> World<E> {
         let mut random = SplitMix64::new(self.seed);
         let mut directory = Directory::default();
@@ -134,18 +134,18 @@ impl<E: Election> WorldBuilder<E> {
         let mut order: Vec<Rank> = members.by_rank().filter_map(Member::rank).collect();
         order.sort_unstable_by(|a, b| b.cmp(a));
         trace.set_order(order.into_iter().map(|rank| rank.id));
-        let registry = Known::of(members, &directory);
-        let mut queue = Queue::default();
+        let registry = KnownMembers::of(members, &directory);
+        let mut queue = EventQueue::default();
         let mut nodes: Vec<Node<E>> = Vec::new();
         for participant in self.participants {
-            let at = Place(nodes.len());
+            let at = NodeIndex(nodes.len());
             if directory.find(participant.id.as_str()) != Some(at) {
                 continue;
             }
             let (min, max) = (Duration::ZERO, self.starts_within);
             queue.push(
                 Time::ZERO.after(random.span(After { min, max })),
-                Due::Start(at),
+                Scheduled::Start(at),
             );
             nodes.push(Node::new(participant, Time::ZERO, registry.clone()));
         }
@@ -154,7 +154,7 @@ impl<E: Election> WorldBuilder<E> {
             now: Time::ZERO,
             to_start: nodes.len(),
             nodes,
-            wire: Wire::new(queue, network, directory, trace),
+            transit: Transit::new(queue, network, directory, trace),
             driver: Driver::new(self.lateness, self.drains_in, self.term_order),
             random,
             registry,

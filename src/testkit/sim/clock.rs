@@ -6,11 +6,11 @@ use crate::protocol::Time;
 
 /// A clock that reads differently from the world's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct SkewedClock {
     /// When the rate was last set, in the world's time and in its own.
     set_at: Time,
     set_to: Time,
-    /// How many parts in a million it runs fast; -1,000,000 stands still.
+    /// How many parts in a million it runs fast; -1,000,000 stops it.
     ppm: i32,
 }
 
@@ -18,7 +18,7 @@ const MILLION: u64 = 1_000_000;
 const FASTEST: i32 = 9_000_000;
 const STOPPED: i32 = -1_000_000;
 
-impl Clock {
+impl SkewedClock {
     pub(super) fn new(now: Time, offset: Duration, ppm: i32) -> Self {
         Self {
             set_at: now,
@@ -50,7 +50,7 @@ impl Clock {
         })
     }
 
-    /// The first moment at which it reads `reading` or later; never, if it stands still.
+    /// The first moment at which it reads `reading` or later; never, if it is stopped.
     pub(super) fn when(&self, reading: Time) -> Time {
         let missing = reading.since(self.set_to);
         if self.ppm == 0 || missing.is_zero() {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_timer_is_never_early_on_any_clock() {
         for ppm in [-900_000, -110_000, -333, -1, 0, 1, 333, 110_000, 9_000_000] {
-            let mut clock = Clock::new(Time::from_nanos(17), Duration::from_nanos(5), 0);
+            let mut clock = SkewedClock::new(Time::from_nanos(17), Duration::from_nanos(5), 0);
             clock.set_rate(Time::from_nanos(1_000_003), ppm);
             for due in [0, 23, 1_000_009, 1_000_010, 7_777_777_777] {
                 let due = Time::from_nanos(due);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn centuries_are_read_as_exactly_as_moments() {
-        let clock = Clock::new(Time::ZERO, Duration::ZERO, 110_000);
+        let clock = SkewedClock::new(Time::ZERO, Duration::ZERO, 110_000);
         let (century, late) = (3_155_760_000, 10_000_000_000);
         let at = Time::from_millis(century * 1_000);
         assert_eq!(clock.read(at), Time::from_millis(century * 1_110));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_stopped_clock_goes_on_where_it_stood() {
-        let mut clock = Clock::new(Time::ZERO, Duration::ZERO, STOPPED);
+        let mut clock = SkewedClock::new(Time::ZERO, Duration::ZERO, STOPPED);
         assert_eq!(clock.when(Time::from_millis(1)), Time::MAX);
         clock.set_rate(Time::from_millis(500), 0);
         assert_eq!(clock.read(Time::from_millis(503)), Time::from_millis(3));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_fast_clock_reads_more() {
-        let clock = Clock::new(Time::ZERO, Duration::from_millis(50), 110_000);
+        let clock = SkewedClock::new(Time::ZERO, Duration::from_millis(50), 110_000);
         assert_eq!(clock.read(Time::from_millis(100)), Time::from_millis(161));
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::protocol::{AgentId, Event, Members, Role, Term, View};
 
-/// Whether the leaders that one life follows have ever higher terms.
+/// Whether the leaders that one incarnation follows have ever higher terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermOrder {
     /// A later leader never has a lower term: what most rules promise.
@@ -15,34 +15,34 @@ pub enum TermOrder {
     Any,
 }
 
-/// What one life has said so far.
+/// What one incarnation has said so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Contract {
+pub(super) struct ContractState {
     leads: Option<Term>,
     followed: Term,
     order: TermOrder,
     /// What is known of the members is newer than the last look at it.
-    news: bool,
+    update: bool,
 }
 
-impl Contract {
-    /// For a life that has said nothing.
+impl ContractState {
+    /// For an incarnation that has said nothing.
     pub(super) fn new(order: TermOrder) -> Self {
         Self {
             order,
-            news: true,
+            update: true,
             ..Self::default()
         }
     }
 
     /// Notes that other members are known from now on.
     pub(super) const fn is_told(&mut self) {
-        self.news = true;
+        self.update = true;
     }
 
-    /// Whether there was news since this was asked last.
-    pub(super) const fn has_news(&mut self) -> bool {
-        std::mem::replace(&mut self.news, false)
+    /// Whether there was an update since this was asked last.
+    pub(super) const fn has_update(&mut self) -> bool {
+        std::mem::replace(&mut self.update, false)
     }
 
     /// Notes an event.
@@ -86,7 +86,7 @@ impl Contract {
     /// Looks at the view after a step.
     pub(super) fn sees(&self, view: &View) -> Result<(), &'static str> {
         if view.leading != self.leads {
-            return Err("view and events differ about who leads");
+            return Err("view and events differ about the leader");
         }
         if view.leading.is_some() && view.role != Role::Leader {
             return Err("believes that it leads in another role");
@@ -94,7 +94,7 @@ impl Contract {
         Ok(())
     }
 
-    /// Looks at whom the view names: whenever that, or what is known of the members, has changed.
+    /// Looks at the leader that the view names: whenever that, or what is known of the members, has changed.
     pub(super) fn follows(me: &AgentId, view: &View, known: &Members) -> Result<(), &'static str> {
         let Some(leader) = &view.leader else {
             return Ok(());

@@ -7,12 +7,12 @@ use std::{mem, time::Duration};
 
 use super::{
     World,
-    contract::{Contract, TermOrder},
-    node::{Known, Place, Running},
+    contract::{ContractState, TermOrder},
+    node::{KnownMembers, NodeIndex, RunningTimer},
     situation::Situation,
+    transit::{Drop, SenderState, SentMessage, Transit},
     trap::Reaction,
-    wire::{Drop, Letter, Sender, Wire},
-    world::Due,
+    world::Scheduled,
 };
 use crate::protocol::{
     After, AgentId, Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation,
@@ -26,13 +26,13 @@ pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
     /// How late timers are.
     pub(super) lateness: After,
-    /// How long the work of a leader who steps down takes to end; `None`: for ever.
+    /// How long the work of a leader that steps down takes to end; `None`: for ever.
     pub(super) drains_in: Option<Duration>,
-    /// How often a machine moved, and whose moved last.
+    /// How often a machine moved, and which moved last.
     pub(super) moves: u64,
-    pub(super) last: Option<Place>,
-    /// How often somebody began or ceased to run, believed something else, or was worth something
-    /// else.
+    pub(super) last: Option<NodeIndex>,
+    /// How often an agent began or ceased to run, believed something else, or got another
+    /// score.
     pub(super) shifts: u64,
     /// How many published beliefs there are.
     pub(super) published: usize,
@@ -67,19 +67,23 @@ impl<E: Election> Driver<E> {
         self.published += usize::from(to.is_some());
     }
 
-    /// Somebody begins or ceases to run, believes something else, or is worth something else.
+    /// An agent begins or ceases to run, believes something else, or gets another score.
     pub(super) fn shifted(&mut self) {
         self.shifts = self.shifts.saturating_add(1);
     }
 }
 
 impl<E: Election> World<E> {
-    pub(super) fn do_due(&mut self, due: Due<E>) {
+    pub(super) fn do_due(&mut self, due: Scheduled<E>) {
         match due {
-            Due::Letter(letter) => self.receive(letter),
-            Due::Timer { at, timer, setting } => self.time_out(at, timer, setting),
-            Due::Wish { at, life, input } => self.wish(at, life, input),
-            Due::Start(at) => {
+            Scheduled::Message(sent) => self.receive(sent),
+            Scheduled::Timer { at, timer, setting } => self.time_out(at, timer, setting),
+            Scheduled::Command {
+                at,
+                incarnation,
+                input,
+            } => self.obey(at, incarnation, input),
+            Scheduled::Start(at) => {
                 self.to_start = self.to_start.saturating_sub(1);
                 if self
                     .nodes
@@ -89,26 +93,26 @@ impl<E: Election> World<E> {
                     self.start(at, Happening::Started);
                 }
             }
-            Due::News(news) => self.spread(news),
+            Scheduled::Update(update) => self.spread(update),
         }
     }
 
-    /// A life begins, with the last durable record and no old timers.
-    pub(super) fn start(&mut self, at: Place, how: Happening) {
-        let Some(id) = self.wire.directory.name(at).cloned() else {
+    /// An incarnation begins, with the last durable record and no old timers.
+    pub(super) fn start(&mut self, at: NodeIndex, how: Happening) {
+        let Some(id) = self.transit.directory.name(at).cloned() else {
             return;
         };
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        let (life, score) = (node.incarnation, node.first_score);
+        let (incarnation, score) = (node.incarnation, node.first_score);
         let rescored = mem::replace(&mut node.score, score) != score;
         let known = self.registry.members.get(&id);
-        let is_news = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(life));
-        if is_news || rescored {
-            self.enter(|members| members.up(&id, life) | members.set_score(&id, score));
+        let is_new = known.is_none_or(|m| !m.is_up() || m.incarnation != Some(incarnation));
+        if is_new || rescored {
+            self.enter(|members| members.up(&id, incarnation) | members.set_score(&id, score));
         }
-        self.forgotten.retain(|(reader, _)| *reader != at); // a new life forgets nobody
+        self.forgotten.retain(|(reader, _)| *reader != at); // a new incarnation forgets no member
         let known = self.snapshot_for(at);
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
@@ -120,7 +124,7 @@ impl<E: Election> World<E> {
         };
         let identity = Identity {
             id: id.clone(),
-            incarnation: life,
+            incarnation,
             kind: node.kind,
             score,
             birth,
@@ -131,61 +135,63 @@ impl<E: Election> World<E> {
         node.role = Role::default();
         node.leader = None;
         self.driver.shifted();
-        node.contract = Contract::new(self.driver.term_order);
-        self.wire.trace.happened(self.now, &id, how);
+        node.contract = ContractState::new(self.driver.term_order);
+        self.transit.trace.happened(self.now, &id, how);
         self.feed(at, Input::Start(known.members));
-        if is_news {
+        if is_new {
             self.report_return(at, how);
         }
         if rescored {
-            self.report(at, super::news::Report::Score);
+            self.report(at, super::updates::MemberChange::Score);
         }
     }
 
-    /// A message arrives. What came from a life that has ended, from another epoch, or from a
+    /// A message arrives. What came from an incarnation that has ended, from another epoch, or from a
     /// stranger, is dropped.
-    fn receive(&mut self, letter: Letter<E::Message>) {
-        let to = letter.to;
+    fn receive(&mut self, sent: SentMessage<E::Message>) {
+        let to = sent.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
             // Not counted as arrived: what waits for an agent that hangs is still under way.
-            waiting.push(Due::Letter(letter));
+            waiting.push(Scheduled::Message(sent));
             return;
         }
-        self.wire.has_arrived(&letter);
+        self.transit.has_arrived(&sent);
         let names = (
-            self.wire.directory.name(letter.from),
-            self.wire.directory.name(to),
+            self.transit.directory.name(sent.from),
+            self.transit.directory.name(to),
         );
         let (Some(from), Some(me)) = names else {
-            self.wire.dropped.count(Drop::Stranger);
+            self.transit.dropped.count(Drop::Stranger);
             return;
         };
-        let admitted = node.known.members.admit(me, from, letter.incarnation);
+        let admitted = node.known.members.admit(me, from, sent.incarnation);
         let refusal = match admitted {
             _ if node.machine.is_none() => Some(Drop::Absent),
             Err(Unheard::Stranger) => Some(Drop::Stranger),
-            _ if node.epoch() != letter.epoch => Some(Drop::Epoch),
+            _ if node.epoch() != sent.epoch => Some(Drop::Epoch),
             Err(Unheard::Ended) => Some(Drop::Ended),
             Ok(_) => None,
         };
-        let Letter {
+        let SentMessage {
             incarnation,
             message,
             ..
-        } = letter;
+        } = sent;
         if let Some(why) = refusal {
-            self.wire.dropped.count(why);
-            self.wire.trace.dropped(self.now, from, me, &message, why);
+            self.transit.dropped.count(why);
+            self.transit
+                .trace
+                .dropped(self.now, from, me, &message, why);
             return;
         }
-        self.wire.trace.delivered(self.now, from, me, &message);
-        let is_news = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
+        self.transit.trace.delivered(self.now, from, me, &message);
+        let is_new = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
         let from_id = from.clone();
-        if is_news {
-            self.hear_of(to, letter.from, incarnation);
+        if is_new {
+            self.hear_of(to, sent.from, incarnation);
         }
         self.feed(
             to,
@@ -197,44 +203,48 @@ impl<E: Election> World<E> {
         );
     }
 
-    fn time_out(&mut self, at: Place, timer: E::Timer, setting: u64) {
+    fn time_out(&mut self, at: NodeIndex, timer: E::Timer, setting: u64) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
         let mut running = node.timers.iter_mut().enumerate();
-        let Some((place, running)) = running.find(|(_, t)| t.queued == setting) else {
-            return; // replaced, cancelled, or of a former life
+        let Some((index, running)) = running.find(|(_, t)| t.queued == setting) else {
+            return; // replaced, cancelled, or of a former incarnation
         };
         if running.setting != setting {
             let (fires, setting) = (running.fires, running.setting);
             (running.queued_at, running.queued) = (fires, setting);
-            let moved = Due::Timer { at, timer, setting };
-            return self.wire.queue.push_as(fires, setting, moved);
+            let moved = Scheduled::Timer { at, timer, setting };
+            return self.transit.queue.push_as(fires, setting, moved);
         }
         if let Some(waiting) = &mut node.hanging {
-            waiting.push(Due::Timer { at, timer, setting });
+            waiting.push(Scheduled::Timer { at, timer, setting });
             return;
         }
-        node.timers.swap_remove(place);
+        node.timers.swap_remove(index);
         self.feed(at, Input::TimedOut(timer));
     }
 
-    pub(super) fn wish(&mut self, at: Place, life: Incarnation, input: InputOf<E>) {
+    pub(super) fn obey(&mut self, at: NodeIndex, incarnation: Incarnation, input: InputOf<E>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
-        if node.incarnation != life || !node.is_alive() {
+        if node.incarnation != incarnation || !node.is_alive() {
             return;
         }
         match &mut node.hanging {
-            Some(waiting) => waiting.push(Due::Wish { at, life, input }),
+            Some(waiting) => waiting.push(Scheduled::Command {
+                at,
+                incarnation,
+                input,
+            }),
             None => self.feed(at, input),
         }
     }
 
     /// One step of one machine.
-    pub(super) fn feed(&mut self, at: Place, input: InputOf<E>) {
-        let Some(me) = self.wire.directory.name(at).cloned() else {
+    pub(super) fn feed(&mut self, at: NodeIndex, input: InputOf<E>) {
+        let Some(me) = self.transit.directory.name(at).cloned() else {
             return;
         };
         let Some(node) = self.nodes.get_mut(at.0) else {
@@ -250,9 +260,9 @@ impl<E: Election> World<E> {
         self.driver.last = Some(at);
         if node.role != view.role {
             node.role = view.role;
-            self.wire.trace.role(self.now, &me, view.role);
+            self.transit.trace.role(self.now, &me, view.role);
         }
-        let (old, life) = (node.published, node.incarnation);
+        let (old, incarnation) = (node.published, node.incarnation);
         if old != view.leading {
             self.driver.shrinks(&mut node.published); // before the first effect
         }
@@ -265,8 +275,8 @@ impl<E: Election> World<E> {
                 node.leader.clone_from(&view.leader);
                 self.driver.shifted();
             }
-            if node.contract.has_news() || shifts {
-                let followed = Contract::follows(&me, &view, &node.known.members);
+            if node.contract.has_update() || shifts {
+                let followed = ContractState::follows(&me, &view, &node.known.members);
                 kept = kept.and(followed);
             }
             self.driver.broken = kept.err().or(self.driver.broken);
@@ -274,7 +284,7 @@ impl<E: Election> World<E> {
             node.valid_until = view.valid_until;
         }
         if old != view.leading {
-            self.note_leader(&me, life, view.leading);
+            self.note_leader(&me, incarnation, view.leading);
         }
         match suffers {
             Some(Reaction::Crash) => self.crash_at(at),
@@ -287,17 +297,17 @@ impl<E: Election> World<E> {
     /// Executes the effects of one step, in order.
     fn execute(
         &mut self,
-        at: Place,
+        at: NodeIndex,
         me: &AgentId,
         clock: Time,
         situation: Situation,
     ) -> Option<Reaction> {
-        let (now, wire, driver) = (self.now, &mut self.wire, &mut self.driver);
+        let (now, transit, driver) = (self.now, &mut self.transit, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
-        let life = node.incarnation;
-        let sender = Sender {
-            place: at,
-            incarnation: life,
+        let incarnation = node.incarnation;
+        let sender = SenderState {
+            index: at,
+            incarnation,
             epoch: node.epoch(),
             situation,
         };
@@ -310,10 +320,10 @@ impl<E: Election> World<E> {
                     if message.needs(me) > node.may_be {
                         driver.broken = Some("said what its role does not allow");
                     }
-                    let reaction = wire.send_to(now, sender, &node.known, &to, message);
+                    let reaction = transit.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {
-                        break; // the rest of the step is not done
+                        break; // what follows in the step is not done
                     }
                 }
                 Effect::SetTimer { timer, after } => {
@@ -321,26 +331,29 @@ impl<E: Election> World<E> {
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
                     // Reserved even where nothing is queued now: a moved timer keeps its turn.
-                    let setting = wire.queue.reserve();
-                    let mut running = Running::new(timer, due, fires, setting);
+                    let setting = transit.queue.reserve();
+                    let mut running = RunningTimer::new(timer, due, fires, setting);
                     let before = node.timers.iter().position(|t| t.timer == timer);
-                    let before = before.map(|place| node.timers.remove(place));
+                    let before = before.map(|index| node.timers.remove(index));
                     if let Some(before) = before.filter(|before| before.queued_at <= fires) {
                         running.queued_at = before.queued_at;
                         running.queued = before.queued;
                     } else {
-                        let due = Due::Timer { at, timer, setting };
-                        wire.queue.push_as(fires, setting, due);
+                        let due = Scheduled::Timer { at, timer, setting };
+                        transit.queue.push_as(fires, setting, due);
                     }
                     node.timers.push(running);
                 }
                 Effect::CancelTimer(timer) => node.timers.retain(|t| t.timer != timer),
                 Effect::Notify(event) => {
-                    wire.trace.event(now, me, &event);
+                    transit.trace.event(now, me, &event);
                     if let (Event::Draining { .. }, Some(span)) = (&event, driver.drains_in) {
-                        let input = Input::Drained;
-                        wire.queue
-                            .push(now.after(span), Due::Wish { at, life, input });
+                        let drained = Scheduled::Command {
+                            at,
+                            incarnation,
+                            input: Input::Drained,
+                        };
+                        transit.queue.push(now.after(span), drained);
                     }
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));
@@ -351,14 +364,14 @@ impl<E: Election> World<E> {
         suffers
     }
 
-    /// Those who start later are told who leads; a hint.
-    fn note_leader(&mut self, me: &AgentId, life: Incarnation, leading: Option<Term>) {
+    /// Agents that start later are told which one leads; a hint.
+    fn note_leader(&mut self, me: &AgentId, incarnation: Incarnation, leading: Option<Term>) {
         self.enter(|members| {
-            members.forget_leader(me, life);
+            members.forget_leader(me, incarnation);
             if let Some(term) = leading {
                 members.note_leader(Leader {
                     id: me.clone(),
-                    incarnation: life,
+                    incarnation,
                     term,
                 });
             }
@@ -367,50 +380,50 @@ impl<E: Election> World<E> {
     }
 }
 
-impl<E: Election> Wire<E> {
+impl<E: Election> Transit<E> {
     /// Sends a message to one, to all or to some, never to oneself; says what the sender suffers.
     fn send_to(
         &mut self,
         now: Time,
-        sender: Sender,
-        known: &Known,
+        sender: SenderState,
+        known: &KnownMembers,
         to: &To,
         message: E::Message,
     ) -> Option<Reaction> {
-        let from = sender.place;
-        let letter = |to, message| Letter {
-            from,
-            to,
-            incarnation: sender.incarnation,
-            epoch: sender.epoch,
-            message,
-        };
+        let from = sender.index;
         let mut suffers = None;
-        let mut send = |wire: &mut Self, to: Place, message: E::Message| {
+        let mut send = |transit: &mut Self, to: NodeIndex, message: E::Message| {
             if to == from || suffers == Some(Reaction::Crash) {
                 return;
             }
-            let reaction = wire.send(now, &sender, letter(to, message));
+            let outgoing = SentMessage {
+                from,
+                to,
+                incarnation: sender.incarnation,
+                epoch: sender.epoch,
+                message,
+            };
+            let reaction = transit.send(now, &sender, outgoing);
             if reaction == Some(Reaction::Isolate) {
-                wire.network.isolate(&from);
+                transit.network.isolate(&from);
             }
             suffers = reaction.or(suffers);
         };
         match to {
             To::One(id) => {
-                if let Some(place) = self.place_of(known, id) {
-                    send(self, place, message);
+                if let Some(index) = self.index_of(known, id) {
+                    send(self, index, message);
                 }
             }
             To::All => {
-                for place in &*known.places {
-                    send(self, *place, message.clone());
+                for index in &*known.indices {
+                    send(self, *index, message.clone());
                 }
             }
             To::Set(some) => {
                 for id in some.iter() {
-                    if let Some(place) = self.place_of(known, id) {
-                        send(self, place, message.clone());
+                    if let Some(index) = self.index_of(known, id) {
+                        send(self, index, message.clone());
                     }
                 }
             }
@@ -418,16 +431,16 @@ impl<E: Election> Wire<E> {
         suffers
     }
 
-    /// Where that agent stands; mostly it is a member, and those are found quickly.
-    fn place_of(&self, known: &Known, id: &AgentId) -> Option<Place> {
+    /// The index of that agent; mostly it is a member, and those are found quickly.
+    fn index_of(&self, known: &KnownMembers, id: &AgentId) -> Option<NodeIndex> {
         let member = known.members.index_of(id);
-        let place = member.and_then(|at| known.places.get(at).copied());
-        place.or_else(|| self.directory.find(id.as_str()))
+        let index = member.and_then(|at| known.indices.get(at).copied());
+        index.or_else(|| self.directory.find(id.as_str()))
     }
 
     /// A message is not under way any more.
-    pub(super) fn has_arrived(&mut self, letter: &Letter<E::Message>) {
-        let counted = usize::from(!letter.message.is_repeated());
+    pub(super) fn has_arrived(&mut self, sent: &SentMessage<E::Message>) {
+        let counted = usize::from(!sent.message.is_repeated());
         self.under_way = self.under_way.saturating_sub(counted);
     }
 }

@@ -5,9 +5,9 @@
 //!                                   │
 //!   ┌───────────┐ due     ┌─────────▼─────────┐ effects   ┌────────────┐
 //!   │   queue   ├────────▶│ driver of an agent├──────────▶│ wire       │ fate of each
-//!   │ by (time, │ letter, │   one machine,    │ messages  │ = network  │ message: faults
+//!   │ by (time, │ message, │   one machine,    │ messages  │ = network  │ message: faults
 //!   │  sequence)│ timer,  │   one clock,      │           │ + traps    │
-//!   └─────▲─────┘ news    │   one disk        ├─ timers ─┐└─────┬──────┘
+//!   └─────▲─────┘ update  │   one disk        ├─ timers ─┐└─────┬──────┘
 //!         │               └─────────┬─────────┘          │      │
 //!         └─────────────────────────┼────────────────────┴──────┘
 //!                                   ▼
@@ -15,13 +15,13 @@
 //! ```
 //!
 //! Decided here: when what happens, and that the driver's side of
-//! [`Election`](crate::protocol::Election) is kept to the letter. Not here: any election.
+//! [`Election`](crate::protocol::Election) is kept to the message. Not here: any election.
 //! The same seed and the same calls give the same run.
 //!
 //! # Testing your own scenario
 //!
 //! Say what happens, and what must hold after every step; then let many seeds try it. Here: a leader
-//! that is cut off from everybody goes on believing, so that two lead until the cut is healed.
+//! that is cut off from all others goes on believing, so that two lead until the cut is healed.
 //!
 //! ```
 //! use actix_bully::{
@@ -71,24 +71,24 @@ mod builder;
 mod clock;
 mod contract;
 mod drive;
-mod frames;
-mod news;
 mod node;
 mod queue;
+mod replays;
 mod situation;
+mod transit;
 mod trap;
+mod updates;
 mod verbs;
-mod wire;
 mod world;
 
 pub use agree::Unsettled;
 pub use builder::WorldBuilder;
 pub use contract::TermOrder;
-pub use news::Detection;
 pub use node::Participant;
 pub use situation::{Situation, Situations};
+pub use transit::DroppedMessages;
 pub use trap::{Reaction, Trap};
-pub use wire::Dropped;
+pub use updates::Detection;
 pub use world::{Violation, World};
 
 #[cfg(test)]

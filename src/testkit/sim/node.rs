@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{clock::Clock, contract::Contract, world::Due};
+use super::{clock::SkewedClock, contract::ContractState, world::Scheduled};
 use crate::{
     protocol::{
         AgentId, Election, Event, Incarnation, Leader, MemberKind, Members, MinimumRole,
@@ -11,14 +11,14 @@ use crate::{
     testkit::faults::SplitMix64,
 };
 
-/// Who takes part, and by which parameters.
+/// An agent that takes part, and its parameters.
 #[derive(Clone, Debug)]
 pub struct Participant<E: Election> {
     /// The name.
     pub id: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its importance when a life begins.
+    /// Its score when an incarnation begins.
     pub score: Option<Score>,
     /// The rules' parameters.
     pub config: E::Config,
@@ -68,16 +68,16 @@ impl<E: Election> Participant<E> {
     }
 }
 
-/// Where an agent stands in the world's lists.
+/// The index of an agent in the world's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(pub(super) usize);
+pub(super) struct NodeIndex(pub(super) usize);
 
 /// What a driver was told of the others; shared by all that were told the same.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownMembers {
     pub(super) members: Arc<Members>,
-    /// Where the members stand in the world.
-    pub(super) places: Arc<[Place]>,
+    /// The indices of the members in the world.
+    pub(super) indices: Arc<[NodeIndex]>,
 }
 
 #[derive(Debug)]
@@ -88,11 +88,11 @@ pub(super) struct Node<E: Election> {
     pub(super) requirements: Option<Requirements>,
     /// Whether its disk was lost, record and all.
     pub(super) is_wiped: bool,
-    /// The importance when a life begins, and now.
+    /// The score when an incarnation begins, and now.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
     /// The most that it has ever been allowed to be: a voter that never had a score says nothing
-    /// that only who stands for election says.
+    /// that only a candidate says.
     pub(super) may_be: MinimumRole,
     pub(super) is_member: bool,
     pub(super) has_started: bool,
@@ -100,19 +100,19 @@ pub(super) struct Node<E: Election> {
     pub(super) machine: Option<E>,
     pub(super) incarnation: Incarnation,
     pub(super) durable: Option<E::Durable>,
-    pub(super) clock: Clock,
-    pub(super) timers: Vec<Running<E::Timer>>,
-    pub(super) known: Known,
+    pub(super) clock: SkewedClock,
+    pub(super) timers: Vec<RunningTimer<E::Timer>>,
+    pub(super) known: KnownMembers,
     /// What waits while the agent hangs.
-    pub(super) hanging: Option<Vec<Due<E>>>,
+    pub(super) hanging: Option<Vec<Scheduled<E>>>,
     pub(super) role: Role,
-    /// Whom it follows or leads as, by its last step.
+    /// The leader that it follows, or itself, by its last step.
     pub(super) leader: Option<Leader>,
     /// What the application may read of the belief.
     pub(super) published: Option<Term>,
     /// Until when, by the agent's own clock.
     pub(super) valid_until: Time,
-    pub(super) contract: Contract,
+    pub(super) contract: ContractState,
     pub(super) events: Vec<(Time, Event)>,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Node<E: Election> {
 /// due there moves on to where it belongs by now. A failure detector sets its timer many times, and
 /// lets it fire once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Running<T> {
+pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
     /// By the agent's own clock.
     pub(super) due: Time,
@@ -130,13 +130,13 @@ pub(super) struct Running<T> {
     /// was replaced.
     pub(super) fires: Time,
     pub(super) setting: u64,
-    /// What stands for it in the queue: when, and under which setting.
+    /// Its entry in the queue: when, and under which setting.
     pub(super) queued_at: Time,
     pub(super) queued: u64,
 }
 
-impl<T> Running<T> {
-    /// A timer that has no place in the queue yet.
+impl<T> RunningTimer<T> {
+    /// A timer that has no entry in the queue yet.
     pub(super) const fn new(timer: T, due: Time, fires: Time, setting: u64) -> Self {
         Self {
             timer,
@@ -150,8 +150,8 @@ impl<T> Running<T> {
 }
 
 impl<E: Election> Node<E> {
-    pub(super) fn new(participant: Participant<E>, now: Time, known: Known) -> Self {
-        let clock = Clock::new(now, participant.clock_offset, participant.clock_ppm);
+    pub(super) fn new(participant: Participant<E>, now: Time, known: KnownMembers) -> Self {
+        let clock = SkewedClock::new(now, participant.clock_offset, participant.clock_ppm);
         let requirements = E::requirements(&participant.config, &participant.id, participant.kind);
         Self {
             kind: participant.kind,
@@ -174,12 +174,12 @@ impl<E: Election> Node<E> {
             leader: None,
             published: None,
             valid_until: Time::ZERO,
-            contract: Contract::default(),
+            contract: ContractState::default(),
             events: Vec::new(),
         }
     }
 
-    /// Why no life may begin with what is on its disk.
+    /// Why no incarnation may begin with what is on its disk.
     pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
         if self.is_wiped && self.keeps_record() {
             return Some("its record is lost: let it come back under a new name");

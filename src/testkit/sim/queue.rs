@@ -1,4 +1,4 @@
-//! What is still to come, in order: by time, and at one time by who asked first.
+//! What is still to come, in order: by time, and at one time by the order of the calls.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -6,13 +6,13 @@ use crate::protocol::Time;
 
 /// A queue whose order depends on nothing but the calls made.
 ///
-/// What waits stays where it is while the heap sorts itself: it is much larger than its place in
+/// What waits stays where it is while the heap sorts itself: it is much larger than its slot in
 /// the order.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct EventQueue<T> {
     heap: BinaryHeap<Item>,
     next: u64,
-    /// What waits, and which places are free.
+    /// What waits, and which slots are free.
     waiting: Vec<Option<T>>,
     free: Vec<usize>,
 }
@@ -21,10 +21,10 @@ pub(super) struct Queue<T> {
 struct Item {
     at: Time,
     sequence: u64,
-    place: usize,
+    slot: usize,
 }
 
-impl<T> Default for Queue<T> {
+impl<T> Default for EventQueue<T> {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
@@ -35,13 +35,13 @@ impl<T> Default for Queue<T> {
     }
 }
 
-impl<T> Queue<T> {
+impl<T> EventQueue<T> {
     pub(super) fn push(&mut self, at: Time, what: T) {
         let sequence = self.reserve();
         self.push_as(at, sequence, what);
     }
 
-    /// A turn among those of one time, for who will be pushed later.
+    /// A number among those of one time, for an entry that will be pushed later.
     pub(super) fn reserve(&mut self) -> u64 {
         let sequence = self.next;
         self.next += 1;
@@ -50,22 +50,18 @@ impl<T> Queue<T> {
 
     /// Pushes what had its turn reserved.
     pub(super) fn push_as(&mut self, at: Time, sequence: u64, what: T) {
-        let place = self.free.pop().unwrap_or(self.waiting.len());
-        match self.waiting.get_mut(place) {
+        let slot = self.free.pop().unwrap_or(self.waiting.len());
+        match self.waiting.get_mut(slot) {
             Some(free) => *free = Some(what),
             None => self.waiting.push(Some(what)),
         }
-        self.heap.push(Item {
-            at,
-            sequence,
-            place,
-        });
+        self.heap.push(Item { at, sequence, slot });
     }
 
     pub(super) fn pop(&mut self) -> Option<(Time, T)> {
-        let Item { at, place, .. } = self.heap.pop()?;
-        self.free.push(place);
-        let what = self.waiting.get_mut(place)?.take()?;
+        let Item { at, slot, .. } = self.heap.pop()?;
+        self.free.push(slot);
+        let what = self.waiting.get_mut(slot)?.take()?;
         Some((at, what))
     }
 
@@ -101,7 +97,7 @@ mod tests {
 
     #[test]
     fn equal_times_keep_the_order_of_the_calls() {
-        let mut queue = Queue::default();
+        let mut queue = EventQueue::default();
         for (at, what) in [(2, 'c'), (1, 'a'), (2, 'd'), (1, 'b')] {
             queue.push(Time::from_millis(at), what);
         }
@@ -111,7 +107,7 @@ mod tests {
 
     #[test]
     fn who_reserved_a_turn_takes_it_however_late_it_is_pushed() {
-        let (mut queue, at) = (Queue::default(), Time::from_millis(1));
+        let (mut queue, at) = (EventQueue::default(), Time::from_millis(1));
         let turn = queue.reserve();
         queue.push(at, 'b');
         queue.push_as(at, turn, 'a');

@@ -11,7 +11,7 @@ use crate::protocol::{Role, View};
 pub struct Situation {
     /// Its role.
     pub role: Role,
-    /// Whether it followed somebody, or led.
+    /// Whether it followed a leader, or led.
     pub has_leader: bool,
 }
 
@@ -37,8 +37,8 @@ impl Situation {
         Self::new(view.role, view.leader.is_some())
     }
 
-    /// Where it stands in [`ALL`](Self::ALL).
-    const fn place(self) -> usize {
+    /// Its index in [`ALL`](Self::ALL).
+    const fn index(self) -> usize {
         let role = match self.role {
             Role::Follower => 0,
             Role::Candidate => 2,
@@ -63,7 +63,7 @@ pub struct Situations([u64; Situation::ALL.len()]);
 impl Situations {
     /// How often in this one.
     pub fn of(&self, situation: Situation) -> u64 {
-        self.0.get(situation.place()).copied().unwrap_or(0)
+        self.0.get(situation.index()).copied().unwrap_or(0)
     }
 
     /// How often in any.
@@ -72,7 +72,7 @@ impl Situations {
     }
 
     pub(in crate::testkit::sim) fn add(&mut self, situation: Situation) {
-        if let Some(count) = self.0.get_mut(situation.place()) {
+        if let Some(count) = self.0.get_mut(situation.index()) {
             *count = count.saturating_add(1);
         }
     }
@@ -98,10 +98,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_situation_has_a_place_of_its_own() {
+    fn every_situation_has_an_index_of_its_own() {
         let mut counts = Situations::default();
-        for (place, situation) in Situation::ALL.into_iter().enumerate() {
-            assert_eq!(situation.place(), place);
+        for (index, situation) in Situation::ALL.into_iter().enumerate() {
+            assert_eq!(situation.index(), index);
             counts.add(situation);
         }
         counts.add(Situation::new(Role::Leader, true));

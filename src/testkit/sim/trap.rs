@@ -1,22 +1,22 @@
 //! Traps: something happens to an agent at the very moment it sends a certain message.
 //!
 //! Elections break at such moments: a leader that dies in the middle of its announcement, or right
-//! after it told everybody else to stand back. Blind chance seldom hits them.
+//! after it told all others to defer. Blind chance seldom hits them.
 
 use super::{
-    node::Place,
+    node::NodeIndex,
     situation::{Situation, Situations},
 };
 use crate::protocol::AgentId;
 
-/// Something that happens to whoever sends a certain message; see [`World::arm`](super::World::arm).
+/// Something that happens to an agent that sends a certain message; see [`World::arm`](super::World::arm).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// Only this agent; `None`: whoever does it first.
+    /// Only this agent; `None`: the first that does it.
     pub by: Option<AgentId>,
     /// The message's name, such as `"elected"`.
     pub kind: &'static str,
-    /// How many such messages leave unharmed before; a message to everybody is one to each.
+    /// How many such messages leave unharmed before; a message to all is one to each.
     pub spared: u32,
     /// What happens then, the message itself having left.
     pub then: Reaction,
@@ -43,14 +43,14 @@ pub(super) struct Traps {
 
 #[derive(Debug)]
 struct Armed {
-    by: Option<Place>,
+    by: Option<NodeIndex>,
     kind: &'static str,
     spared: u32,
     then: Reaction,
 }
 
 impl Traps {
-    pub(super) fn arm(&mut self, by: Option<Place>, trap: &Trap) {
+    pub(super) fn arm(&mut self, by: Option<NodeIndex>, trap: &Trap) {
         self.armed.push(Armed {
             by,
             kind: trap.kind,
@@ -65,14 +65,14 @@ impl Traps {
 
     /// By what the agent was doing.
     pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
-        let sprung = self.sprung.get(place(reaction));
+        let sprung = self.sprung.get(index(reaction));
         sprung.copied().unwrap_or_default()
     }
 
     /// A message leaves: does a trap spring?
     pub(super) fn springs(
         &mut self,
-        from: Place,
+        from: NodeIndex,
         kind: &str,
         situation: Situation,
     ) -> Option<Reaction> {
@@ -88,14 +88,14 @@ impl Traps {
             trap.spared -= 1;
         }
         let trap = self.armed.swap_remove(sprung?);
-        if let Some(count) = self.sprung.get_mut(place(trap.then)) {
+        if let Some(count) = self.sprung.get_mut(index(trap.then)) {
             count.add(situation);
         }
         Some(trap.then)
     }
 }
 
-const fn place(reaction: Reaction) -> usize {
+const fn index(reaction: Reaction) -> usize {
     match reaction {
         Reaction::Crash => 0,
         Reaction::Pause => 1,

@@ -5,9 +5,9 @@
 
 use super::{
     Detection, Participant, Trap, World,
-    news::Report,
-    node::{Node, Place, Running, may_be},
-    world::Due,
+    node::{Node, NodeIndex, RunningTimer, may_be},
+    updates::MemberChange,
+    world::Scheduled,
 };
 use crate::{
     protocol::{After, AgentId, Election, Incarnation, Input, InputOf, Member, Score},
@@ -19,15 +19,15 @@ use crate::{
 
 /// What is done to agents.
 impl<E: Election> World<E> {
-    /// An agent's life ends without warning; its durable record stays.
+    /// An agent's incarnation ends without warning; its durable record stays.
     pub fn crash(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.crash_at(at)).is_some()
     }
 
-    /// A crashed agent begins its next life, if what is on its disk allows it.
+    /// A crashed agent begins its next incarnation, if what is on its disk allows it.
     pub fn restart(&mut self, agent: impl AsRef<str>) -> bool {
-        let Some(at) = self.wire.directory.find(agent.as_ref()) else {
+        let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
         };
         let Some(node) = self.nodes.get_mut(at.0) else {
@@ -36,7 +36,12 @@ impl<E: Election> World<E> {
         if node.is_alive() || !node.is_member || !node.has_started {
             return false;
         }
-        if let Some(why) = self.wire.directory.name(at).and_then(|id| node.refusal(id)) {
+        if let Some(why) = self
+            .transit
+            .directory
+            .name(at)
+            .and_then(|id| node.refusal(id))
+        {
             return self.refuse(at, why);
         }
         node.incarnation = node.incarnation.next();
@@ -44,12 +49,12 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A crashed agent's next life takes part by these parameters.
+    /// A crashed agent's next incarnation takes part by these parameters.
     pub fn reconfigure(&mut self, agent: impl AsRef<str>, config: E::Config) -> bool {
-        let Some(at) = self.wire.directory.find(agent.as_ref()) else {
+        let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
         };
-        let id = self.wire.directory.name(at);
+        let id = self.transit.directory.name(at);
         let node = self.nodes.get_mut(at.0).filter(|node| !node.is_alive());
         let (Some(id), Some(node)) = (id, node) else {
             return false;
@@ -59,10 +64,10 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A crashed agent's disk is lost; says whether it held a record. Where the rules rest on that, no
-    /// further life begins under its name.
+    /// A crashed agent's disk is lost; says whether it held a record. Where the rules depend on that, no
+    /// further incarnation begins under its name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
-        let at = self.wire.directory.find(agent.as_ref());
+        let at = self.transit.directory.find(agent.as_ref());
         let node = at.and_then(|at| self.nodes.get_mut(at.0));
         let Some(node) = node.filter(|node| !node.is_alive()) else {
             return false;
@@ -71,7 +76,7 @@ impl<E: Election> World<E> {
         node.durable.take().is_some()
     }
 
-    /// An agent hangs: it processes nothing, and nobody is told.
+    /// An agent hangs: it processes nothing, and no other is told.
     pub fn pause(&mut self, agent: impl AsRef<str>) -> bool {
         let running = self.is_running(agent.as_ref());
         if let Some(at) = self.alive(agent.as_ref()) {
@@ -91,22 +96,22 @@ impl<E: Election> World<E> {
             return false;
         };
         if self.random.chance(500) {
-            waiting.sort_by_key(|due| matches!(due, Due::Timer { .. }));
+            waiting.sort_by_key(|due| matches!(due, Scheduled::Timer { .. }));
         }
         self.driver.shifted();
         self.happened(at, Happening::Resumed);
         for due in waiting {
             // By the queue, so that the invariants are checked after each of them.
-            self.wire.queue.push(self.now, due);
+            self.transit.queue.push(self.now, due);
         }
         true
     }
 
-    /// Somebody new takes part, or who left takes part again, with its record, if its configuration
+    /// A new agent takes part, or one that left takes part again, with its record, if its configuration
     /// fits that.
     pub fn join(&mut self, participant: Participant<E>) -> bool {
         let id = participant.id.clone();
-        let at = self.wire.directory.enter(&id);
+        let at = self.transit.directory.enter(&id);
         let mut node = Node::new(participant, self.now, self.registry.clone());
         match self.nodes.get_mut(at.0) {
             Some(old) if old.is_member => return false,
@@ -131,15 +136,15 @@ impl<E: Election> World<E> {
             members.join([member]);
             true
         });
-        self.report(at, Report::Membership);
+        self.report(at, MemberChange::Membership);
         self.links_changed();
         self.start(at, Happening::Joined);
         true
     }
 
-    /// An agent stops, and is no member any more. Whoever leads does better to step down before.
+    /// An agent stops, and is no member any more. A leader does better to step down before.
     pub fn leave(&mut self, agent: impl AsRef<str>) -> bool {
-        let Some(at) = self.wire.directory.find(agent.as_ref()) else {
+        let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
         };
         let Some(node) = self.nodes.get_mut(at.0).filter(|node| node.is_member) else {
@@ -148,14 +153,14 @@ impl<E: Election> World<E> {
         node.is_member = false;
         self.end(at);
         self.happened(at, Happening::Left);
-        if let Some(id) = self.wire.directory.name(at).cloned() {
+        if let Some(id) = self.transit.directory.name(at).cloned() {
             self.enter(|members| members.leave(&id));
         }
-        self.report(at, Report::Membership);
+        self.report(at, MemberChange::Membership);
         true
     }
 
-    /// An agent's importance changes; the others are told as they are told other news.
+    /// An agent's score changes; the others are told as they are told other changes.
     pub fn set_score(&mut self, agent: impl AsRef<str>, score: Option<Score>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -165,11 +170,11 @@ impl<E: Election> World<E> {
             node.may_be = node.may_be.max(may_be(node.kind, score));
             self.driver.shifted();
         }
-        self.wire.trace.mark(self.now, || match score {
+        self.transit.trace.mark(self.now, || match score {
             Some(score) => format!("score of {} is {score}", agent.as_ref()),
             None => format!("{} cannot be elected", agent.as_ref()),
         });
-        self.report(at, Report::Score);
+        self.report(at, MemberChange::Score);
         self.command(at, Input::SetScore(score));
         true
     }
@@ -195,9 +200,9 @@ impl<E: Election> World<E> {
     }
 
     /// An agent's clock goes on at another rate, so many parts in a million too fast; at
-    /// -1,000,000 it stands still.
+    /// -1,000,000 it is stopped.
     pub fn set_clock_rate(&mut self, agent: impl AsRef<str>, ppm: i32) -> bool {
-        let Some(at) = self.wire.directory.find(agent.as_ref()) else {
+        let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
         };
         let Some(node) = self.nodes.get_mut(at.0) else {
@@ -207,10 +212,10 @@ impl<E: Election> World<E> {
         for running in &mut node.timers {
             // Queued anew, because a clock that runs faster reaches the end sooner.
             let fires = node.clock.when(running.due).max(self.now);
-            let (timer, setting) = (running.timer, self.wire.queue.reserve());
-            *running = Running::new(timer, running.due, fires, setting);
-            let due = Due::Timer { at, timer, setting };
-            self.wire.queue.push_as(fires, setting, due);
+            let (timer, setting) = (running.timer, self.transit.queue.reserve());
+            *running = RunningTimer::new(timer, running.due, fires, setting);
+            let due = Scheduled::Timer { at, timer, setting };
+            self.transit.queue.push_as(fires, setting, due);
         }
         true
     }
@@ -220,39 +225,39 @@ impl<E: Election> World<E> {
         self.driver.lateness = range.into();
     }
 
-    /// Something will happen to whoever sends a certain message. A trap springs once.
+    /// Something will happen to an agent that sends a certain message. A trap springs once.
     pub fn arm(&mut self, trap: &Trap) -> bool {
         let by = match &trap.by {
-            Some(id) => match self.wire.directory.find(id.as_str()) {
+            Some(id) => match self.transit.directory.find(id.as_str()) {
                 None => return false,
                 found => found,
             },
             None => None,
         };
-        self.wire.traps.arm(by, trap);
+        self.transit.traps.arm(by, trap);
         true
     }
 
     /// No trap is armed any more.
     pub fn disarm(&mut self) {
-        self.wire.traps.disarm();
+        self.transit.traps.disarm();
     }
 
-    pub(super) fn crash_at(&mut self, at: Place) {
-        let life = self
+    pub(super) fn crash_at(&mut self, at: NodeIndex) {
+        let incarnation = self
             .nodes
             .get(at.0)
             .map_or(Incarnation(0), |n| n.incarnation);
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
-            Detection::Certain(_) => self.report(at, Report::Down(life)),
-            Detection::Suspect(_) => self.report(at, Report::Sight),
+            Detection::Certain(_) => self.report(at, MemberChange::Down(incarnation)),
+            Detection::Suspect(_) => self.report(at, MemberChange::Sight),
             Detection::Silent(_) => {}
         }
     }
 
-    pub(super) fn pause_at(&mut self, at: Place) {
+    pub(super) fn pause_at(&mut self, at: NodeIndex) {
         if let Some(node) = self.nodes.get_mut(at.0).filter(|n| n.is_running()) {
             node.hanging = Some(Vec::new());
             self.driver.shifted();
@@ -260,26 +265,26 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Lets the others know of a new life, where they are told at all.
-    pub(super) fn report_return(&mut self, at: Place, how: Happening) {
+    /// Lets the others know of a new incarnation, where they are told at all.
+    pub(super) fn report_return(&mut self, at: NodeIndex, how: Happening) {
         let told = !matches!(self.detection, Detection::Silent(_));
         // An agent that joins has been reported as a member already.
         if told && how != Happening::Joined {
-            self.report(at, Report::Sight);
+            self.report(at, MemberChange::Sight);
         }
     }
 
-    /// A life does not begin.
-    fn refuse(&mut self, at: Place, why: &str) -> bool {
-        let directory = &self.wire.directory;
-        self.wire.trace.mark(self.now, || {
+    /// An incarnation does not begin.
+    fn refuse(&mut self, at: NodeIndex, why: &str) -> bool {
+        let directory = &self.transit.directory;
+        self.transit.trace.mark(self.now, || {
             let name = directory.name(at).map_or("", AgentId::as_str);
             format!("{name} does not start: {why}")
         });
         false
     }
 
-    fn end(&mut self, at: Place) {
+    fn end(&mut self, at: NodeIndex) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
         };
@@ -287,42 +292,42 @@ impl<E: Election> World<E> {
         self.driver.shifted();
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
-        // Nobody will read these letters: the world would else wait for them for ever.
+        // No agent will read these messages: the world would else wait for them for ever.
         for due in node.hanging.take().into_iter().flatten() {
-            if let Due::Letter(letter) = due {
-                self.wire.has_arrived(&letter);
+            if let Scheduled::Message(sent) = due {
+                self.transit.has_arrived(&sent);
             }
         }
     }
 
-    fn command(&mut self, at: Place, input: InputOf<E>) {
-        if let Some(life) = self.nodes.get(at.0).map(|node| node.incarnation) {
-            self.wish(at, life, input);
+    fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
+        if let Some(incarnation) = self.nodes.get(at.0).map(|node| node.incarnation) {
+            self.obey(at, incarnation, input);
         }
     }
 
-    pub(super) fn alive(&self, name: &str) -> Option<Place> {
-        let at = self.wire.directory.find(name)?;
+    pub(super) fn alive(&self, name: &str) -> Option<NodeIndex> {
+        let at = self.transit.directory.find(name)?;
         self.nodes.get(at.0).filter(|n| n.is_alive()).map(|_| at)
     }
 
-    fn happened(&mut self, at: Place, what: Happening) {
-        if let Some(id) = self.wire.directory.name(at) {
-            self.wire.trace.happened(self.now, id, what);
+    fn happened(&mut self, at: NodeIndex, what: Happening) {
+        if let Some(id) = self.transit.directory.name(at) {
+            self.transit.trace.happened(self.now, id, what);
         }
     }
 }
 
 /// What is done to the network. Names of agents that do not exist are passed over.
 impl<E: Election> World<E> {
-    /// Separates the agents into sides; who is named in none is on one more side.
+    /// Separates the agents into sides; an agent that is named in none is on one more side.
     pub fn partition<S, N>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = N>,
         N: AsRef<str>,
     {
-        let directory = &self.wire.directory;
-        let sides: Vec<Vec<Place>> = sides
+        let directory = &self.transit.directory;
+        let sides: Vec<Vec<NodeIndex>> = sides
             .into_iter()
             .map(|side| {
                 side.into_iter()
@@ -330,23 +335,23 @@ impl<E: Election> World<E> {
                     .collect()
             })
             .collect();
-        self.wire
+        self.transit
             .network
             .partition(sides.iter().map(|side| side.iter().copied()));
-        let directory = &self.wire.directory;
-        self.wire.trace.mark(self.now, || {
-            let name = |at: &Place| directory.name(*at).map_or("", AgentId::as_str);
-            let side = |side: &Vec<Place>| side.iter().map(name).collect::<Vec<_>>().join(" ");
+        let directory = &self.transit.directory;
+        self.transit.trace.mark(self.now, || {
+            let name = |at: &NodeIndex| directory.name(*at).map_or("", AgentId::as_str);
+            let side = |side: &Vec<NodeIndex>| side.iter().map(name).collect::<Vec<_>>().join(" ");
             let sides: Vec<String> = sides.iter().map(side).collect();
             format!("partition {}", sides.join(" | "))
         });
         self.links_changed();
     }
 
-    /// Cuts an agent off from everybody.
+    /// Cuts an agent off from all others.
     pub fn isolate(&mut self, agent: impl AsRef<str>) {
-        if let Some(at) = self.wire.directory.find(agent.as_ref()) {
-            self.wire.network.isolate(&at);
+        if let Some(at) = self.transit.directory.find(agent.as_ref()) {
+            self.transit.network.isolate(&at);
             self.mark(|| format!("isolate {}", agent.as_ref()));
         }
     }
@@ -354,7 +359,7 @@ impl<E: Election> World<E> {
     /// Cuts the link between two agents, both ways.
     pub fn cut(&mut self, one: impl AsRef<str>, other: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(one.as_ref(), other.as_ref()) {
-            self.wire.network.cut(&a, &b);
+            self.transit.network.cut(&a, &b);
             self.mark(|| format!("cut {} {}", one.as_ref(), other.as_ref()));
         }
     }
@@ -362,7 +367,7 @@ impl<E: Election> World<E> {
     /// Cuts the way from one agent to another; the way back stays.
     pub fn cut_one_way(&mut self, from: impl AsRef<str>, to: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(from.as_ref(), to.as_ref()) {
-            self.wire.network.cut_one_way(&a, &b);
+            self.transit.network.cut_one_way(&a, &b);
             self.mark(|| format!("cut {} -> {}", from.as_ref(), to.as_ref()));
         }
     }
@@ -370,20 +375,20 @@ impl<E: Election> World<E> {
     /// Mends the link between two agents, both ways.
     pub fn mend(&mut self, one: impl AsRef<str>, other: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(one.as_ref(), other.as_ref()) {
-            self.wire.network.mend(&a, &b);
+            self.transit.network.mend(&a, &b);
             self.mark(|| format!("mend {} {}", one.as_ref(), other.as_ref()));
         }
     }
 
     /// Ends every cut, isolation and partition.
     pub fn heal(&mut self) {
-        self.wire.network.heal();
+        self.transit.network.heal();
         self.mark(|| String::from("heal"));
     }
 
     /// Heals, and no link or kind of message is treated worse than others any more.
     pub fn recover(&mut self) {
-        self.wire.network.recover();
+        self.transit.network.recover();
         self.mark(|| String::from("recover"));
     }
 
@@ -398,7 +403,7 @@ impl<E: Election> World<E> {
         per_mille: u16,
     ) -> Result<(), ConditionsError> {
         if let Some((a, b)) = self.pair(from.as_ref(), to.as_ref()) {
-            self.wire.network.drop(&a, &b, per_mille)?;
+            self.transit.network.drop(&a, &b, per_mille)?;
             self.mark(|| format!("drop {per_mille} {} -> {}", from.as_ref(), to.as_ref()));
         }
         Ok(())
@@ -406,7 +411,7 @@ impl<E: Election> World<E> {
 
     /// Loses every message of this kind.
     pub fn ignore(&mut self, kind: &'static str) {
-        self.wire.network.ignore(kind);
+        self.transit.network.ignore(kind);
         self.mark(|| format!("ignore {kind}"));
     }
 
@@ -418,22 +423,22 @@ impl<E: Election> World<E> {
         conditions: Option<Conditions>,
     ) {
         if let Some((a, b)) = self.pair(from.as_ref(), to.as_ref()) {
-            self.wire.network.set_link(&a, &b, conditions);
+            self.transit.network.set_link(&a, &b, conditions);
         }
     }
 
     /// Gives every link without conditions of its own other ones.
     pub fn set_conditions(&mut self, conditions: Conditions) {
-        self.wire.network.set_conditions(conditions);
+        self.transit.network.set_conditions(conditions);
     }
 
-    fn pair(&self, one: &str, other: &str) -> Option<(Place, Place)> {
-        let directory = &self.wire.directory;
+    fn pair(&self, one: &str, other: &str) -> Option<(NodeIndex, NodeIndex)> {
+        let directory = &self.transit.directory;
         directory.find(one).zip(directory.find(other))
     }
 
     fn mark(&mut self, text: impl FnOnce() -> String) {
-        self.wire.trace.mark(self.now, text);
+        self.transit.trace.mark(self.now, text);
         self.links_changed();
     }
 }

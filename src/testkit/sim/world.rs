@@ -1,7 +1,7 @@
 //! The world itself: what it holds, how it moves, what can be read of it.
 //!
 //! Decided here: time and order. Not here: what a step does (`drive`), what can be done to the
-//! agents (`verbs`), what they are told of each other (`news`).
+//! agents (`verbs`), what they are told of each other (`updates`).
 
 use std::{fmt, time::Duration};
 
@@ -9,11 +9,11 @@ use super::{
     WorldBuilder,
     agree::Unsettled,
     drive::Driver,
-    news::{Detection, News},
-    node::{Node, Place},
+    node::{Node, NodeIndex},
     situation::{Situation, Situations},
+    transit::{DroppedMessages, Hits, SentMessage, Transit},
     trap::Reaction,
-    wire::{Dropped, Hits, Letter, Wire},
+    updates::{Detection, MemberUpdate},
 };
 use crate::{
     protocol::{AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View},
@@ -51,16 +51,16 @@ pub struct World<E: Election> {
     pub(super) seed: u64,
     pub(super) now: Time,
     pub(super) nodes: Vec<Node<E>>,
-    pub(super) wire: Wire<E>,
+    pub(super) transit: Transit<E>,
     pub(super) driver: Driver<E>,
     pub(super) random: SplitMix64,
-    /// What somebody who starts now is told.
-    pub(super) registry: super::node::Known,
+    /// What an agent that starts now is told.
+    pub(super) registry: super::node::KnownMembers,
     pub(super) detection: Detection,
     /// Pairs of agents of which the first has lost the second from sight.
-    pub(super) apart: std::collections::BTreeSet<(Place, Place)>,
+    pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// Pairs of agents of which the first has lost the second from its list of members.
-    pub(super) forgotten: std::collections::BTreeSet<(Place, Place)>,
+    pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// How many have yet to start.
     pub(super) to_start: usize,
     pub(super) invariant: Option<Invariant<E>>,
@@ -74,21 +74,21 @@ pub(super) type Invariant<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
 
 /// Something that is still to come.
 #[derive(Debug)]
-pub(super) enum Due<E: Election> {
-    Letter(Letter<E::Message>),
+pub(super) enum Scheduled<E: Election> {
+    Message(SentMessage<E::Message>),
     Timer {
-        at: Place,
+        at: NodeIndex,
         timer: E::Timer,
         setting: u64,
     },
-    /// The application, or the user, has a wish, meant for this life.
-    Wish {
-        at: Place,
-        life: Incarnation,
+    /// A command of the application, or of the user, meant for this incarnation.
+    Command {
+        at: NodeIndex,
+        incarnation: Incarnation,
         input: InputOf<E>,
     },
-    Start(Place),
-    News(News),
+    Start(NodeIndex),
+    Update(MemberUpdate),
 }
 
 /// A promise was broken; ends the run.
@@ -98,7 +98,7 @@ pub struct Violation {
     pub seed: u64,
     /// When.
     pub at: Time,
-    /// Who moved last, if it was somebody.
+    /// The agent that moved last, if there was one.
     pub agent: Option<AgentId>,
     /// What is wrong.
     pub what: String,
@@ -133,7 +133,7 @@ impl<E: Election> World<E> {
         if self.violation.is_some() {
             return false;
         }
-        let Some((at, due)) = self.wire.queue.pop() else {
+        let Some((at, due)) = self.transit.queue.pop() else {
             return false;
         };
         self.now = at;
@@ -143,14 +143,14 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Does everything that is due within this span, and stands at its end then.
+    /// Does everything that is due within this span, and is at its end then.
     pub fn run_for(&mut self, span: Duration) {
         self.run_to(self.now.after(span));
     }
 
-    /// Does everything that is due until then, and stands there.
+    /// Does everything that is due until then, and is at that time.
     pub fn run_to(&mut self, end: Time) {
-        while self.wire.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
+        while self.transit.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
         if self.violation.is_none() {
             self.now = self.now.max(end);
         }
@@ -161,7 +161,7 @@ impl<E: Election> World<E> {
     pub fn run_until(&mut self, mut holds: impl FnMut(&Self) -> bool, limit: Duration) -> bool {
         let end = self.now.after(limit);
         while !holds(self) {
-            let due = self.wire.queue.next_at().is_some_and(|at| at <= end);
+            let due = self.transit.queue.next_at().is_some_and(|at| at <= end);
             if !due || !self.step() {
                 self.now = self.now.max(end);
                 return holds(self);
@@ -170,11 +170,11 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Goes on until all is quiet: every agent that runs follows the same leader, who believes so
-    /// and is the only one, nobody has yet to start, and no message of an election is under way.
+    /// Goes on until all is quiet: every agent that runs follows the same leader, which believes so
+    /// and is the only one, no agent has yet to start, and no message of an election is under way.
     ///
     /// # Errors
-    /// [`Unsettled`] says who believes what if that does not happen within this span, or a promise
+    /// [`Unsettled`] says what each agent believes if that does not happen within this span, or a promise
     /// was broken before.
     pub fn settle(&mut self, limit: Duration) -> Result<AgentId, Unsettled> {
         let mut seen = None;
@@ -213,7 +213,7 @@ impl<E: Election> World<E> {
 
     /// When the next thing is due.
     pub fn next_at(&self) -> Option<Time> {
-        self.wire.queue.next_at()
+        self.transit.queue.next_at()
     }
 
     /// How many steps were done.
@@ -221,19 +221,19 @@ impl<E: Election> World<E> {
         self.steps
     }
 
-    /// Who moved last.
+    /// The agent that moved last.
     pub fn last_moved(&self) -> Option<&AgentId> {
-        self.wire.directory.name(self.driver.last?)
+        self.transit.directory.name(self.driver.last?)
     }
 
     /// The names of the agents, in the order in which they came; also of those that crashed or left.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
-        (0..self.nodes.len()).filter_map(|at| self.wire.directory.name(Place(at)))
+        (0..self.nodes.len()).filter_map(|at| self.transit.directory.name(NodeIndex(at)))
     }
 
     /// What an agent believes now, by its own clock; `None` if it does not run.
     pub fn view(&self, agent: impl AsRef<str>) -> Option<View> {
-        self.view_at(self.wire.directory.find(agent.as_ref())?)
+        self.view_at(self.transit.directory.find(agent.as_ref())?)
     }
 
     /// Its machine, if it runs.
@@ -241,7 +241,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref())?.machine.as_ref()
     }
 
-    /// What an agent told its application in all its lives, and when.
+    /// What an agent told its application in all its incarnations, and when.
     pub fn events(&self, agent: impl AsRef<str>) -> &[(Time, Event)] {
         self.node(agent.as_ref()).map_or(&[], |node| &node.events)
     }
@@ -256,12 +256,12 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref())?.durable.as_ref()
     }
 
-    /// Its importance now.
+    /// Its score now.
     pub fn score(&self, agent: impl AsRef<str>) -> Option<Score> {
         self.node(agent.as_ref())?.score
     }
 
-    /// Which life it is in, or was in last.
+    /// Which incarnation it is in, or was in last.
     pub fn incarnation(&self, agent: impl AsRef<str>) -> Option<Incarnation> {
         self.node(agent.as_ref()).map(|node| node.incarnation)
     }
@@ -278,37 +278,37 @@ impl<E: Election> World<E> {
 
     /// The recorded run.
     pub fn trace(&self) -> &Trace {
-        &self.wire.trace
+        &self.transit.trace
     }
 
     /// The recorder, to set it up or to take it out.
     pub fn trace_mut(&mut self) -> &mut Trace {
-        &mut self.wire.trace
+        &mut self.transit.trace
     }
 
     /// How many messages met which fate.
     pub fn tally(&self) -> Tally {
-        self.wire.network.tally()
+        self.transit.network.tally()
     }
 
-    /// How many letters arrived and were dropped.
-    pub fn dropped(&self) -> Dropped {
-        self.wire.dropped
+    /// How many messages arrived and were dropped.
+    pub fn dropped(&self) -> DroppedMessages {
+        self.transit.dropped
     }
 
     /// How many traps that end like this have sprung.
     pub fn sprung(&self, reaction: Reaction) -> u64 {
-        self.wire.traps.sprung(reaction).total()
+        self.transit.traps.sprung(reaction).total()
     }
 
     /// What the network did to messages, by what their senders were doing.
     pub(super) fn hits(&self) -> &Hits {
-        &self.wire.hits
+        &self.transit.hits
     }
 
-    /// What those were doing whom a trap made do this.
+    /// What the agents were doing that a trap made do this.
     pub(super) fn trapped(&self, reaction: Reaction) -> Situations {
-        self.wire.traps.sprung(reaction)
+        self.transit.traps.sprung(reaction)
     }
 
     /// What an agent is doing; `None` if it does not run.
@@ -316,8 +316,8 @@ impl<E: Election> World<E> {
         self.view(agent).as_ref().map(Situation::of)
     }
 
-    /// Whether an agent rests on a record that must not be lost.
-    pub fn rests_on_a_record(&self, agent: impl AsRef<str>) -> bool {
+    /// Whether an agent depends on a record that must not be lost.
+    pub fn depends_on_a_record(&self, agent: impl AsRef<str>) -> bool {
         let node = self.node(agent.as_ref());
         node.is_some_and(Node::keeps_record)
     }
@@ -328,27 +328,27 @@ impl<E: Election> World<E> {
         node.map(|node| node.clock.read(self.now))
     }
 
-    /// How often a machine moved; nobody's view changes in between, but for the time that passes.
+    /// How often a machine moved; no view changes in between, but for the time that passes.
     pub fn moves(&self) -> u64 {
         self.driver.moves
     }
 
-    /// Changes whenever somebody begins or ceases to run, believes something else, or is worth
-    /// something else: until then, [`agreed`](Self::agreed) says what it said.
+    /// Changes whenever an agent begins or ceases to run, believes something else, or gets another
+    /// score: until then, [`agreed`](Self::agreed) says what it said.
     pub(super) fn shape(&self) -> (u64, usize) {
         (self.driver.shifts, self.beliefs().count())
     }
 
     /// When the last message that is under way arrives.
     pub fn last_arrival(&self) -> Time {
-        self.wire.last_arrival
+        self.transit.last_arrival
     }
 
-    /// When the last message that is under way has arrived, and everybody knows who is there, unless
+    /// When the last message that is under way has arrived, and every agent knows which others are there, unless
     /// something else happens before.
     pub(super) fn all_told_at(&self) -> Time {
         let told = self.now.after(self.detection.takes().max);
-        self.wire.last_arrival.max(told)
+        self.transit.last_arrival.max(told)
     }
 
     /// Ends the run: this promise is broken. The first one counts.
@@ -370,10 +370,10 @@ impl<E: Election> World<E> {
     }
 
     pub(super) fn node(&self, name: &str) -> Option<&Node<E>> {
-        self.nodes.get(self.wire.directory.find(name)?.0)
+        self.nodes.get(self.transit.directory.find(name)?.0)
     }
 
-    pub(super) fn view_at(&self, at: Place) -> Option<View> {
+    pub(super) fn view_at(&self, at: NodeIndex) -> Option<View> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);

@@ -1,4 +1,4 @@
-//! A run as one number: who did what, when and to whom.
+//! A run as one number: which agent did what, when and to which.
 //!
 //! Decided here: that values are hashed and never their names. Two builds between which words were
 //! renamed have the same digest; two that send one message more, later, or to another agent do not.
@@ -14,7 +14,7 @@ use crate::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
 /// What is hashed before the values of an entry, so that no two kinds of entries look alike.
 #[derive(Clone, Copy, Debug, Hash)]
-pub(super) enum Step {
+pub(super) enum DigestStep {
     Sent,
     Lost,
     Delivered,
@@ -42,7 +42,7 @@ impl Digest {
 
     pub(super) fn message<M: PeerMessage>(
         &mut self,
-        step: Step,
+        step: DigestStep,
         at: Time,
         from: &AgentId,
         to: &AgentId,
@@ -57,19 +57,19 @@ impl Digest {
     }
 
     pub(super) fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
-        (Step::Role, at, agent, role).hash(self);
+        (DigestStep::Role, at, agent, role).hash(self);
     }
 
     pub(super) fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
-        (Step::Event, at, agent, event).hash(self);
+        (DigestStep::Event, at, agent, event).hash(self);
     }
 
     pub(super) fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
-        (Step::Happened, at, agent, what).hash(self);
+        (DigestStep::Happened, at, agent, what).hash(self);
     }
 
     pub(super) fn mark(&mut self, at: Time) {
-        (Step::Mark, at).hash(self);
+        (DigestStep::Mark, at).hash(self);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::protocol::{AgentId, Event, Role, Time};
 
 /// One thing that happened, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TraceEntry {
     /// The time of the run, the same for all agents.
     pub at: Time,
     /// What happened.
@@ -20,23 +20,23 @@ pub enum What {
     /// A message left, and will arrive at these times: several if it was duplicated.
     Sent {
         /// The message.
-        mail: Mail,
+        mail: MessageText,
         /// When it will arrive.
         arrives: Vec<Time>,
     },
     /// A message left, and will never arrive.
     Lost {
         /// The message.
-        mail: Mail,
+        mail: MessageText,
         /// Why.
         why: String,
     },
     /// A message arrived and was handled.
-    Delivered(Mail),
-    /// A message arrived, and nobody wanted it.
+    Delivered(MessageText),
+    /// A message arrived, and was dropped.
     Dropped {
         /// The message.
-        mail: Mail,
+        mail: MessageText,
         /// Why.
         why: String,
     },
@@ -67,10 +67,10 @@ pub enum What {
 
 /// A message as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
-    /// Who sent it.
+pub struct MessageText {
+    /// The sender.
     pub from: AgentId,
-    /// To whom.
+    /// The receiver.
     pub to: AgentId,
     /// Its name, such as `"elect"`.
     pub kind: &'static str,
@@ -82,19 +82,19 @@ pub struct Mail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Happening {
-    /// It begins its first life.
+    /// It begins its first incarnation.
     Started,
-    /// It became a member and begins a life.
+    /// It became a member and begins an incarnation.
     Joined,
     /// It ended and is no member any more.
     Left,
-    /// Its life ended without warning.
+    /// Its incarnation ended without warning.
     Crashed,
     /// It ended as it stood, without handing over.
     Stopped,
-    /// It begins its next life.
+    /// It begins its next incarnation.
     Restarted,
-    /// It stands still.
+    /// It hangs.
     Paused,
     /// It goes on, late for everything.
     Resumed,
@@ -117,13 +117,13 @@ impl fmt::Display for Happening {
 
 /// How many messages of one kind met which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct MessageCount {
     /// Messages that left, each receiver counted.
     pub sent: u64,
     /// Of these, how many will never arrive.
     pub lost: u64,
     /// Messages that were handled; a duplicate counts again.
     pub delivered: u64,
-    /// Messages that arrived where nobody wanted them.
+    /// Messages that arrived and were dropped.
     pub dropped: u64,
 }

@@ -1,7 +1,7 @@
 //! How a run reads: entries joined into lines, and lines as text.
 //!
-//! Decided here: what shares a line. An agent to whom several things happen at one moment has one
-//! line, and agents to whom the same happens at one moment share it; so an election of five agents
+//! Decided here: what shares a line. An agent with several entries at one moment has one
+//! line, and agents with the same entry at one moment share it; so an election of five agents
 //! takes some ten lines.
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use super::{Entry, Mail, What};
+use super::{MessageText, TraceEntry, What};
 use crate::protocol::{AgentId, Role, Time};
 
 /// One line.
@@ -20,7 +20,7 @@ pub(super) struct Line<'a> {
     pub(super) what: String,
 }
 
-/// Whom a line is about.
+/// The agents that a line is about.
 #[derive(Clone, Debug)]
 pub(super) enum Who<'a> {
     All,
@@ -42,7 +42,7 @@ pub(super) enum Way {
 }
 
 /// Joins entries into lines.
-pub(super) fn lines(entries: &VecDeque<Entry>) -> Vec<Line<'_>> {
+pub(super) fn lines(entries: &VecDeque<TraceEntry>) -> Vec<Line<'_>> {
     let mut joined: Vec<Line<'_>> = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         if tells_nothing(entry, entries.range(at..)) {
@@ -122,7 +122,7 @@ impl Line<'_> {
 }
 
 impl<'a> Who<'a> {
-    fn message(mail: &'a Mail, way: Way) -> Self {
+    fn message(mail: &'a MessageText, way: Way) -> Self {
         Self::Message {
             from: &mail.from,
             way,
@@ -153,7 +153,7 @@ impl fmt::Display for Who<'_> {
     }
 }
 
-fn line(entry: &Entry) -> Line<'_> {
+fn line(entry: &TraceEntry) -> Line<'_> {
     let at = entry.at;
     let (who, what) = match &entry.what {
         What::Sent { mail, arrives } => {
@@ -185,7 +185,10 @@ fn line(entry: &Entry) -> Line<'_> {
 }
 
 /// That an agent follows or leads is said better by its event of the same moment.
-fn tells_nothing<'a>(entry: &Entry, mut following: impl Iterator<Item = &'a Entry>) -> bool {
+fn tells_nothing<'a>(
+    entry: &TraceEntry,
+    mut following: impl Iterator<Item = &'a TraceEntry>,
+) -> bool {
     let What::Role {
         agent,
         role: Role::Leader | Role::Follower,

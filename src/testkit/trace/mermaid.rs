@@ -11,15 +11,15 @@ use crate::protocol::AgentId;
 
 /// The lines as a diagram; the participants in this order, the others behind them by name.
 pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
-    let places = places(lines, order);
-    let mut named: Vec<(usize, &AgentId)> = places.iter().map(|(id, at)| (*at, *id)).collect();
+    let positions = positions(lines, order);
+    let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();
     let mut text = String::from("sequenceDiagram\n");
     for (at, id) in &named {
         let name = escape(id.as_str());
         append(&mut text, format_args!("    participant p{at} as {name}\n"));
     }
-    let place = |id: &AgentId| places.get(id).copied().unwrap_or(0);
+    let position = |id: &AgentId| positions.get(id).copied().unwrap_or(0);
     for line in lines {
         let (at, what) = (line.at, escape(&line.what));
         match &line.who {
@@ -35,7 +35,7 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                 );
             }
             Who::Agents(agents) => {
-                for agent in agents.iter().map(|id| place(id)) {
+                for agent in agents.iter().map(|id| position(id)) {
                     append(
                         &mut text,
                         format_args!("    Note over p{agent}: {at} {what}\n"),
@@ -43,8 +43,8 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                 }
             }
             Who::Message { from, way, to } => {
-                let from = place(from);
-                for to in to.iter().map(|id| place(id)) {
+                let from = position(from);
+                for to in to.iter().map(|id| position(id)) {
                     let arrow = match way {
                         Way::Sent => format!("p{from}->>p{to}"),
                         Way::Lost => format!("p{from}-xp{to}"),
@@ -58,8 +58,8 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     text
 }
 
-/// Where each participant stands, from left to right.
-fn places<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
+/// The participants, from left to right.
+fn positions<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
     let mut seen: BTreeMap<&AgentId, usize> = BTreeMap::new();
     for line in lines {
         match &line.who {
@@ -72,9 +72,9 @@ fn places<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a Agent
         }
     }
     seen.extend(order.iter().zip(0..));
-    let mut places: Vec<(usize, &AgentId)> = seen.into_iter().map(|(id, at)| (at, id)).collect();
-    places.sort_unstable();
-    places
+    let mut positions: Vec<(usize, &AgentId)> = seen.into_iter().map(|(id, at)| (at, id)).collect();
+    positions.sort_unstable();
+    positions
         .into_iter()
         .zip(0..)
         .map(|((_, id), at)| (id, at))

@@ -1,4 +1,4 @@
-//! A recorded run: who said what to whom, what became of it, and what everybody made of it.
+//! A recorded run: which agent said what to which, what became of it, and what each made of it.
 //!
 //! ```text
 //!     0.000  a, b, c    starts
@@ -19,7 +19,7 @@ mod lines;
 mod mermaid;
 mod recorder;
 
-pub use entry::{Count, Entry, Happening, Mail, What};
+pub use entry::{Happening, MessageCount, MessageText, TraceEntry, What};
 pub use recorder::{Checkpoint, Trace};
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    Count, Entry, Happening, Mail, What,
-    digest::{Digest, Step},
+    Happening, MessageCount, MessageText, TraceEntry, What,
+    digest::{Digest, DigestStep},
     lines::{self, Line},
     mermaid,
 };
@@ -23,9 +23,9 @@ pub struct Trace {
     digest: Option<Digest>,
     repeated: bool,
     limit: Option<usize>,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<TraceEntry>,
     forgotten: u64,
-    kinds: BTreeMap<&'static str, Count>,
+    kinds: BTreeMap<&'static str, MessageCount>,
     election_messages: u64,
     order: Vec<AgentId>,
 }
@@ -116,7 +116,7 @@ impl Trace {
         let keeps = self.keeps(message);
         let arrives = arrives.into_iter();
         if let Some(digest) = &mut self.digest {
-            digest.message(Step::Sent, at, from, to, message);
+            digest.message(DigestStep::Sent, at, from, to, message);
             arrives.for_each(|at| digest.arrival(at));
         } else if keeps {
             let mail = mail(from, to, message);
@@ -140,7 +140,7 @@ impl Trace {
         let count = self.count_sent(message);
         (count.sent, count.lost) = (count.sent + 1, count.lost + 1);
         if let Some(digest) = &mut self.digest {
-            digest.message(Step::Lost, at, from, to, message);
+            digest.message(DigestStep::Lost, at, from, to, message);
         }
         if self.keeps(message) {
             let (mail, why) = (mail(from, to, message), why.to_string());
@@ -161,14 +161,14 @@ impl Trace {
         }
         self.count(message.kind()).delivered += 1;
         if let Some(digest) = &mut self.digest {
-            digest.message(Step::Delivered, at, from, to, message);
+            digest.message(DigestStep::Delivered, at, from, to, message);
         }
         if self.detail == Detail::Deliveries && self.keeps(message) {
             self.push(at, What::Delivered(mail(from, to, message)));
         }
     }
 
-    /// A message arrives where nobody wants it.
+    /// A message arrives, and is dropped.
     pub fn dropped<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -182,7 +182,7 @@ impl Trace {
         }
         self.count(message.kind()).dropped += 1;
         if let Some(digest) = &mut self.digest {
-            digest.message(Step::Dropped, at, from, to, message);
+            digest.message(DigestStep::Dropped, at, from, to, message);
         }
         if self.keeps(message) {
             let (mail, why) = (mail(from, to, message), why.to_string());
@@ -246,7 +246,7 @@ impl Trace {
     }
 
     /// What was kept, oldest first.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &TraceEntry> {
         self.entries.iter()
     }
 
@@ -256,12 +256,12 @@ impl Trace {
     }
 
     /// How many messages of each kind there were, ordered by name.
-    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&'static str, Count)> {
+    pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&'static str, MessageCount)> {
         self.kinds.iter().map(|(kind, count)| (*kind, *count))
     }
 
     /// How many messages of this kind there were.
-    pub fn count_of(&self, kind: &str) -> Count {
+    pub fn count_of(&self, kind: &str) -> MessageCount {
         self.kinds.get(kind).copied().unwrap_or_default()
     }
 
@@ -275,9 +275,9 @@ impl Trace {
         self.election_messages.saturating_sub(then.0)
     }
 
-    /// The run as text, one aligned line per moment: milliseconds, who, what.
+    /// The run as text, one aligned line per moment: milliseconds, agents, what.
     ///
-    /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to whom
+    /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to which
     /// the same happens at the same moment share a line.
     pub fn to_text(&self) -> String {
         lines::to_text(&self.lines(), self.forgotten)
@@ -301,19 +301,19 @@ impl Trace {
         self.is_on() && (self.repeated || !message.is_repeated())
     }
 
-    fn count_sent<M: PeerMessage>(&mut self, message: &M) -> &mut Count {
+    fn count_sent<M: PeerMessage>(&mut self, message: &M) -> &mut MessageCount {
         if !message.is_repeated() {
             self.election_messages += 1;
         }
         self.count(message.kind())
     }
 
-    fn count(&mut self, kind: &'static str) -> &mut Count {
+    fn count(&mut self, kind: &'static str) -> &mut MessageCount {
         self.kinds.entry(kind).or_default()
     }
 
     fn push(&mut self, at: Time, what: What) {
-        self.entries.push_back(Entry { at, what });
+        self.entries.push_back(TraceEntry { at, what });
         if self.limit.is_some_and(|limit| self.entries.len() > limit) {
             self.entries.pop_front();
             self.forgotten = self.forgotten.saturating_add(1);
@@ -321,8 +321,8 @@ impl Trace {
     }
 }
 
-fn mail<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> Mail {
-    Mail {
+fn mail<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
+    MessageText {
         from: from.clone(),
         to: to.clone(),
         kind: message.kind(),

@@ -104,7 +104,7 @@ impl Scenario for AstraScenario {
     fn expected(&self, world: &World<Astra>) -> Expected {
         world
             .highest()
-            .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
+            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
     }
 
     fn check(&mut self, world: &World<Astra>) -> Result<(), String> {

@@ -4,18 +4,18 @@
 //!
 //! | property | |
 //! |---|---|
-//! | `UniqueBallot` | a ballot number of one agent belongs to one life, and has one score |
-//! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within a life) |
+//! | `UniqueBallot` | a ballot number of one agent belongs to one incarnation, and has one score |
+//! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within an incarnation) |
 //! | `RisingReign` | the ballots that an agent leads by strictly rise, over restarts too |
-//! | `DiskFirst` | whom it stands with, and whom it trusts, is durable |
-//! | `MajorityHeard` | who begins to lead was answered by a majority in its last round, and who leads heard one |
+//! | `DiskFirst` | the ballot that it is a candidate with, and the one that it trusts, are durable |
+//! | `MajorityHeard` | an agent that begins to lead was answered by a majority in its last round, and a leader heard one |
 //!
-//! An agent may trust the same ballot again after it trusted nobody: who heard too few for a while,
-//! or crashed, comes back to a leader that kept its seat meanwhile. A leadership that has ended
+//! An agent may trust the same ballot again after it trusted none: an agent that heard too few for a while,
+//! or crashed, comes back to a leader that kept the leadership meanwhile. A leadership that has ended
 //! never begins again by the same ballot: that is `RisingReign`.
 //!
 //! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
-//! may be elected; else none. Who it is, is up to the ballots.
+//! may be elected; else none. Which one it is, is up to the ballots.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -31,13 +31,13 @@ use actix_bully::{
     },
 };
 
-/// The voters of one configuration, and observers who join.
+/// The voters of one configuration, and observers that join.
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
     /// What the agents go by: the same, but for a rule that is broken on purpose.
     theirs: Arc<BallotConfig>,
-    /// Whose each ballot is: which life's, with which score.
+    /// Which incarnation each ballot belongs to, and with which score.
     taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
     led: BTreeMap<AgentId, Led>,
@@ -49,13 +49,13 @@ pub struct BallotScenario {
 /// The last ballot that an agent led by.
 #[derive(Clone, Debug)]
 struct Led {
-    life: Incarnation,
+    incarnation: Incarnation,
     n: u64,
     goes_on: bool,
 }
 
 impl BallotScenario {
-    /// These voters; everybody else observes.
+    /// These voters; every other agent observes.
     pub fn new(config: BallotConfig) -> Self {
         Self {
             theirs: Arc::new(config.clone()),
@@ -118,10 +118,10 @@ impl BallotScenario {
         let Some(machine) = world.machine(id) else {
             return Ok(());
         };
-        let life = world.incarnation(id).unwrap_or_default();
-        self.check_own(world, id, machine, life)?;
-        self.check_trust(world, id, machine, life)?;
-        self.check_reign(id, machine, life)
+        let incarnation = world.incarnation(id).unwrap_or_default();
+        self.check_own(world, id, machine, incarnation)?;
+        self.check_trust(world, id, machine, incarnation)?;
+        self.check_reign(id, machine, incarnation)
     }
 
     /// `UniqueBallot`, and `DiskFirst` of the own ballot.
@@ -130,20 +130,20 @@ impl BallotScenario {
         world: &World<Ballot>,
         id: &AgentId,
         machine: &Ballot,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<(), String> {
         let Some(own) = machine.own() else {
             return Ok(());
         };
         let whose = self.taken.entry((own.id.clone(), own.n));
-        if own.id != *id || *whose.or_insert((life, own.score)) != (life, own.score) {
+        if own.id != *id || *whose.or_insert((incarnation, own.score)) != (incarnation, own.score) {
             return Err(format!(
-                "UniqueBallot: life {life} of {id} stands with {own}"
+                "UniqueBallot: incarnation {incarnation} of {id} is a candidate with {own}"
             ));
         }
         match world.durable(id) {
             Some(record) if record.n >= own.n => Ok(()),
-            Some(_) | None => Err(format!("DiskFirst: {id} stands with {own}")),
+            Some(_) | None => Err(format!("DiskFirst: {id} is a candidate with {own}")),
         }
     }
 
@@ -153,18 +153,21 @@ impl BallotScenario {
         world: &World<Ballot>,
         id: &AgentId,
         machine: &Ballot,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<(), String> {
         let Some(ballot) = machine.trusted() else {
             return Ok(());
         };
         let is_voter = self.config.voters.contains(id);
         let before = self.trusted.get(id);
-        if let Some((_, before)) = before.filter(|(l, b)| b > ballot && (is_voter || *l == life)) {
+        if let Some((_, before)) =
+            before.filter(|(l, b)| b > ballot && (is_voter || *l == incarnation))
+        {
             return Err(format!("RisingTrust: {id} trusts {ballot} after {before}"));
         }
-        if before.is_none_or(|(l, b)| (*l, b) != (life, ballot)) {
-            self.trusted.insert(id.clone(), (life, ballot.clone()));
+        if before.is_none_or(|(l, b)| (*l, b) != (incarnation, ballot)) {
+            self.trusted
+                .insert(id.clone(), (incarnation, ballot.clone()));
         }
         let durable = world.durable(id).and_then(|record| record.max.as_ref());
         if is_voter && durable < Some(ballot) {
@@ -178,7 +181,7 @@ impl BallotScenario {
         &mut self,
         id: &AgentId,
         machine: &Ballot,
-        life: Incarnation,
+        incarnation: Incarnation,
     ) -> Result<(), String> {
         let reign = machine.trusted().filter(|ballot| ballot.id == *id);
         let Some(ballot) = reign else {
@@ -191,7 +194,9 @@ impl BallotScenario {
             return Err(format!("MajorityHeard: {id} leads by {ballot}"));
         }
         match self.led.get(id) {
-            Some(led) if led.goes_on && (led.life, led.n) == (life, ballot.n) => return Ok(()),
+            Some(led) if led.goes_on && (led.incarnation, led.n) == (incarnation, ballot.n) => {
+                return Ok(());
+            }
             Some(led) if led.n >= ballot.n => {
                 return Err(format!(
                     "RisingReign: {id} leads by {ballot} after {}",
@@ -208,7 +213,14 @@ impl BallotScenario {
         }
         self.elections += 1;
         let (n, goes_on) = (ballot.n, true);
-        self.led.insert(id.clone(), Led { life, n, goes_on });
+        self.led.insert(
+            id.clone(),
+            Led {
+                incarnation,
+                n,
+                goes_on,
+            },
+        );
         Ok(())
     }
 }
@@ -216,7 +228,7 @@ impl BallotScenario {
 impl Scenario for BallotScenario {
     type Election = Ballot;
 
-    /// Now and then a voter is a witness; who is not listed observes.
+    /// Now and then a voter is a witness; an agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
         let config = Arc::clone(&self.theirs);
         if !config.voters.contains(&id) {
@@ -230,7 +242,7 @@ impl Scenario for BallotScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A hand-over that has begun, and a rest; then rounds, at their longest: one that has just begun,
+    /// A hand-over that has begun, and a cool-down; then rounds, at their longest: one that has just begun,
     /// one to notice, one to elect, and one more for a rival of the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
@@ -255,13 +267,13 @@ impl Scenario for BallotScenario {
         };
         let is_enough = running().count() >= self.config.majority();
         if is_enough && running().any(|id| world.score(id).is_some()) {
-            Expected::Somebody
+            Expected::AnyLeader
         } else {
-            Expected::Nobody
+            Expected::NoLeader
         }
     }
 
-    /// All of them: news moves several in one step, and so does what happens between two steps.
+    /// All of them: an update moves several in one step, and so does what happens between two steps.
     fn check(&mut self, world: &World<Ballot>) -> Result<(), String> {
         let moves = Some(world.moves());
         if std::mem::replace(&mut self.checked, moves) == moves {

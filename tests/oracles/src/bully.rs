@@ -1,8 +1,8 @@
 //! The bully under chaos: what it owes by its default rules.
 //!
-//! Decided here: what is owed. In every history: once all is healed, the most important agent that
+//! Decided here: what is owed. In every history: once all is healed, the highest-ranked agent that
 //! may be elected leads, and all follow it. In histories in which messages keep within the delay
-//! bound and nobody hangs ([`BullyScenario::BOUNDED`]) also, after every step: one leads, or two for
+//! bound and no agent hangs ([`BullyScenario::BOUNDED`]) also, after every step: one leads, or two for
 //! no longer than two delays.
 
 use std::{sync::Arc, time::Duration};
@@ -35,7 +35,7 @@ impl Default for BullyScenario {
 
 impl BullyScenario {
     /// The faults that leave messages within the delay bound and agents awake: crashes and returns
-    /// at any time, duplicates, any order, hand-overs, members who leave, and importance that
+    /// at any time, duplicates, any order, hand-overs, members that leave, and scores that
     /// changes.
     ///
     /// Not among them: a newcomer. Until all know of it, it is heard by some and not by others.
@@ -89,7 +89,7 @@ impl BullyScenario {
     }
 
     /// Two may lead at one time for so long and no longer. Only where no fault separates agents,
-    /// and nobody hangs.
+    /// and no agent hangs.
     #[must_use]
     pub fn contested_for(mut self, longest: Duration) -> Self {
         self.contest.longest = Some(longest);
@@ -111,8 +111,8 @@ impl Scenario for BullyScenario {
         self.config.timings.delay_bound()
     }
 
-    /// Waiting for a superior that is gone, an election, a second one by somebody more important;
-    /// before that a silence that has to be noticed, and a rest.
+    /// Waiting for a superior that is gone, an election, a second one by an agent of higher rank;
+    /// before that a silence that has to be noticed, and a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
         let idle = self.config.drain + self.config.cooldown;
         settles_within(&self.config.timings, idle, skew)
@@ -125,9 +125,9 @@ impl Scenario for BullyScenario {
     fn expected(&self, world: &World<Bully>) -> Expected {
         let bullies = self.config.preemption == Preemption::Immediately;
         match world.highest() {
-            None => Expected::Nobody,
+            None => Expected::NoLeader,
             Some(highest) if bullies && self.config.margin.is_none() => Expected::Only(highest.id),
-            Some(_) => Expected::Somebody,
+            Some(_) => Expected::AnyLeader,
         }
     }
 

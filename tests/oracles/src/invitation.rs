@@ -76,7 +76,7 @@ impl InvitationScenario {
     fn look_at(
         &mut self,
         id: &AgentId,
-        life: Incarnation,
+        incarnation: Incarnation,
         durable: Option<Term>,
         machine: &InvitationElection,
     ) -> Result<(), String> {
@@ -90,10 +90,10 @@ impl InvitationScenario {
             return Err(format!("DiskFirst: {id} is in {group}"));
         }
         if coordinator == id {
-            let former = *self.formed.entry(group.clone()).or_insert(life);
-            if former != life {
+            let former = *self.formed.entry(group.clone()).or_insert(incarnation);
+            if former != incarnation {
                 return Err(format!(
-                    "{id} forms {group} in its incarnations {former} and {life}"
+                    "{id} forms {group} in its incarnations {former} and {incarnation}"
                 ));
             }
         }
@@ -160,10 +160,10 @@ impl Scenario for InvitationScenario {
     fn expected(&self, world: &World<InvitationElection>) -> Expected {
         world
             .highest()
-            .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
+            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
     }
 
-    /// All of them: whatever two voters know of a group, it is the same. News moves several in one
+    /// All of them: whatever two voters know of a group, it is the same. An update moves several in one
     /// step, and so does what happens between two steps. An observer is told last.
     fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
         let moves = Some(world.moves());
@@ -172,12 +172,13 @@ impl Scenario for InvitationScenario {
         }
         for id in world.agents() {
             let known = world.known(id).and_then(|members| members.get(id));
-            let (Some(machine), Some(life)) = (world.machine(id), world.incarnation(id)) else {
+            let (Some(machine), Some(incarnation)) = (world.machine(id), world.incarnation(id))
+            else {
                 continue;
             };
             if known.is_some_and(Member::is_voter) {
                 let durable = world.durable(id).map(|record| record.count);
-                self.look_at(id, life, durable, machine)?;
+                self.look_at(id, incarnation, durable, machine)?;
             }
         }
         Ok(())

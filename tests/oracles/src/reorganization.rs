@@ -160,7 +160,7 @@ impl Scenario for ReorganizationScenario {
     fn expected(&self, world: &World<Reorganization>) -> Expected {
         world
             .highest()
-            .map_or(Expected::Nobody, |highest| Expected::Only(highest.id))
+            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
     }
 
     /// `DiskFirst`, and GM1, for all voters that are up, hanging ones included. An observer is told last.
@@ -229,7 +229,9 @@ fn same<T: PartialEq>(first: &mut Option<T>, value: Option<T>) -> bool {
 fn told(world: &World<Reorganization>) -> String {
     let tell = |id: &AgentId| {
         let machine = world.machine(id)?;
-        let under = machine.coordinator().map_or("nobody", AgentId::as_str);
+        let under = machine
+            .coordinator()
+            .map_or("no coordinator", AgentId::as_str);
         Some(format!("{id} {} under {under}", machine.status()))
     };
     let all: Vec<String> = world.agents().filter_map(tell).collect();

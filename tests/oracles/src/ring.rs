@@ -155,7 +155,7 @@ impl Scenario for RingScenario {
 
     fn expected(&self, world: &World<Ring>) -> Expected {
         match world.highest() {
-            None => Expected::Nobody,
+            None => Expected::NoLeader,
             Some(highest) => Expected::Only(highest.id),
         }
     }

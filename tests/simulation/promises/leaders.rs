@@ -7,7 +7,7 @@ use actix_bully::{
     protocol::{AgentId, Term},
     testkit::sim::{
         Violation, World,
-        chaos::{ChaosOptions, Contested, Fault, Report, Scenario, chaos},
+        chaos::{ChaosOptions, Contested, Fault, HistoryReport, Scenario, chaos},
     },
 };
 use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
@@ -31,7 +31,7 @@ pub(crate) fn goes_back(violation: Option<&Violation>) -> bool {
     violation.is_some_and(|v| v.what.starts_with("NewLeader in a lower term"))
 }
 
-fn is_excepted(mode: Mode, report: &Report) -> bool {
+fn is_excepted(mode: Mode, report: &HistoryReport) -> bool {
     mode == Mode::Astra && goes_back(report.violation.as_ref())
 }
 

@@ -65,7 +65,7 @@ fn a_one_way_cut_leaves_the_way_back() {
 }
 
 #[test]
-fn an_isolated_member_reaches_nobody_and_nobody_reaches_it() {
+fn an_isolated_member_reaches_no_other_and_no_other_reaches_it() {
     let mut network = perfect();
     network.isolate(&'a');
     assert_eq!(lost(&mut network, 'a', 'b'), Some(Loss::Isolation));

@@ -20,13 +20,13 @@ pub enum Fault {
     Split,
     /// One way of a link is cut.
     OneWayCut,
-    /// Two agents do not reach each other, and everybody else reaches both.
+    /// Two agents do not reach each other, and all others reach both.
     NonTransitiveCut,
-    /// One agent is cut off from everybody.
+    /// One agent is cut off from all others.
     Isolation,
     /// An agent crashes.
     Crash,
-    /// A crashed agent begins its next life.
+    /// A crashed agent begins its next incarnation.
     Restart,
     /// An agent hangs for a while.
     Pause,
@@ -34,9 +34,9 @@ pub enum Fault {
     ClockRate,
     /// Timers fire late.
     LateTimers,
-    /// An agent's importance changes, or it cannot be elected.
+    /// An agent's score changes, or it cannot be elected.
     ScoreChange,
-    /// Somebody new takes part, or who left does again.
+    /// A new agent takes part, or one that left does again.
     Join,
     /// A member leaves.
     Leave,
@@ -50,15 +50,15 @@ pub enum Fault {
     Campaign,
     /// An agent is told to hand the leadership over.
     StepDown,
-    /// An agent crashes, and its disk is lost. Where the rules rest on it, no further life begins.
+    /// An agent crashes, and its disk is lost. Where the rules depend on it, no further incarnation begins.
     LostStorage,
     /// A message of before arrives once more.
     Replay,
-    /// A message of a life that has ended arrives once more.
-    OldLife,
+    /// A message of an incarnation that has ended arrives once more.
+    OldIncarnation,
     /// A message arrives from a stranger, or from another epoch.
     Forgery,
-    /// Some lose a member that lives from their lists, and later it is there again in the same life.
+    /// Some lose a member that runs from their lists, and later it is there again in the same incarnation.
     Forgotten,
     /// An agent restarts with timings of its own, and the others keep theirs.
     OtherTimings,
@@ -92,7 +92,7 @@ impl Fault {
         Self::StepDown,
         Self::LostStorage,
         Self::Replay,
-        Self::OldLife,
+        Self::OldIncarnation,
         Self::Forgery,
         Self::Forgotten,
         Self::OtherTimings,
@@ -139,7 +139,7 @@ impl fmt::Display for Fault {
             Self::StepDown => "step down",
             Self::LostStorage => "lost storage",
             Self::Replay => "replay",
-            Self::OldLife => "old life",
+            Self::OldIncarnation => "old incarnation",
             Self::Forgery => "forgery",
             Self::Forgotten => "forgotten",
             Self::OtherTimings => "other timings",
@@ -176,11 +176,11 @@ fn all_names() -> String {
     Fault::ALL.map(Fault::hyphenated).join(", ")
 }
 
-/// How often each kind of fault happened, and what whom it met was doing.
+/// How often each kind of fault happened, and what the agents that it met were doing.
 ///
 /// A cut counts when it ended and at least one message was lost to it; loss, duplication,
-/// reordering and long delays count messages. They meet the senders of these messages; who returns
-/// or joins is met right after, who gets a false message when it does, everybody else right before.
+/// reordering and long delays count messages. They meet the senders of these messages; an agent that returns
+/// or joins is met right after, one that gets a false message when it does, every other right before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     counts: [u64; Fault::ALL.len()],

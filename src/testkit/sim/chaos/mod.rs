@@ -18,7 +18,7 @@ mod timings;
 use std::time::Duration;
 
 pub use fault::{Coverage, Fault, UnknownFault};
-pub use options::{ChaosOptions, Contested, Report};
+pub use options::{ChaosOptions, Contested, HistoryReport};
 pub use scenario::{Expected, Scenario};
 
 use self::nemesis::Nemesis;
@@ -29,7 +29,12 @@ use crate::{
 };
 
 /// Runs one history of `n` agents. The same arguments give the same history.
-pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario: &mut S) -> Report {
+pub fn chaos<S: Scenario>(
+    seed: u64,
+    n: usize,
+    options: &ChaosOptions,
+    scenario: &mut S,
+) -> HistoryReport {
     let mut random = SplitMix64::new(seed);
     let world = world(seed, n, options, scenario, &mut random);
     let nemesis = Nemesis::new(n, options, scenario, &mut random);
@@ -43,10 +48,10 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
     };
     let mut calm = Calm::default();
     let stretch = run.scenario.stretch();
-    let forged = [Fault::Replay, Fault::OldLife, Fault::Forgery];
-    // Every letter of a history is much to keep: only where some are sent again.
+    let forged = [Fault::Replay, Fault::OldIncarnation, Fault::Forgery];
+    // Every message of a history is much to keep: only where some are sent again.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
-        run.world.remember_letters();
+        run.world.remember_messages();
     }
     if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
@@ -58,7 +63,7 @@ pub fn chaos<S: Scenario>(seed: u64, n: usize, options: &ChaosOptions, scenario:
         }
     }
     run.nemesis.finish(&run.world);
-    Report {
+    HistoryReport {
         seed,
         n,
         violation: run.world.violation().cloned(),
@@ -113,7 +118,7 @@ fn world<S: Scenario>(
         .called(seed)
 }
 
-/// A network that keeps its promises: half of the bound is left to those who process.
+/// A network that keeps its promises: half of the bound is left for processing.
 fn calm(bound: Duration) -> Conditions {
     let range = bound / 20..=bound / 2;
     let conditions = Conditions::builder().delay(range).build();
@@ -122,9 +127,9 @@ fn calm(bound: Duration) -> Conditions {
 
 /// The name of an agent in a history: `a` to `z`, then `n26` and so on.
 pub fn name(number: usize) -> Option<AgentId> {
-    let letter = u32::try_from(number).ok().filter(|n| *n < 26);
-    let letter = letter.and_then(|n| char::from_u32(u32::from('a') + n));
-    let text = letter.map_or_else(|| format!("n{number}"), String::from);
+    let sent = u32::try_from(number).ok().filter(|n| *n < 26);
+    let sent = sent.and_then(|n| char::from_u32(u32::from('a') + n));
+    let text = sent.map_or_else(|| format!("n{number}"), String::from);
     AgentId::new(&text).ok()
 }
 
@@ -188,8 +193,8 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // A crash that nobody is told of may be the last thing before the calm.
-            let some = nemesis::somebody(&self.world, &mut self.random);
+            // A crash that no agent is told of may be the last thing before the calm.
+            let some = nemesis::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);
             }
@@ -262,10 +267,12 @@ impl<S: Scenario> Run<'_, S> {
 
     fn is_expected(&self, leader: Option<&Leader>) -> bool {
         match (self.scenario.expected(&self.world), leader) {
-            (Expected::Nobody, None) => self.world.believers().is_empty(),
-            (Expected::Somebody, Some(_)) => true,
+            (Expected::NoLeader, None) => self.world.believers().is_empty(),
+            (Expected::AnyLeader, Some(_)) => true,
             (Expected::Only(id), Some(leader)) => leader.id == id,
-            (Expected::Nobody, Some(_)) | (Expected::Somebody | Expected::Only(_), None) => false,
+            (Expected::NoLeader, Some(_)) | (Expected::AnyLeader | Expected::Only(_), None) => {
+                false
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! What goes wrong next.
 //!
-//! Decided here: which faults a history takes from the list, how fast they follow, and whom they
-//! hit: rather the leader than somebody. Not here: what a fault does; those are the world's verbs.
+//! Decided here: which faults a history takes from the list, how fast they follow, and which agents they
+//! hit: rather the leader than another. Not here: what a fault does; those are the world's verbs.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct Nemesis {
     skew: u32,
     /// A cut in force, and what messages had been lost to cuts before.
     cut: Option<(Fault, Situations)>,
-    /// How many have lost what they rest on, for good.
+    /// How many have lost the record that they depend on, for good.
     lost: usize,
     /// The timings that spread, if some do.
     rolling: RollingChange,
@@ -129,12 +129,12 @@ impl Nemesis {
             }
             Fault::Campaign => strikes(world, random, |world, agent| world.campaign(agent)),
             Fault::StepDown => {
-                let to = somebody(world, random).filter(|_| random.chance(500));
+                let to = target(world, random).filter(|_| random.chance(500));
                 strikes(world, random, |world, agent| world.step_down(agent, to))
             }
             Fault::LostStorage => self.lose_storage(world, scenario.may_lose_storage(), random),
             Fault::Replay => met_at(world, random, World::replay),
-            Fault::OldLife => met_at(world, random, World::replay_from_the_dead),
+            Fault::OldIncarnation => met_at(world, random, World::replay_of_ended_incarnation),
             Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
             Fault::Forgery => met_at(world, random, World::forge_epoch),
             Fault::Forgotten => forget(world, random),
@@ -150,7 +150,8 @@ impl Nemesis {
     fn delay_timers<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
         world.set_lateness(After::jittered(Duration::ZERO, bound * 10));
         self.coverage.count(Fault::LateTimers, 1);
-        self.coverage.meets(Fault::LateTimers, &everybody(world));
+        self.coverage
+            .meets(Fault::LateTimers, &all_situations(world));
     }
 
     /// How fast a clock runs, in parts per million of deviation.
@@ -160,7 +161,7 @@ impl Nemesis {
         i32::try_from(ppm).unwrap_or(0)
     }
 
-    /// A crash takes the disk with it. Where the rules rest on it, no further life may begin.
+    /// A crash takes the disk with it. Where the rules depend on it, no further incarnation may begin.
     fn lose_storage<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -169,16 +170,16 @@ impl Nemesis {
     ) -> Option<Situation> {
         let (mut lost, room) = (None, self.lost < most);
         let met = strikes(world, random, |world, agent| {
-            let rests = world.rests_on_a_record(agent);
-            let done = (room || !rests) && world.crash(agent);
-            lost = done.then(|| (agent.clone(), rests));
+            let depends = world.depends_on_a_record(agent);
+            let done = (room || !depends) && world.crash(agent);
+            lost = done.then(|| (agent.clone(), depends));
             done
         })?;
-        let (whom, rests) = lost?;
-        world.wipe(&whom);
-        self.lost = self.lost.saturating_add(usize::from(rests));
-        if world.restart(&whom) && rests {
-            world.violate(format!("{whom} starts without the record that it lost"));
+        let (agent, depends) = lost?;
+        world.wipe(&agent);
+        self.lost = self.lost.saturating_add(usize::from(depends));
+        if world.restart(&agent) && depends {
+            world.violate(format!("{agent} starts without the record that it lost"));
         }
         Some(met)
     }
@@ -275,7 +276,7 @@ impl Nemesis {
         self.end_cut(world);
         let mut all: Vec<AgentId> = world.agents().cloned().collect();
         random.shuffle(&mut all);
-        match (fault, somebody(world, random), all.as_slice()) {
+        match (fault, target(world, random), all.as_slice()) {
             (Fault::Split, _, all) => {
                 let half = all.len() / 2;
                 world.partition([all.iter().take(half)]);
@@ -296,7 +297,7 @@ impl Nemesis {
         self.cut = Some((fault, world.hits().separated()));
     }
 
-    /// Somebody new, as long as there is room; then somebody who left.
+    /// A new agent, as long as there is room; then one that left.
     fn join<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -325,8 +326,8 @@ impl Nemesis {
     }
 }
 
-/// One who runs: every other time one who leads, if there is one.
-pub(super) fn somebody<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
+/// An agent that runs: every other time one that leads, if there is one.
+pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
     if random.chance(500) {
         let leaders: Vec<AgentId> = world.believers();
         if let Some(leader) = random.pick(&leaders) {
@@ -337,7 +338,7 @@ pub(super) fn somebody<E: Election>(world: &World<E>, random: &mut SplitMix64) -
     random.pick(&all).map(|id| (*id).clone())
 }
 
-/// One of the dead begins its next life.
+/// One of the dead begins its next incarnation.
 fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let dead = world.agents().filter(|id| world.view(id).is_none());
     let dead: Vec<AgentId> = dead.cloned().collect();
@@ -346,19 +347,19 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
     world.situation(agent).filter(|_| begins)
 }
 
-/// Does this to somebody; what that one was doing before, if it was done.
+/// Does this to some agent; what that one was doing before, if it was done.
 fn strikes<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
     does: impl FnOnce(&mut World<E>, &AgentId) -> bool,
 ) -> Option<Situation> {
-    let whom = somebody(world, random)?;
-    let situation = world.situation(&whom);
-    situation.filter(|_| does(world, &whom))
+    let agent = target(world, random)?;
+    let situation = world.situation(&agent);
+    situation.filter(|_| does(world, &agent))
 }
 
-/// Some lose somebody from their lists, be it one or all others; those who were forgotten before are
-/// there again. What who is forgotten was doing.
+/// Some lose an agent from their lists, be it one or all others; those that were forgotten before are
+/// there again. Returns what the forgotten agent was doing.
 fn forget<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     world.meet_again();
     let mut others: Vec<AgentId> = world.agents().cloned().collect();
@@ -372,7 +373,7 @@ fn forget<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<
     })
 }
 
-/// Slips some letter in; what its receiver is doing.
+/// Slips some message in; what its receiver is doing.
 fn met_at<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
@@ -382,8 +383,8 @@ fn met_at<E: Election>(
     world.situation(at)
 }
 
-/// What those who run are doing.
-fn everybody<E: Election>(world: &World<E>) -> Situations {
+/// What the agents that run are doing.
+fn all_situations<E: Election>(world: &World<E>) -> Situations {
     let mut all = Situations::default();
     for agent in world.agents() {
         if let Some(situation) = world.situation(agent) {
@@ -393,7 +394,7 @@ fn everybody<E: Election>(world: &World<E>) -> Situations {
     all
 }
 
-/// Something shall happen to whoever sends a decisive message next, or in the midst of it.
+/// Something is to happen to the next agent that sends a decisive message, or in the midst of it.
 fn set_trap<E: Election>(
     world: &mut World<E>,
     then: Reaction,

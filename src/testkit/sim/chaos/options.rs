@@ -41,14 +41,14 @@ impl Default for ChaosOptions {
 
 /// What came of a history.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct HistoryReport {
     /// Its seed.
     pub seed: u64,
     /// How many agents it began with.
     pub n: usize,
     /// The promise that was broken, if one was; no agreement in time is one.
     pub violation: Option<Violation>,
-    /// Whom all agreed on in the end.
+    /// The leader that all agreed on in the end.
     pub leader: Option<AgentId>,
     /// How long the agreement that lasted took from the moment when everything was healed and old messages were gone.
     pub settled_after: Duration,
@@ -87,7 +87,7 @@ impl Contested {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for HistoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.violation, &self.leader) {
             (Some(violation), _) => write!(f, "{violation}"),
@@ -98,7 +98,7 @@ impl fmt::Display for Report {
                     "seed {seed}: all follow {leader} {after:?} after healing"
                 )
             }
-            (None, None) => write!(f, "seed {}: nobody can be elected", self.seed),
+            (None, None) => write!(f, "seed {}: no agent can be elected", self.seed),
         }
     }
 }

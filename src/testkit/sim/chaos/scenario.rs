@@ -1,4 +1,4 @@
-//! What chaos needs to know of an election: who takes part, what is owed afterwards.
+//! What chaos needs to know of an election: which agents take part, what is owed afterwards.
 
 use std::{fmt, time::Duration};
 
@@ -35,16 +35,16 @@ pub trait Scenario {
     /// The names of the messages after which a fault hurts most.
     fn decisive(&self) -> &[&'static str];
 
-    /// Whether who follows first one leader and then another may rely on a higher term.
+    /// Whether an agent that follows first one leader and then another may rely on a higher term.
     fn term_order(&self) -> TermOrder {
         TermOrder::Rising
     }
 
-    /// What must come of it in the end. Asked again whenever somebody begins or ceases to run,
-    /// believes something else, or is worth something else.
+    /// What must come of it in the end. Asked again whenever an agent begins or ceases to run,
+    /// believes something else, or gets another score.
     fn expected(&self, world: &World<Self::Election>) -> Expected;
 
-    /// How many agents may lose the record that they rest on, so that the rest still owes what is
+    /// How many agents may lose the record that they depend on, so that the others still owe what is
     /// expected. Default: any number.
     fn may_lose_storage(&self) -> usize {
         usize::MAX
@@ -96,10 +96,10 @@ pub trait Scenario {
 /// What must come of a history in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Nobody may lead: nobody can be elected.
-    Nobody,
-    /// All agree on somebody.
-    Somebody,
+    /// No agent may lead: none can be elected.
+    NoLeader,
+    /// All agree on some leader.
+    AnyLeader,
     /// All agree on this one.
     Only(AgentId),
 }
@@ -107,8 +107,8 @@ pub enum Expected {
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("nobody"),
-            Self::Somebody => f.write_str("somebody"),
+            Self::NoLeader => f.write_str("no leader"),
+            Self::AnyLeader => f.write_str("any leader"),
             Self::Only(id) => write!(f, "{id}"),
         }
     }

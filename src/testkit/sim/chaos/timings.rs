@@ -1,9 +1,9 @@
 //! Members with different timings: one of them, or one after the other.
 //!
-//! Decided here: who restarts with which timings, and when. Not here: which there are, and what
+//! Decided here: which agent restarts with which timings, and when. Not here: which there are, and what
 //! becomes of a configuration with them; that is the [`Scenario`]'s.
 
-use super::{Scenario, nemesis::somebody};
+use super::{Scenario, nemesis::target};
 use crate::{
     protocol::{AgentId, Timings},
     testkit::{
@@ -40,33 +40,33 @@ impl RollingChange {
     }
 }
 
-/// Somebody restarts with timings of its own. What it was doing.
+/// An agent restarts with timings of its own. Returns what it was doing.
 pub(super) fn differ<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,
     random: &mut SplitMix64,
 ) -> Option<Situation> {
     let timings = scenario.timings(random)?;
-    let whom = somebody(world, random)?;
-    restart(world, scenario, &whom, &timings, random)
+    let agent = target(world, random)?;
+    restart(world, scenario, &agent, &timings, random)
 }
 
-/// It ends, and its next life has these timings: mostly at once, or whenever it begins.
+/// It ends, and its next incarnation has these timings: mostly at once, or whenever it begins.
 fn restart<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,
-    whom: &AgentId,
+    agent: &AgentId,
     timings: &Timings,
     random: &mut SplitMix64,
 ) -> Option<Situation> {
     let at_once = random.chance(700);
-    let situation = world.situation(whom)?;
-    let config = scenario.retimed(world.config(whom)?, timings)?;
-    if !world.crash(whom) || !world.reconfigure(whom, config) {
+    let situation = world.situation(agent)?;
+    let config = scenario.retimed(world.config(agent)?, timings)?;
+    if !world.crash(agent) || !world.reconfigure(agent, config) {
         return None;
     }
     if at_once {
-        world.restart(whom);
+        world.restart(agent);
     }
     Some(situation)
 }

@@ -80,7 +80,7 @@ fn a_clock_that_changes_its_pace_moves_the_timers() {
 
 /// D5
 #[test]
-fn nobody_hears_oneself() {
+fn no_agent_hears_itself() {
     let world = settled();
     assert!(
         inputs(&world, "c")
@@ -92,7 +92,7 @@ fn nobody_hears_oneself() {
 
 /// D7
 #[test]
-fn mail_from_an_ended_life_or_a_stranger_is_dropped() {
+fn a_message_from_an_ended_incarnation_or_a_stranger_is_dropped() {
     let mut world = three(1).conditions(Conditions::delayed(MS(5))).build();
     world.run_for(MS(1));
     world.crash("c");
@@ -107,7 +107,7 @@ fn mail_from_an_ended_life_or_a_stranger_is_dropped() {
         world
             .trace()
             .to_text()
-            .contains("dropped: from an ended life")
+            .contains("dropped: from an ended incarnation")
     );
 
     let mut world = three(1).conditions(Conditions::delayed(MS(5))).build();
@@ -118,7 +118,7 @@ fn mail_from_an_ended_life_or_a_stranger_is_dropped() {
 }
 
 #[test]
-fn a_later_life_announces_itself_by_its_mail() {
+fn a_later_incarnation_announces_itself_by_its_messages() {
     use crate::testkit::sim::Detection;
     let mut world = three(1).detection(Detection::Silent(MS(0).into())).build();
     world.run_for(MS(1));
@@ -152,7 +152,11 @@ fn a_crash_in_a_broadcast_leaves_the_others_without_the_message() {
     let text = world.trace().to_text();
     assert!(text.contains("c -> a     elected term 1\n"), "\n{text}");
     assert!(!text.contains("c -> b"), "\n{text}");
-    assert_eq!(world.events("c"), [], "the rest of the step was not done");
+    assert_eq!(
+        world.events("c"),
+        [],
+        "what followed in the step was not done"
+    );
     assert_eq!(
         (world.sprung(Reaction::Crash), world.durable("c")),
         (1, Some(&Term(1)))

@@ -1,10 +1,10 @@
 //! The world, tried with a toy election: time, order, the driver's contract, the verbs.
 
 mod driver;
-mod frames;
-mod news;
+mod replays;
 mod runs;
 mod toy;
+mod updates;
 mod verbs;
 
 use std::time::Duration;
@@ -26,21 +26,21 @@ fn voter(name: &str, score: i32) -> Participant<Toy> {
     Participant::voter(id(name), Some(score.into()), false)
 }
 
-/// `a` to `c`, of whom `c` ranks highest; recorded.
+/// `a` to `c`, of which `c` ranks highest; recorded.
 fn three(seed: u64) -> WorldBuilder<Toy> {
     World::builder(seed)
         .agents([voter("a", 1), voter("b", 2), voter("c", 3)])
         .trace(Trace::new())
 }
 
-/// Three who have agreed on `c`.
+/// Three that have agreed on `c`.
 fn settled() -> World<Toy> {
     let mut world = three(1).build();
     assert_eq!(world.settle(MS(100)), Ok(id("c")));
     world
 }
 
-/// The inputs of an agent's present life, oldest first.
+/// The inputs of an agent's present incarnation, oldest first.
 fn inputs(world: &World<Toy>, name: &str) -> Vec<String> {
     let machine = world.machine(name).unwrap();
     machine

@@ -71,7 +71,7 @@ fn a_run_reads_in_a_few_lines() {
     5.000  b -> a, c  elected term 2
     5.000  b          acquired the leadership in term 2
     5.000  a          follows b in term 2
-    5.000  c x- b     elected term 2  dropped: nobody is there
+    5.000  c x- b     elected term 2  dropped: no receiver
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -127,7 +127,7 @@ fn a_machine_that_breaks_its_contract_is_found() {
     let mut world = World::builder(1).agent(faulty).build();
     world.run_for(MS(1));
     let what = &world.violation().unwrap().what;
-    assert_eq!(what, "view and events differ about who leads");
+    assert_eq!(what, "view and events differ about the leader");
 }
 
 #[test]

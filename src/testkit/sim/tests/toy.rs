@@ -1,4 +1,4 @@
-//! A toy election for the world's own tests: whoever ranks highest among those who are up, leads.
+//! A toy election for the world's own tests: the highest rank among the agents that are up leads.
 
 use std::{fmt, sync::Arc, time::Duration};
 

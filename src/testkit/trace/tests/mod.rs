@@ -68,7 +68,7 @@ fn story(mut trace: Trace) -> Trace {
         trace.event(AT(4), agent, &Event::NewLeader(leader.clone()));
     }
     trace.happened(AT(4), &c, Happening::Crashed);
-    trace.dropped(AT(5), &a, &c, &Say::Hello(2), "nobody there");
+    trace.dropped(AT(5), &a, &c, &Say::Hello(2), "no receiver");
     trace
 }
 
@@ -84,7 +84,7 @@ fn a_run_reads_as_text() {
     3.000  c          acquired the leadership in term 1
     4.000  a, b       follows c in term 1
     4.000  c          crashes
-    5.000  c x- a     hello 2  dropped: nobody there
+    5.000  c x- a     hello 2  dropped: no receiver
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -120,7 +120,7 @@ fn a_run_draws_as_a_diagram() {
     Note over p1: 4.000 follows c in term 1
     Note over p2: 4.000 follows c in term 1
     Note over p0: 4.000 crashes
-    Note over p0: hello 2  dropped: nobody there
+    Note over p0: hello 2  dropped: no receiver
 ";
     assert_eq!(text, expected, "\n{text}");
 }
@@ -172,7 +172,7 @@ fn a_bounded_trace_forgets_the_oldest_and_says_so() {
     let trace = story(Trace::new().bounded(2));
     let expected = "(13 earlier entries are forgotten)
     4.000  c       crashes
-    5.000  c x- a  hello 2  dropped: nobody there
+    5.000  c x- a  hello 2  dropped: no receiver
 ";
     assert_eq!(
         (trace.to_text().as_str(), trace.forgotten()),
@@ -184,7 +184,7 @@ fn a_bounded_trace_forgets_the_oldest_and_says_so() {
 #[test]
 fn a_trace_that_is_off_keeps_and_counts_nothing() {
     let mut trace = story(Trace::off());
-    trace.mark(AT(9), || panic!("made although nobody reads it"));
+    trace.mark(AT(9), || panic!("made although no trace is kept"));
     assert_eq!((trace.to_text().as_str(), trace.kinds().len()), ("", 0));
     assert!(!trace.is_on());
 }

@@ -17,21 +17,21 @@ use actix_bully::{
     protocol::{AgentId, Incarnation, Members, Term, Time},
 };
 
-/// The books of one history.
+/// The record of one history.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// `VoteOnce`: whom each voter voted for in each term, in all its lives.
+    /// `VoteOnce`: the candidate that each voter voted for in each term, in all its incarnations.
     votes: BTreeMap<(AgentId, Term), AgentId>,
-    /// Who voted for whom.
+    /// The voters of each candidate.
     grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
-    /// `NoRivalElected`: who has a quorum of votes in a term.
+    /// `NoRivalElected`: which agent has a quorum of votes in a term.
     elected: BTreeMap<Term, AgentId>,
     last_elected: Term,
-    /// `LeaderPerTerm`: who announced itself in a term.
+    /// `LeaderPerTerm`: which agent announced itself in a term.
     announced: BTreeMap<Term, AgentId>,
     /// `TokenMonotone`: the last token.
     token: Term,
-    /// `ResignFinal`: who resigned which term.
+    /// `ResignFinal`: which agent resigned which term.
     resigned: BTreeSet<(AgentId, Term)>,
     last_resigned: Term,
     /// What each voter wrote and promised.
@@ -42,7 +42,7 @@ pub(super) struct Ledger {
     pub(super) elections: u64,
 }
 
-/// One voter, in all its lives.
+/// One voter, in all its incarnations.
 #[derive(Debug)]
 struct Voter {
     id: AgentId,
@@ -90,7 +90,7 @@ impl Ledger {
             .get_or_insert_with(|| format!("{invariant}: {what}"));
     }
 
-    /// A life begins with this record.
+    /// An incarnation begins with this record.
     pub(super) fn begins(&mut self, me: &AgentId, vote: Vote) {
         match self.voter_mut(me) {
             Some(voter) => voter.disk = vote,
@@ -145,7 +145,7 @@ impl Ledger {
         }
     }
 
-    /// `VoteOnce`, `PromiseKept`: `me` votes for who made this claim.
+    /// `VoteOnce`, `PromiseKept`: `me` votes for the agent that made this claim.
     pub(super) fn votes(
         &mut self,
         now: Time,
@@ -230,7 +230,7 @@ impl Ledger {
         }
     }
 
-    /// `me` hears that somebody resigned.
+    /// `me` hears that an agent resigned.
     pub(super) fn hears_resign(&mut self, me: &AgentId, from: &AgentId, term: Term) {
         if let Some(voter) = self.voter_mut(me) {
             let released = |p: &mut Promise| p.holder == *from && p.term <= term;
@@ -238,7 +238,7 @@ impl Ledger {
         }
     }
 
-    /// `me` hears whose life has ended.
+    /// `me` hears which incarnations have ended.
     pub(super) fn hears_members(&mut self, me: &AgentId, members: &Members) {
         let ended = |p: &mut Promise| {
             let holder = members.get(&p.holder);
@@ -283,7 +283,7 @@ impl Ledger {
     }
 
     /// `LeaseBacked`: whether a quorum for the lease supports this leader; `reading` is a voter's own clock, if
-    /// it lives. Who does not live supports nobody else.
+    /// it runs. An agent that does not run supports no other.
     ///
     /// # Errors
     /// Says what is wrong.
@@ -305,7 +305,7 @@ impl Ledger {
         let enough = config.lease_quorum().saturating_sub(1);
         let mut support = theirs.take(enough).count(); // mostly the first few will do
         if support < enough {
-            // Of those who never lived there is no page.
+            // Of voters that never ran there is no record.
             let unborn = config.voters.iter().filter(|id| self.voter(id).is_none());
             support += unborn.filter(|id| *id != me).count();
         }

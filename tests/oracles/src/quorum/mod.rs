@@ -6,18 +6,18 @@
 //! |---|---|
 //! | `OneBeliever` | at every instant at most one agent believes that it leads |
 //! | `LeaderPerTerm` | at most one agent is elected in a term |
-//! | `VoteOnce` | a voter votes once in a term, in all its lives |
+//! | `VoteOnce` | a voter votes once in a term, in all its incarnations |
 //! | `TermMonotone` | a durable term never decreases |
 //! | `TokenMonotone` | of two leaderships the later one has the higher term |
-//! | `LeaseBacked` | who believes has a quorum of voters that are bound to it, abstain, or do not live |
-//! | `PromiseKept` | a vote is only given by who is not bound |
+//! | `LeaseBacked` | an agent that believes has a quorum of voters that are bound to it, abstain, or do not run |
+//! | `PromiseKept` | a vote is only given by a voter that is not bound |
 //! | `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
-//! | `ResignFinal` | nobody believes in a term that it resigned |
+//! | `ResignFinal` | no agent believes in a term that it resigned |
 //! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable |
 //! | `NoDisrupt` | a question, and a refused claim, change nothing durable |
 //! | `Observers` | an observer says nothing |
 //!
-//! And once all is healed, one leader: the most important voter, if it may preempt.
+//! And once all is healed, one leader: the highest-ranked voter, if it may preempt.
 
 mod ledger;
 mod watch;
@@ -44,7 +44,7 @@ use actix_bully::{
     },
 };
 
-/// The voters of one configuration, and observers who join.
+/// The voters of one configuration, and observers that join.
 #[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
@@ -55,7 +55,7 @@ pub struct QuorumScenario {
 }
 
 impl QuorumScenario {
-    /// These voters; everybody else observes.
+    /// These voters; every other agent observes.
     pub fn new(config: QuorumConfig) -> Self {
         Self::unsound(config.clone(), config)
     }
@@ -106,12 +106,12 @@ impl QuorumScenario {
         Ok(Self::unsound(planted, sound))
     }
 
-    /// Whether such a fault can meet a voter in such a situation. Who asks or stands back knows no
-    /// leader, and who leads knows itself.
+    /// Whether such a fault can meet a voter in such a situation. An agent that asks or defers knows no
+    /// leader, and a leader knows itself.
     pub fn is_reachable(fault: Fault, situation: Situation) -> bool {
         let Situation { role, has_leader } = situation;
         if matches!(fault, Fault::Restart | Fault::Join) {
-            return role == Role::Follower && !has_leader; // as a life begins
+            return role == Role::Follower && !has_leader; // as an incarnation begins
         }
         match role {
             Role::Follower => true,
@@ -120,7 +120,7 @@ impl QuorumScenario {
         }
     }
 
-    /// The rules' parameters, and the books.
+    /// The rules' parameters, and the record.
     pub const fn watch(&self) -> &Watch {
         &self.watch
     }
@@ -143,7 +143,7 @@ fn timings_of(seed: u64) -> Timings {
 }
 
 /// How long a leader with these timings is left alone, if it is not for ever.
-fn patience_of(timings: &Timings) -> Duration {
+fn grace_of(timings: &Timings) -> Duration {
     timings.promise().saturating_mul(2)
 }
 
@@ -154,7 +154,7 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumErr
     let preemption = if random.chance(333) {
         Preemption::Never
     } else {
-        Preemption::After(patience_of(&timings))
+        Preemption::After(grace_of(&timings))
     };
     let mut config = QuorumConfig {
         timings,
@@ -173,7 +173,7 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumErr
 impl Scenario for QuorumScenario {
     type Election = Watched;
 
-    /// Now and then a voter is a witness; who is not listed observes.
+    /// Now and then a voter is a witness; an agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let watch = self.watch.clone();
         if !watch.sound.voters.contains(&id) {
@@ -192,18 +192,18 @@ impl Scenario for QuorumScenario {
         self.watch.sound.timings.delay_bound()
     }
 
-    /// Promises and quarantines run out; a few rounds; then the patience of several leaders in
+    /// Promises and quarantines run out; a few rounds; then the grace periods of several leaders in
     /// turn, each with a hand-over: of the first two up to 16 times what it was, then up to 4, 2
     /// and 1, since the flaps are counted half after each 16.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, t) = (&self.watch.sound, &self.slowest);
         let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
-        let patience = match config.preemption {
-            Preemption::After(_) => patience_of(t) * (16 + 16 + 4 + 2 + 1),
+        let grace = match config.preemption {
+            Preemption::After(_) => grace_of(t) * (16 + 16 + 4 + 2 + 1),
             Preemption::Immediately | Preemption::Never => Duration::ZERO,
         };
         let pauses = (t.promise() + config.drain()) * 3 + config.cooldown;
-        let all = t.promise() * 4 + rounds + patience + pauses;
+        let all = t.promise() * 4 + rounds + grace + pauses;
         all + all * skew / 1_000_000 * 2
     }
 
@@ -240,7 +240,7 @@ impl Scenario for QuorumScenario {
         if timings.promise() > self.slowest.promise() {
             self.slowest = timings.clone();
         }
-        watch.retimed(timings, patience_of(timings)).ok()
+        watch.retimed(timings, grace_of(timings)).ok()
     }
 
     fn may_lose_storage(&self) -> usize {
@@ -273,12 +273,12 @@ impl Scenario for QuorumScenario {
             highest = highest.max(world.score(id).map(|score| (score, id)));
         }
         if running < config.vote_quorum().max(config.lease_quorum()) {
-            return Expected::Nobody;
+            return Expected::NoLeader;
         }
         match (highest, config.preemption) {
-            (None, _) => Expected::Nobody,
+            (None, _) => Expected::NoLeader,
             (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
-            (Some(_), _) => Expected::Somebody,
+            (Some(_), _) => Expected::AnyLeader,
         }
     }
 
@@ -296,7 +296,7 @@ impl Scenario for QuorumScenario {
         }
     }
 
-    /// What is believed or booked changes only with a step of a machine: time alone ends a belief,
+    /// What is believed or recorded changes only with a step of a machine: time alone ends a belief,
     /// and breaks nothing.
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
         let moves = Some(world.moves());

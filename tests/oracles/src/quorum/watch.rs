@@ -1,4 +1,4 @@
-//! A quorum machine under observation: everything that goes in and comes out is booked.
+//! A quorum machine under observation: everything that goes in and comes out is recorded.
 //!
 //! Decided here: nothing. The machine inside is the one that users run.
 
@@ -28,7 +28,7 @@ pub struct Watched {
     watch: Watch,
 }
 
-/// The rules' parameters, and the books that all agents of a history share.
+/// The rules' parameters, and the record that all agents of a history share.
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub(super) config: Arc<QuorumConfig>,
@@ -38,7 +38,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Other voters, in the same books: what one epoch may not do while another goes on.
+    /// Other voters, in the same record: what one epoch may not do while another goes on.
     #[must_use]
     pub fn epoch(&self, config: QuorumConfig) -> Self {
         let config = Arc::new(config);
@@ -49,19 +49,15 @@ impl Watch {
         }
     }
 
-    /// A member with other timings, in the same books.
-    pub(super) fn retimed(
-        &self,
-        timings: &Timings,
-        patience: Duration,
-    ) -> Result<Self, QuorumError> {
+    /// A member with other timings, in the same record.
+    pub(super) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
         let retimed = |config: &QuorumConfig| {
             let mut config = QuorumConfig {
                 timings: timings.clone(),
                 ..config.clone()
             };
-            if let Preemption::After(grace) = &mut config.preemption {
-                *grace = patience;
+            if let Preemption::After(after) = &mut config.preemption {
+                *after = grace;
             }
             config.check().map(|()| Arc::new(config))
         };

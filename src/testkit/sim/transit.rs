@@ -5,12 +5,12 @@
 use std::fmt;
 
 use super::{
-    frames::Kept,
-    node::Place,
-    queue::Queue,
+    node::NodeIndex,
+    queue::EventQueue,
+    replays::Remembered,
     situation::{Situation, Situations},
     trap::{Reaction, Traps},
-    world::Due,
+    world::Scheduled,
 };
 use crate::{
     protocol::{AgentId, Election, Incarnation, PeerMessage, Time},
@@ -20,58 +20,58 @@ use crate::{
     },
 };
 
-/// The names of the agents, and where each stands.
+/// The names of the agents, and the index of each.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     names: Vec<AgentId>,
-    /// A place plus one, or 0 for an empty slot, by the hash of the name; at most half of the slots
+    /// An index plus one, or 0 for an empty slot, by the hash of the name; at most half of the slots
     /// are taken. It is only looked up, never walked, so its order decides nothing.
     slots: Vec<usize>,
 }
 
 impl Directory {
-    /// The place of this name; a new one at the end if it is new.
-    pub(super) fn enter(&mut self, id: &AgentId) -> Place {
+    /// The index of this name; a new one at the end if it is new.
+    pub(super) fn enter(&mut self, id: &AgentId) -> NodeIndex {
         if let Some(known) = self.find(id.as_str()) {
             return known;
         }
-        let place = Place(self.names.len());
+        let index = NodeIndex(self.names.len());
         self.names.push(id.clone());
         let room = self.names.len().saturating_mul(2).next_power_of_two();
         if room > self.slots.len() {
             self.slots = vec![0; room];
             for at in 0..self.names.len() {
-                self.index(Place(at));
+                self.enter_slot(NodeIndex(at));
             }
         } else {
-            self.index(place);
+            self.enter_slot(index);
         }
-        place
+        index
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<Place> {
+    pub(super) fn find(&self, name: &str) -> Option<NodeIndex> {
         for at in self.probe(name) {
-            let place = Place(self.slots.get(at)?.checked_sub(1)?);
-            if self.names.get(place.0)?.as_str() == name {
-                return Some(place);
+            let index = NodeIndex(self.slots.get(at)?.checked_sub(1)?);
+            if self.names.get(index.0)?.as_str() == name {
+                return Some(index);
             }
         }
         None
     }
 
-    pub(super) fn name(&self, place: Place) -> Option<&AgentId> {
-        self.names.get(place.0)
+    pub(super) fn name(&self, index: NodeIndex) -> Option<&AgentId> {
+        self.names.get(index.0)
     }
 
-    fn index(&mut self, place: Place) {
-        let Some(id) = self.names.get(place.0) else {
+    fn enter_slot(&mut self, index: NodeIndex) {
+        let Some(id) = self.names.get(index.0) else {
             return;
         };
         let free = self
             .probe(id.as_str())
             .find(|at| self.slots.get(*at) == Some(&0));
         if let Some(slot) = free.and_then(|at| self.slots.get_mut(at)) {
-            *slot = place.0.saturating_add(1);
+            *slot = index.0.saturating_add(1);
         }
     }
 
@@ -86,26 +86,26 @@ impl Directory {
 
 /// A message under way.
 #[derive(Clone, Debug)]
-pub(super) struct Letter<M> {
-    pub(super) from: Place,
-    pub(super) to: Place,
+pub(super) struct SentMessage<M> {
+    pub(super) from: NodeIndex,
+    pub(super) to: NodeIndex,
     pub(super) incarnation: Incarnation,
     /// The sender's choice of voters.
     pub(super) epoch: u64,
     pub(super) message: M,
 }
 
-/// Who sends a letter.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sender {
-    pub(super) place: Place,
+pub(super) struct SenderState {
+    pub(super) index: NodeIndex,
     pub(super) incarnation: Incarnation,
     pub(super) epoch: u64,
     /// What it does.
     pub(super) situation: Situation,
 }
 
-/// What the network did to letters, by what their senders were doing.
+/// What the network did to messages, by what their senders were doing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) lost: Situations,
@@ -148,21 +148,21 @@ impl Hits {
     }
 }
 
-/// How many letters arrived and were dropped, and why.
+/// How many messages arrived and were dropped, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dropped {
-    /// Nobody was there.
+pub struct DroppedMessages {
+    /// There was no receiver.
     pub absent: u64,
-    /// From somebody who is not a member.
+    /// From an agent that is not a member.
     pub stranger: u64,
-    /// From a life that had ended.
+    /// From an incarnation that had ended.
     pub ended: u64,
     /// From another epoch: the sender has other voters.
     pub epoch: u64,
 }
 
-/// Why a letter is dropped.
+/// Why a message is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drop {
     Absent,
@@ -171,7 +171,7 @@ pub(super) enum Drop {
     Epoch,
 }
 
-impl Dropped {
+impl DroppedMessages {
     pub(super) const fn count(&mut self, why: Drop) {
         let count = match why {
             Drop::Absent => &mut self.absent,
@@ -186,9 +186,9 @@ impl Dropped {
 impl fmt::Display for Drop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Absent => "nobody is there",
+            Self::Absent => "no receiver",
             Self::Stranger => "from a stranger",
-            Self::Ended => "from an ended life",
+            Self::Ended => "from an ended incarnation",
             Self::Epoch => "from another epoch",
         })
     }
@@ -196,25 +196,25 @@ impl fmt::Display for Drop {
 
 /// The network, and everything that is still to come.
 #[derive(Debug)]
-pub(super) struct Wire<E: Election> {
-    pub(super) queue: Queue<Due<E>>,
-    pub(super) network: Network<Place>,
+pub(super) struct Transit<E: Election> {
+    pub(super) queue: EventQueue<Scheduled<E>>,
+    pub(super) network: Network<NodeIndex>,
     pub(super) directory: Directory,
     pub(super) traps: Traps,
     pub(super) trace: Trace,
-    /// Letters under way that are not repeated anyway.
+    /// Messages under way that are not repeated anyway.
     pub(super) under_way: usize,
     /// The latest arrival so far.
     pub(super) last_arrival: Time,
-    pub(super) dropped: Dropped,
+    pub(super) dropped: DroppedMessages,
     pub(super) hits: Hits,
-    pub(super) kept: Kept<E::Message>,
+    pub(super) remembered: Remembered<E::Message>,
 }
 
-impl<E: Election> Wire<E> {
+impl<E: Election> Transit<E> {
     pub(super) fn new(
-        queue: Queue<Due<E>>,
-        network: Network<Place>,
+        queue: EventQueue<Scheduled<E>>,
+        network: Network<NodeIndex>,
         directory: Directory,
         trace: Trace,
     ) -> Self {
@@ -226,9 +226,9 @@ impl<E: Election> Wire<E> {
             trace,
             under_way: 0,
             last_arrival: Time::ZERO,
-            dropped: Dropped::default(),
+            dropped: DroppedMessages::default(),
             hits: Hits::default(),
-            kept: Kept::default(),
+            remembered: Remembered::default(),
         }
     }
 
@@ -236,42 +236,42 @@ impl<E: Election> Wire<E> {
     pub(super) fn send(
         &mut self,
         now: Time,
-        sender: &Sender,
-        letter: Letter<E::Message>,
+        sender: &SenderState,
+        sent: SentMessage<E::Message>,
     ) -> Option<Reaction> {
-        let (from, to) = (letter.from, letter.to);
-        let kind = letter.message.kind();
+        let (from, to) = (sent.from, sent.to);
+        let kind = sent.message.kind();
         let before = self.network.tally();
         let fate = self.network.fate_of(kind, now, &from, &to);
         let after = self.network.tally();
         self.hits.count(sender.situation, &fate, &before, &after);
-        self.kept.note(&letter);
+        self.remembered.note(&sent);
         if self.trace.counts() {
-            self.record(now, &letter, &fate);
+            self.record(now, &sent, &fate);
         }
         if let Fate::Arrives(arrivals) = fate {
             let mut next = None;
             for at in arrivals.iter() {
                 self.last_arrival = self.last_arrival.max(at);
-                self.under_way += usize::from(!letter.message.is_repeated());
-                // The last copy takes the letter itself: nothing is cloned where nothing is doubled.
+                self.under_way += usize::from(!sent.message.is_repeated());
+                // The last copy takes the message itself: nothing is cloned where nothing is doubled.
                 if let Some(before) = next.replace(at) {
-                    self.queue.push(before, Due::Letter(letter.clone()));
+                    self.queue.push(before, Scheduled::Message(sent.clone()));
                 }
             }
             if let Some(at) = next {
-                self.queue.push(at, Due::Letter(letter));
+                self.queue.push(at, Scheduled::Message(sent));
             }
         }
         self.traps.springs(from, kind, sender.situation)
     }
 
-    fn record(&mut self, now: Time, letter: &Letter<E::Message>, fate: &Fate) {
-        let (directory, message) = (&self.directory, &letter.message);
-        let Some(from) = directory.name(letter.from) else {
+    fn record(&mut self, now: Time, sent: &SentMessage<E::Message>, fate: &Fate) {
+        let (directory, message) = (&self.directory, &sent.message);
+        let Some(from) = directory.name(sent.from) else {
             return;
         };
-        let Some(to) = directory.name(letter.to) else {
+        let Some(to) = directory.name(sent.to) else {
             return;
         };
         match fate {

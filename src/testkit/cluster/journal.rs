@@ -1,7 +1,7 @@
-//! What the cluster knows of its run: the network, the letters under way, and the record.
+//! What the cluster knows of its run: the network, the messages under way, and the record.
 //!
-//! Decided here: the order of letters, which is (time of arrival, order of sending), and what counts
-//! towards an election. Not here: when somebody looks (`hub.rs`).
+//! Decided here: the order of messages, which is (time of arrival, order of sending), and what counts
+//! towards an election. Not here: when it is asked (`hub.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,29 +23,29 @@ use crate::{
     },
 };
 
-/// A letter on its way.
+/// A message on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Parcel<M: PeerMessage> {
     pub(super) to: AgentId,
-    pub(super) letter: Envelope<M>,
+    pub(super) envelope: Envelope<M>,
     pub(super) inbox: Recipient<Envelope<M>>,
     pub(super) worth: Worth,
 }
 
-/// What a letter is to an election.
+/// What a message is to an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
     /// Part of it.
     Election,
     /// A repeated message, but not the same as before.
-    News,
+    Changed,
     /// Nothing that was not said before.
     Nothing,
 }
 
 /// See the [module's page](self).
 #[derive(Debug)]
-pub(super) struct Book<M: PeerMessage> {
+pub(super) struct Journal<M: PeerMessage> {
     clock: RuntimeClock,
     pub(super) network: Network,
     pub(super) trace: Trace,
@@ -56,13 +56,13 @@ pub(super) struct Book<M: PeerMessage> {
 
     /// Grows whenever something happens that may belong to an election.
     activity: u64,
-    /// Who wants to know when it next does.
-    curious: Vec<oneshot::Sender<()>>,
+    /// Told when it next does.
+    waiters: Vec<oneshot::Sender<()>>,
     /// Messages of elections, sent so far.
     messages: u64,
-    /// When somebody last changed its mind about who leads.
+    /// When an agent last changed its leader.
     believed: Time,
-    cause: Cause,
+    last_action: LastAction,
 
     /// Their end was recorded when it was done to them.
     doomed: BTreeSet<AgentId>,
@@ -73,12 +73,12 @@ pub(super) struct Book<M: PeerMessage> {
 
 /// The last thing that was done to the cluster.
 #[derive(Clone, Copy, Debug, Default)]
-struct Cause {
+struct LastAction {
     at: Time,
     messages: u64,
 }
 
-impl<M: PeerMessage> Book<M> {
+impl<M: PeerMessage> Journal<M> {
     pub(super) fn new(clock: RuntimeClock, network: Network, trace: Trace) -> Self {
         Self {
             clock,
@@ -88,30 +88,30 @@ impl<M: PeerMessage> Book<M> {
             sequence: 0,
             said: BTreeMap::new(),
             activity: 0,
-            curious: Vec::new(),
+            waiters: Vec::new(),
             messages: 0,
             believed: Time::ZERO,
-            cause: Cause::default(),
+            last_action: LastAction::default(),
             doomed: BTreeSet::new(),
             roles: BTreeMap::new(),
             told: BTreeSet::new(),
         }
     }
 
-    // ---- letters ----------------------------------------------------------------------------
+    // ---- messages ----------------------------------------------------------------------------
 
-    /// A letter leaves.
+    /// A message leaves.
     pub(super) fn carry(
         &mut self,
         to: AgentId,
-        letter: Envelope<M>,
+        envelope: Envelope<M>,
         inbox: Recipient<Envelope<M>>,
     ) {
         let now = self.now();
-        let worth = self.worth(&to, &letter);
+        let worth = self.worth(&to, &envelope);
         let parcel = Parcel {
             to,
-            letter,
+            envelope,
             inbox,
             worth,
         };
@@ -119,8 +119,8 @@ impl<M: PeerMessage> Book<M> {
             self.stir();
         }
         self.messages += u64::from(worth == Worth::Election);
-        let Parcel { to, letter, .. } = &parcel;
-        let (from, message) = (&letter.from, &letter.message);
+        let Parcel { to, envelope, .. } = &parcel;
+        let (from, message) = (&envelope.from, &envelope.message);
         let arrivals = match self.network.fate_of(message.kind(), now, from, to) {
             Fate::Arrives(arrivals) => arrivals,
             Fate::Lost(why) => return self.trace.lost(now, from, to, message, why),
@@ -138,8 +138,8 @@ impl<M: PeerMessage> Book<M> {
         self.send_off(first, parcel);
     }
 
-    fn worth(&mut self, to: &AgentId, letter: &Envelope<M>) -> Worth {
-        let Envelope { from, message, .. } = letter;
+    fn worth(&mut self, to: &AgentId, envelope: &Envelope<M>) -> Worth {
+        let Envelope { from, message, .. } = envelope;
         if !message.is_repeated() {
             return Worth::Election;
         }
@@ -148,7 +148,7 @@ impl<M: PeerMessage> Book<M> {
             .insert((from.clone(), to.clone()), message.clone());
         match before {
             Some(before) if before == *message => Worth::Nothing,
-            Some(_) | None => Worth::News,
+            Some(_) | None => Worth::Changed,
         }
     }
 
@@ -158,13 +158,13 @@ impl<M: PeerMessage> Book<M> {
     }
 
     /// Whole milliseconds, as timers fire on a grid of them; but what takes no time takes none,
-    /// unless an earlier letter of the same pair is still under way.
+    /// unless an earlier message of the same pair is still under way.
     fn on_the_grid(&self, now: Time, at: Time, from: &AgentId, to: &AgentId) -> Time {
         if at > now {
             let nanos = at.as_nanos().checked_next_multiple_of(MILLISECOND);
             return Time::from_nanos(nanos.unwrap_or(u64::MAX));
         }
-        let same = |parcel: &Parcel<M>| parcel.letter.from == *from && parcel.to == *to;
+        let same = |parcel: &Parcel<M>| parcel.envelope.from == *from && parcel.to == *to;
         let mut ahead = self.under_way.iter().rev();
         ahead
             .find(|(_, parcel)| same(parcel))
@@ -189,21 +189,21 @@ impl<M: PeerMessage> Book<M> {
     fn put(&mut self, now: Time, parcel: Parcel<M>) {
         let Parcel {
             to,
-            letter,
+            envelope,
             inbox,
             worth,
         } = parcel;
-        let (from, message) = (letter.from.clone(), letter.message.clone());
+        let (from, message) = (envelope.from.clone(), envelope.message.clone());
         let dropped = if !inbox.connected() {
-            Some("nobody is there")
+            Some("no receiver")
         } else if message.is_repeated() {
-            match inbox.try_send(letter) {
+            match inbox.try_send(envelope) {
                 Ok(()) => None,
                 Err(SendError::Full(_)) => Some("the mailbox is full"),
-                Err(SendError::Closed(_)) => Some("nobody is there"),
+                Err(SendError::Closed(_)) => Some("no receiver"),
             }
         } else {
-            inbox.do_send(letter);
+            inbox.do_send(envelope);
             None
         };
         if worth != Worth::Nothing {
@@ -215,7 +215,7 @@ impl<M: PeerMessage> Book<M> {
         }
     }
 
-    /// How many letters that may change something are under way to those who listen.
+    /// How many messages that may change something are under way to agents that run.
     pub(super) fn under_way(&self, listens: impl Fn(&AgentId) -> bool) -> usize {
         let counts = |parcel: &&Parcel<M>| parcel.worth != Worth::Nothing && listens(&parcel.to);
         self.under_way.values().filter(counts).count()
@@ -249,9 +249,9 @@ impl<M: PeerMessage> Book<M> {
         }
     }
 
-    /// What a supervisor says: news unless it was done on purpose.
-    pub(super) fn supervision(&mut self, news: Supervision<AgentId>) {
-        let (agent, what) = match news {
+    /// What a supervisor says: recorded unless it was done on purpose.
+    pub(super) fn supervision(&mut self, update: Supervision<AgentId>) {
+        let (agent, what) = match update {
             Supervision::Up { child, .. } => (child, Happening::Restarted),
             Supervision::Down { child, exit, .. } | Supervision::GaveUp { child, exit } => {
                 match exit {
@@ -264,7 +264,7 @@ impl<M: PeerMessage> Book<M> {
         };
         self.stir();
         if what == Happening::Restarted || !self.doomed.remove(&agent) {
-            self.cause();
+            self.acted();
             self.trace.happened(self.now(), &agent, what);
         }
     }
@@ -272,9 +272,9 @@ impl<M: PeerMessage> Book<M> {
     // ---- what is done to the cluster --------------------------------------------------------
 
     /// Something is done: what follows is measured from here.
-    pub(super) fn cause(&mut self) {
+    pub(super) fn acted(&mut self) {
         self.stir();
-        self.cause = Cause {
+        self.last_action = LastAction {
             at: self.now(),
             messages: self.messages,
         };
@@ -293,16 +293,16 @@ impl<M: PeerMessage> Book<M> {
         self.trace.happened(now, agent, what);
     }
 
-    /// Something is done to the network, or wished of an agent.
+    /// Something is done to the network, or an agent is given a command.
     pub(super) fn mark(&mut self, text: impl FnOnce() -> String) {
-        self.cause();
+        self.acted();
         self.trace.mark(self.now(), text);
     }
 
     /// Something has happened.
     fn stir(&mut self) {
         self.activity += 1;
-        self.curious.clear(); // each is told by that
+        self.waiters.clear(); // each is told by that
     }
 
     // ---- queries ----------------------------------------------------------------------------
@@ -318,27 +318,27 @@ impl<M: PeerMessage> Book<M> {
     /// Ends when something happens.
     pub(super) fn next_activity(&mut self) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();
-        self.curious.push(tell);
+        self.waiters.push(tell);
         told
     }
 
     /// From the last thing that was done until the last change of a belief.
     pub(super) fn took(&self) -> Duration {
-        self.believed.since(self.cause.at)
+        self.believed.since(self.last_action.at)
     }
 
     /// Messages of elections since the last thing that was done.
     pub(super) fn messages(&self) -> u64 {
-        self.messages.saturating_sub(self.cause.messages)
+        self.messages.saturating_sub(self.last_action.messages)
     }
 }
 
-/// The book, as the hub and the cluster share it.
-pub(super) type SharedBook<M> = Arc<Mutex<Book<M>>>;
+/// The journal, as the hub and the cluster share it.
+pub(super) type SharedJournal<M> = Arc<Mutex<Journal<M>>>;
 
-pub(super) fn open<M: PeerMessage>(book: &SharedBook<M>) -> MutexGuard<'_, Book<M>> {
+pub(super) fn open<M: PeerMessage>(journal: &SharedJournal<M>) -> MutexGuard<'_, Journal<M>> {
     // Each entry is whole at once, so there is nothing to be poisoned.
-    book.lock().unwrap_or_else(PoisonError::into_inner)
+    journal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const MILLISECOND: u64 = 1_000_000;

@@ -1,4 +1,4 @@
-//! Letters that nobody sent.
+//! Messages that no agent sent.
 
 use super::{MS, id, inputs, settled, three};
 
@@ -10,7 +10,7 @@ fn a_replay_is_heard_and_a_forgery_is_dropped() {
         None,
         "nothing is remembered unless asked for"
     );
-    world.remember_letters();
+    world.remember_messages();
     world.settle(MS(100)).unwrap();
     world.run_for(MS(200));
     let before = world.dropped();
@@ -36,16 +36,16 @@ fn a_replay_is_heard_and_a_forgery_is_dropped() {
 }
 
 #[test]
-fn mail_from_the_dead_is_dropped_by_who_knows() {
+fn a_message_of_an_ended_incarnation_is_dropped_by_those_that_know() {
     let mut world = settled();
-    world.remember_letters();
+    world.remember_messages();
     world.campaign("c");
     world.run_for(MS(200));
-    assert_eq!(world.replay_from_the_dead(0), None, "all live");
+    assert_eq!(world.replay_of_ended_incarnation(0), None, "all live");
     world.crash("c");
     world.restart("c");
     world.run_for(MS(0));
-    let (before, to) = (world.dropped().ended, world.replay_from_the_dead(0));
+    let (before, to) = (world.dropped().ended, world.replay_of_ended_incarnation(0));
     assert!(to.is_some_and(|to| to != id("c")));
     world.run_for(MS(0));
     assert_eq!(world.dropped().ended, before + 1);

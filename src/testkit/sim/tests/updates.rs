@@ -37,7 +37,7 @@ fn a_crash_is_certain_after_the_delay() {
 }
 
 #[test]
-fn a_restart_before_the_news_of_the_crash_is_no_contradiction() {
+fn a_restart_before_the_crash_is_told_is_no_contradiction() {
     let mut world = started(Detection::Certain(MS(5).into()));
     world.crash("c");
     world.restart("c");
@@ -167,11 +167,11 @@ fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
     assert!(is_known(&world, "b").unwrap().is_up());
     let strangers = world.dropped().stranger;
     world.run_for(MS(30));
-    assert_eq!(world.agreed(), None, "a follows nobody");
+    assert_eq!(world.agreed(), None, "a follows no leader");
     assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
     world.set_score("c", Some(5.into()));
     world.run_for(MS(0));
-    assert_eq!(is_known(&world, "a"), None, "news of c is none of its");
+    assert_eq!(is_known(&world, "a"), None, "update of c is none of its");
     world.meet_again();
     let member = is_known(&world, "a").unwrap();
     assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));
@@ -191,7 +191,11 @@ fn what_became_of_the_forgotten_is_known_when_they_would_meet_again() {
     world.restart("b");
     world.run_for(MS(1));
     assert!(world.known("a").unwrap().get(&id("c")).is_none());
-    assert_eq!(presence(&world, "b", "c"), Presence::Down, "a new life");
+    assert_eq!(
+        presence(&world, "b", "c"),
+        Presence::Down,
+        "a new incarnation"
+    );
     world.meet_again();
     assert_eq!(presence(&world, "a", "c"), Presence::Down);
     world.restart("c");

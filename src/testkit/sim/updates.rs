@@ -3,17 +3,17 @@
 //! Decided here: how a crash, a cut or a return becomes known. Not here: what the network does
 //! to messages; a network that says nothing about a cut is [`Detection::Silent`].
 //!
-//! News is looked up when it arrives, not when it is sent: whoever hears late hears the truth of
-//! that moment. That a former life has ended is never left out; but whoever has forgotten a member
+//! An update is looked up when it arrives, not when it is sent: an agent that hears late hears the truth of
+//! that moment. That a former incarnation has ended is never left out; but an agent that has forgotten a member
 //! hears nothing of it until it is on the list again, and then how it is.
 
 use std::sync::Arc;
 
 use super::{
     World,
-    node::{Known, Place},
-    wire::Directory,
-    world::Due,
+    node::{KnownMembers, NodeIndex},
+    transit::Directory,
+    world::Scheduled,
 };
 use crate::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
 
@@ -24,10 +24,10 @@ pub enum Detection {
     /// As in one process: a crash is known for certain after so long, a return too, and cuts are
     /// not noticed. The group is closed to other hosts.
     Certain(After),
-    /// As across hosts: who crashes or is cut off is suspected after so long, and the suspicion
+    /// As across hosts: an agent that crashes or is cut off is suspected after so long, and the suspicion
     /// ends as long after the return.
     Suspect(After),
-    /// Nobody is told anything: only silence tells. The range is for joining and leaving.
+    /// No agent is told anything: only silence tells. The range is for joining and leaving.
     Silent(After),
 }
 
@@ -47,35 +47,35 @@ impl Detection {
 
 /// Something to be known of an agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct News {
-    pub(super) about: Place,
-    pub(super) to: Audience,
-    pub(super) what: Report,
+pub(super) struct MemberUpdate {
+    pub(super) about: NodeIndex,
+    pub(super) to: Receivers,
+    pub(super) what: MemberChange,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Audience {
+pub(super) enum Receivers {
     All,
-    /// Only the list that those who start are given.
+    /// Only the list that agents are given when they start.
     Registry,
-    One(Place),
+    One(NodeIndex),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Report {
+pub(super) enum MemberChange {
     /// Whether it can be seen.
     Sight,
-    /// This life has certainly ended.
+    /// This incarnation has certainly ended.
     Down(Incarnation),
-    /// How important it is.
+    /// Its score.
     Score,
     /// Whether it is a member.
     Membership,
-    /// Who had forgotten it has it on the list again.
+    /// The agents that had forgotten it have it on the list again.
     Return,
 }
 
-impl Known {
+impl KnownMembers {
     /// What is known after a change; `None` if that changes nothing.
     fn changed(
         &self,
@@ -87,9 +87,9 @@ impl Known {
     }
 
     pub(super) fn of(members: Members, directory: &Directory) -> Self {
-        let places = members.iter().filter_map(|m| directory.find(m.id.as_str()));
+        let indices = members.iter().filter_map(|m| directory.find(m.id.as_str()));
         Self {
-            places: places.collect(),
+            indices: indices.collect(),
             members: Arc::new(members),
         }
     }
@@ -97,74 +97,74 @@ impl Known {
 
 /// What is done to lists of members.
 impl<E: Election> World<E> {
-    /// An agent's list of members loses one that lives; nothing is said of an end. That is what
-    /// becomes of a member whose host a bridge gives up. Its letters are a stranger's there until
+    /// An agent's list of members loses one that runs; nothing is said of an end. That is what
+    /// becomes of a member whose host a bridge gives up. Its messages are a stranger's there until
     /// [`meet_again`](Self::meet_again).
     pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
         let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
         let Some((at, about)) = pair.filter(|(at, about)| at != about) else {
             return false;
         };
-        let is_news = self.forgotten.insert((at, about));
-        if is_news {
+        let is_new = self.forgotten.insert((at, about));
+        if is_new {
             let (agent, member) = (agent.as_ref(), member.as_ref());
-            self.wire
+            self.transit
                 .trace
                 .mark(self.now, || format!("{agent} forgets {member}"));
-            self.tell_now(at, about, Report::Membership);
+            self.tell_now(at, about, MemberChange::Membership);
         }
-        is_news
+        is_new
     }
 
-    /// Whoever was forgotten is on all lists again, if it is a member still, and as it is now.
+    /// Every forgotten agent is on all lists again, if it is a member still, and as it is now.
     pub fn meet_again(&mut self) {
         for (at, about) in std::mem::take(&mut self.forgotten) {
-            let directory = &self.wire.directory;
-            self.wire.trace.mark(self.now, || {
+            let directory = &self.transit.directory;
+            self.transit.trace.mark(self.now, || {
                 let name = |at| directory.name(at).map_or("", AgentId::as_str);
                 format!("{} meets {} again", name(at), name(about))
             });
-            self.tell_now(at, about, Report::Return);
+            self.tell_now(at, about, MemberChange::Return);
         }
     }
 
     /// Tells an agent at once, as far as it does not hang.
-    fn tell_now(&mut self, to: Place, about: Place, what: Report) {
-        let to = Audience::One(to);
-        self.spread(News { about, to, what });
+    fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
+        let to = Receivers::One(to);
+        self.spread(MemberUpdate { about, to, what });
     }
 }
 
 impl<E: Election> World<E> {
-    /// Lets everybody else know, each after the time that detection takes.
-    pub(super) fn report(&mut self, about: Place, what: Report) {
+    /// Lets all others know, each after the time that detection takes.
+    pub(super) fn report(&mut self, about: NodeIndex, what: MemberChange) {
         let takes = self.detection.takes();
         let push = |world: &mut Self, to| {
             let at = world.now.after(world.random.span(takes));
             world
-                .wire
+                .transit
                 .queue
-                .push(at, Due::News(News { about, to, what }));
+                .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
         };
-        // All hear it at one moment: those who knew the same then share one list.
+        // All hear it at one moment: those that knew the same then share one list.
         if takes.min >= takes.max {
-            push(self, Audience::All);
+            push(self, Receivers::All);
             return;
         }
-        push(self, Audience::Registry);
-        for at in (0..self.nodes.len()).map(Place) {
-            push(self, Audience::One(at));
+        push(self, Receivers::Registry);
+        for at in (0..self.nodes.len()).map(NodeIndex) {
+            push(self, Receivers::One(at));
         }
     }
 
-    /// Some links were cut or healed: who lost whom from sight?
+    /// Some links were cut or healed: which agents lost sight of which?
     pub(super) fn links_changed(&mut self) {
         let Detection::Suspect(takes) = self.detection else {
             return;
         };
-        for one in (0..self.nodes.len()).map(Place) {
-            for about in (0..self.nodes.len()).map(Place).filter(|at| *at != one) {
-                let network = &self.wire.network;
+        for one in (0..self.nodes.len()).map(NodeIndex) {
+            for about in (0..self.nodes.len()).map(NodeIndex).filter(|at| *at != one) {
+                let network = &self.transit.network;
                 let connected = network.connects(&one, &about) && network.connects(&about, &one);
                 let changed = if connected {
                     self.apart.remove(&(one, about))
@@ -173,41 +173,41 @@ impl<E: Election> World<E> {
                 };
                 if changed {
                     let at = self.now.after(self.random.span(takes));
-                    let (to, what) = (Audience::One(one), Report::Sight);
-                    self.wire
+                    let (to, what) = (Receivers::One(one), MemberChange::Sight);
+                    self.transit
                         .queue
-                        .push(at, Due::News(News { about, to, what }));
+                        .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
                 }
             }
         }
     }
 
-    /// News arrives.
-    pub(super) fn spread(&mut self, news: News) {
-        match news.to {
-            Audience::One(at) => {
-                self.tell(at, news, &mut None);
+    /// An update arrives.
+    pub(super) fn spread(&mut self, update: MemberUpdate) {
+        match update.to {
+            Receivers::One(at) => {
+                self.tell(at, update, &mut None);
             }
-            Audience::Registry => self.tell_registry(news),
-            Audience::All => {
-                self.tell_registry(news);
+            Receivers::Registry => self.tell_registry(update),
+            Receivers::All => {
+                self.tell_registry(update);
                 let mut same = None;
-                for at in (0..self.nodes.len()).map(Place) {
-                    self.tell(at, news, &mut same);
+                for at in (0..self.nodes.len()).map(NodeIndex) {
+                    self.tell(at, update, &mut same);
                 }
             }
         }
     }
 
-    /// What somebody who starts now is told.
-    pub(super) fn snapshot_for(&self, newcomer: Place) -> Known {
+    /// What an agent that starts now is told.
+    pub(super) fn snapshot_for(&self, newcomer: NodeIndex) -> KnownMembers {
         if !matches!(self.detection, Detection::Suspect(_)) {
             return self.registry.clone();
         }
-        let hidden = self.registry.changed(&self.wire.directory, |members| {
+        let hidden = self.registry.changed(&self.transit.directory, |members| {
             let mut changed = false;
             for about in (0..self.nodes.len())
-                .map(Place)
+                .map(NodeIndex)
                 .filter(|at| *at != newcomer)
             {
                 changed |= self.look(newcomer, about, members);
@@ -217,9 +217,9 @@ impl<E: Election> World<E> {
         hidden.unwrap_or_else(|| self.registry.clone())
     }
 
-    /// Changes the list that those who start are given, at once.
+    /// Changes the list that agents are given when they start, at once.
     pub(super) fn enter(&mut self, change: impl FnOnce(&mut Members) -> bool) -> bool {
-        let changed = self.registry.changed(&self.wire.directory, change);
+        let changed = self.registry.changed(&self.transit.directory, change);
         let any = changed.is_some();
         if let Some(changed) = changed {
             self.registry = changed;
@@ -227,12 +227,12 @@ impl<E: Election> World<E> {
         any
     }
 
-    /// A message shows that its sender's life is up: on a connection, whoever is heard is there.
-    pub(super) fn hear_of(&mut self, at: Place, from: Place, incarnation: Incarnation) {
-        let Some((node, id)) = self.nodes.get(at.0).zip(self.wire.directory.name(from)) else {
+    /// A message shows that its sender's incarnation is up: on a connection, a sender that is heard is there.
+    pub(super) fn hear_of(&mut self, at: NodeIndex, from: NodeIndex, incarnation: Incarnation) {
+        let Some((node, id)) = self.nodes.get(at.0).zip(self.transit.directory.name(from)) else {
             return;
         };
-        let directory = &self.wire.directory;
+        let directory = &self.transit.directory;
         let changed = node.known.changed(directory, |m| m.up(id, incarnation));
         if let Some(known) = changed {
             self.learn(at, known);
@@ -240,8 +240,8 @@ impl<E: Election> World<E> {
     }
 
     /// Whether the one can see the other, as far as the network and the world allow.
-    fn look(&self, one: Place, about: Place, members: &mut Members) -> bool {
-        let (node, id) = (self.nodes.get(about.0), self.wire.directory.name(about));
+    fn look(&self, one: NodeIndex, about: NodeIndex, members: &mut Members) -> bool {
+        let (node, id) = (self.nodes.get(about.0), self.transit.directory.name(about));
         let Some((node, id)) = node.zip(id) else {
             return false;
         };
@@ -257,32 +257,37 @@ impl<E: Election> World<E> {
         }
     }
 
-    fn tell_registry(&mut self, news: News) {
-        // The registry is no agent: it is never cut off, and forgets nobody.
-        let nowhere = Place(usize::MAX);
-        if let Some(known) = self.told(&self.registry, nowhere, news) {
+    fn tell_registry(&mut self, update: MemberUpdate) {
+        // The registry is no agent: it is never cut off, and forgets no member.
+        let nowhere = NodeIndex(usize::MAX);
+        if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
         }
     }
 
-    /// Tells one agent. `same` spares work for those who knew the same before.
-    fn tell(&mut self, at: Place, news: News, same: &mut Option<(Arc<Members>, Known)>) {
+    /// Tells one agent. `same` spares work for agents that knew the same before.
+    fn tell(
+        &mut self,
+        at: NodeIndex,
+        update: MemberUpdate,
+        same: &mut Option<(Arc<Members>, KnownMembers)>,
+    ) {
         let Some(node) = self.nodes.get_mut(at.0).filter(|node| node.is_alive()) else {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
-            let to = Audience::One(at);
-            waiting.push(Due::News(News { to, ..news }));
+            let to = Receivers::One(at);
+            waiting.push(Scheduled::Update(MemberUpdate { to, ..update }));
             return;
         }
         let old = node.known.clone();
         let known = match same {
             Some((before, after)) if Arc::ptr_eq(before, &old.members) => after.clone(),
             _ => {
-                let Some(after) = self.told(&old, at, news) else {
+                let Some(after) = self.told(&old, at, update) else {
                     return;
                 };
-                let shared = matches!(news.to, Audience::All);
+                let shared = matches!(update.to, Receivers::All);
                 // Where agents are cut off or forgotten, each of them may see something else.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
@@ -292,7 +297,7 @@ impl<E: Election> World<E> {
         self.learn(at, known);
     }
 
-    fn learn(&mut self, at: Place, known: Known) {
+    fn learn(&mut self, at: NodeIndex, known: KnownMembers) {
         if let Some(node) = self.nodes.get_mut(at.0) {
             let members = Arc::clone(&known.members);
             node.known = known;
@@ -301,37 +306,44 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// What is known after this news; `None` if that is nothing new.
-    fn told(&self, old: &Known, reader: Place, news: News) -> Option<Known> {
-        let about = self.nodes.get(news.about.0)?;
-        let id = self.wire.directory.name(news.about)?;
+    /// What is known after this update; `None` if that is nothing new.
+    fn told(
+        &self,
+        old: &KnownMembers,
+        reader: NodeIndex,
+        update: MemberUpdate,
+    ) -> Option<KnownMembers> {
+        let about = self.nodes.get(update.about.0)?;
+        let id = self.transit.directory.name(update.about)?;
         let known = |members: &Members| {
             let same =
                 |m: &Member| m.incarnation >= Some(about.incarnation) && m.kind == about.kind;
             members.get(id).is_some_and(same)
         };
-        old.changed(&self.wire.directory, |members| match news.what {
-            Report::Sight => reader != news.about && self.look(reader, news.about, members),
-            Report::Down(life) => members.down(id, life),
-            Report::Score => members.set_score(id, about.score),
-            Report::Membership | Report::Return
-                if !about.is_member || self.forgotten.contains(&(reader, news.about)) =>
+        old.changed(&self.transit.directory, |members| match update.what {
+            MemberChange::Sight => {
+                reader != update.about && self.look(reader, update.about, members)
+            }
+            MemberChange::Down(incarnation) => members.down(id, incarnation),
+            MemberChange::Score => members.set_score(id, about.score),
+            MemberChange::Membership | MemberChange::Return
+                if !about.is_member || self.forgotten.contains(&(reader, update.about)) =>
             {
                 members.leave(id)
             }
-            Report::Membership | Report::Return if known(members) => false,
-            Report::Membership => {
+            MemberChange::Membership | MemberChange::Return if known(members) => false,
+            MemberChange::Membership => {
                 let (kind, score) = (about.kind, about.score);
                 members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
                 true
             }
-            Report::Return => {
+            MemberChange::Return => {
                 let (kind, score) = (about.kind, about.score);
                 members.join([Member::up(id.clone(), kind, score, about.incarnation)]);
                 if !about.is_alive() && matches!(self.detection, Detection::Certain(_)) {
                     members.down(id, about.incarnation);
                 }
-                self.look(reader, news.about, members);
+                self.look(reader, update.about, members);
                 true
             }
         })

@@ -1,4 +1,4 @@
-//! One agent's place in a cluster, through all its lives.
+//! One agent's place in a cluster, through all its incarnations.
 
 use futures::{StreamExt, channel::oneshot};
 
@@ -11,9 +11,9 @@ use crate::{
 
 /// What is known of an agent beside its handle.
 #[derive(Debug)]
-pub(super) struct Seat<E: Election> {
+pub(super) struct ClusterAgent<E: Election> {
     pub(super) kind: MemberKind,
-    /// What its next life begins with.
+    /// What its next incarnation begins with.
     pub(super) score: Option<Score>,
     pub(super) handle: ElectionHandle<E>,
     hang: Option<oneshot::Sender<Release>>,
@@ -32,7 +32,7 @@ enum Release {
 pub enum Condition {
     /// It runs.
     Up,
-    /// It stands still.
+    /// It hangs.
     Hung,
     /// It is down, and its supervisor will restart it.
     Restarting,
@@ -40,7 +40,7 @@ pub enum Condition {
     Down,
 }
 
-impl<E: Election> Seat<E> {
+impl<E: Election> ClusterAgent<E> {
     pub(super) fn new(kind: MemberKind, score: Option<Score>, handle: ElectionHandle<E>) -> Self {
         Self {
             kind,
@@ -106,13 +106,13 @@ impl<E: Election> Seat<E> {
         self.hang = None;
     }
 
-    /// Makes it stand still; returns when it does.
+    /// Makes it hang; returns when it does.
     pub(super) async fn hang(&mut self) {
         let (release, released) = oneshot::channel();
         let (enter, entered) = oneshot::channel::<()>();
         self.hang = Some(release);
         self.handle.addr().do_send(Inject::hang(async move {
-            // Told by the drop, at the first poll: from then on the agent stands still.
+            // Told by the drop, at the first poll: from then on the agent hangs.
             drop(enter);
             if released.await == Ok(Release::Crashed) {
                 std::panic::resume_unwind(Box::new("injected"));
@@ -128,9 +128,9 @@ impl<E: Election> Seat<E> {
     }
 }
 
-/// Returns when that life is over: for good unless `returns`.
+/// Returns when that incarnation is over: for good unless `returns`.
 pub(super) async fn end_of<E: Election>(agent: &ElectionHandle<E>, returns: bool) {
-    let over = |life| match life {
+    let over = |lifecycle| match lifecycle {
         Lifecycle::Ended => true,
         Lifecycle::Down => returns,
         Lifecycle::Running => false,
