@@ -6,7 +6,7 @@ use std::{hint::black_box, time::Duration};
 
 use actix_bully::{
     elections::{
-        bully::{BullyMessage, Elected, Heartbeat, Timer},
+        bully::{BullyMessage, BullyTimer, Elected, Heartbeat},
         quorum::{QuorumBully, QuorumConfig},
     },
     protocol::{AgentId, Effect, Effects, Election, Incarnation, Input, Term, Time, Timings},
@@ -27,7 +27,7 @@ fn heartbeat_sent(c: &mut Criterion) {
         at += BEAT;
         leader.handle(
             Time::from_millis(at),
-            Input::TimedOut(Timer::Heartbeat),
+            Input::TimedOut(BullyTimer::Heartbeat),
             &mut out,
         );
         assert_eq!(out.drain().map(black_box).count(), 2);
@@ -136,7 +136,7 @@ fn quorum_round(c: &mut Criterion) {
     c.bench_function("core/quorum heartbeat, sent, received, acknowledged", |b| {
         b.iter(|| {
             at = at.after(Duration::from_millis(60));
-            leader.handle(at, Input::TimedOut(Timer::Heartbeat), &mut out);
+            leader.handle(at, Input::TimedOut(BullyTimer::Heartbeat), &mut out);
             for effect in out.drain() {
                 if let Effect::Send { message, .. } = effect {
                     follower.handle(at, from(&ids[2], message), &mut answer);

@@ -15,9 +15,9 @@ use actix_bully::{
     elections::{
         astra::{Astra, AstraConfig},
         bully::{
-            Ack, Bully, BullyConfig, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat,
-            Leadership, Micros, Nack, Ok as Answer, Preemption, Refusal, Resign, Takeover, Timer,
-            Yield,
+            Ack, Bully, BullyConfig, BullyMessage, BullyTimer, Claim, ClaimReply, Elect, Elected,
+            Heartbeat, Leadership, Micros, Nack, Ok as Answer, Preemption, Refusal, Resign,
+            Takeover, Yield,
         },
         quorum::{QuorumBully, QuorumConfig, Vote},
     },
@@ -284,16 +284,16 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
 /// One agent with what its driver keeps.
 struct Run<E: Election> {
     machine: E,
-    effects: Effects<BullyMessage, Timer, E::Durable>,
+    effects: Effects<BullyMessage, BullyTimer, E::Durable>,
     members: Members,
-    timers: BTreeMap<Timer, Time>,
+    timers: BTreeMap<BullyTimer, Time>,
     now: Time,
     leads: Option<Term>,
 }
 
 fn run<E>(choices: &mut Choices<'_>, config: &E::Config, durable: Option<E::Durable>)
 where
-    E: Election<Message = BullyMessage, Timer = Timer>,
+    E: Election<Message = BullyMessage, Timer = BullyTimer>,
 {
     let mut members = Members::new(choices.one_in(2));
     let score = some(choices, score);
@@ -335,9 +335,9 @@ where
     }
 }
 
-impl<E: Election<Message = BullyMessage, Timer = Timer>> Run<E> {
+impl<E: Election<Message = BullyMessage, Timer = BullyTimer>> Run<E> {
     /// What happens next; `None` where a driver would keep it from the machine.
-    fn input(&mut self, choices: &mut Choices<'_>) -> Option<Input<BullyMessage, Timer>> {
+    fn input(&mut self, choices: &mut Choices<'_>) -> Option<Input<BullyMessage, BullyTimer>> {
         Some(match choices.below(16) {
             0..7 => {
                 let (from, incarnation) = (name(choices), incarnation(choices));
@@ -374,7 +374,7 @@ impl<E: Election<Message = BullyMessage, Timer = Timer>> Run<E> {
         })
     }
 
-    fn step(&mut self, input: Input<BullyMessage, Timer>) {
+    fn step(&mut self, input: Input<BullyMessage, BullyTimer>) {
         self.machine.handle(self.now, input, &mut self.effects);
         let (now, mut leads) = (self.now, self.leads);
         for effect in self.effects.drain() {

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{
     message::{BullyMessage, Elect, Ok},
     shared::{Cooldown, Due, Participant},
-    timer::Timer,
+    timer::BullyTimer,
     vote::Vote,
 };
 use crate::protocol::{
@@ -68,14 +68,14 @@ impl<C> Core<C> {
 
 /// One step: its time, the role in which it is taken, and where its effects go.
 #[derive(Debug)]
-pub(super) struct Step<'a, C> {
+pub(super) struct StepOf<'a, C> {
     pub now: Time,
     pub role: Role,
     pub core: &'a mut Core<C>,
-    pub out: &'a mut Effects<BullyMessage, Timer, Vote>,
+    pub out: &'a mut Effects<BullyMessage, BullyTimer, Vote>,
 }
 
-impl<C> Step<'_, C> {
+impl<C> StepOf<'_, C> {
     /// Whether the agent would take the leadership now: it is eligible, and does not cool down.
     pub(super) fn competes(&self) -> bool {
         self.core.is_eligible() && !self.core.cooldown.is_active(self.now)
@@ -95,7 +95,7 @@ impl<C> Step<'_, C> {
 
     /// Says whether there was a cool-down.
     pub(super) fn end_cooldown(&mut self) -> bool {
-        self.core.cooldown.end(Timer::Cooldown, self.out)
+        self.core.cooldown.end(BullyTimer::Cooldown, self.out)
     }
 
     /// Whether the cool-down is over, now that its timer has fired.
@@ -103,7 +103,7 @@ impl<C> Step<'_, C> {
         let due = self
             .core
             .cooldown
-            .on_due(self.now, Timer::Cooldown, self.out);
+            .on_due(self.now, BullyTimer::Cooldown, self.out);
         if due.is_none() {
             self.ignore("it does not cool down");
         }

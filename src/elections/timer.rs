@@ -5,7 +5,7 @@
 /// A timer of a bully election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Timer {
+pub enum BullyTimer {
     /// A follower without a leader: its slot to announce itself or to hold an election has come.
     Campaign,
     /// A candidate: the leader that was asked first did not answer.

@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{AgentId, Incarnation, Term};
 
 /// A change of the leader, as one agent sees it.
@@ -101,7 +103,8 @@ impl fmt::Display for LostReason {
 }
 
 /// A leader: its name, its incarnation and its term.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Leader {
     /// The name.
     pub id: AgentId,

@@ -16,7 +16,7 @@ use super::{
     Generation, Generations, Incarnations, Saving, StoreError, StoreIdentity, TermStore,
     disk::{Disk, Unsaved},
     files::Files,
-    format::{self, Kept},
+    format::{self, StoredState},
 };
 use crate::{
     planted::{Defect, has},
@@ -78,13 +78,13 @@ struct Shared<D> {
     /// a later.
     disk: Mutex<Disk>,
     /// Held for a moment.
-    known: Mutex<Known<D>>,
+    known: Mutex<DiskState<D>>,
 }
 
 /// What is known of the disk.
 #[derive(Debug)]
-enum Known<D> {
-    Durable(Kept<D>),
+enum DiskState<D> {
+    Durable(StoredState<D>),
     /// A save failed: the disk holds what it held, or what was tried.
     InDoubt,
 }
@@ -119,7 +119,7 @@ where
         identity: StoreIdentity,
         files: Files,
     ) -> Result<Self, StoreError> {
-        let kept = Kept::nothing();
+        let kept = StoredState::nothing();
         let text = format::encode::<D>(&identity, &kept.as_ref())?;
         let disk = Disk::create(path, &text, files)?;
         Ok(Self::new(disk, identity, kept))
@@ -133,11 +133,13 @@ where
         let mut disk = Disk::open(path, files)?;
         let text = disk.read(format::MAX_LEN)?;
         let kept = match format::decode::<D>(disk.named(), &text, &identity) {
-            Ok(kept) if has(Defect::ForgottenWhenOpened) => Kept {
+            Ok(kept) if has(Defect::ForgottenWhenOpened) => StoredState {
                 record: None,
                 ..kept
             },
-            Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => Kept::nothing(),
+            Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => {
+                StoredState::nothing()
+            }
             kept => kept?,
         };
         disk.tidy()?;
@@ -148,7 +150,7 @@ where
         }
     }
 
-    fn new(disk: Disk, identity: StoreIdentity, kept: Kept<D>) -> Self {
+    fn new(disk: Disk, identity: StoreIdentity, kept: StoredState<D>) -> Self {
         Self {
             turn: Arc::default(),
             shared: Arc::new(Shared {
@@ -156,7 +158,7 @@ where
                 path: disk.named().into(),
                 generations: Generations::after(kept.generation),
                 disk: Mutex::new(disk),
-                known: Mutex::new(Known::Durable(kept)),
+                known: Mutex::new(DiskState::Durable(kept)),
             }),
         }
     }
@@ -167,10 +169,10 @@ where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
     /// What the disk is known to hold.
-    fn kept(&self) -> Result<Kept<D>, StoreError> {
+    fn kept(&self) -> Result<StoredState<D>, StoreError> {
         match &*lock(&self.known) {
-            Known::Durable(kept) => Ok(kept.clone()),
-            Known::InDoubt => Err(StoreError::Failed {
+            DiskState::Durable(kept) => Ok(kept.clone()),
+            DiskState::InDoubt => Err(StoreError::Failed {
                 path: self.path.to_path_buf(),
             }),
         }
@@ -179,7 +181,7 @@ where
     /// Writes what `change` makes of what is kept. Blocks.
     fn write(
         &self,
-        change: impl FnOnce(Kept<D>) -> Result<Kept<D>, StoreError>,
+        change: impl FnOnce(StoredState<D>) -> Result<StoredState<D>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut disk = lock(&self.disk);
         let kept = change(self.kept()?)?;
@@ -188,11 +190,11 @@ where
         // Locked only after the write: a load must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
-            Ok(()) => *known = Known::Durable(kept),
+            Ok(()) => *known = DiskState::Durable(kept),
             Err(Unsaved::AsBefore(error)) => return Err(error),
             Err(Unsaved::InDoubt(error)) if has(Defect::FailureIsForgotten) => return Err(error),
             Err(Unsaved::InDoubt(error)) => {
-                *known = Known::InDoubt;
+                *known = DiskState::InDoubt;
                 return Err(error);
             }
         }
@@ -203,7 +205,7 @@ where
     fn save(&self, by: Generation, record: D) -> Result<(), StoreError> {
         self.write(|kept| {
             self.generations.check(by)?;
-            Ok(Kept {
+            Ok(StoredState {
                 generation: by,
                 record: Some(record),
                 ..kept
@@ -270,7 +272,7 @@ where
             return Ok(());
         }
         self.shared.write(|kept| {
-            Ok(Kept {
+            Ok(StoredState {
                 // A later one may have been remembered since the look above.
                 incarnation: kept.incarnation.max(incarnation),
                 ..kept

@@ -16,17 +16,17 @@ use tempfile::{NamedTempFile, PersistError};
 /// The files of this host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
-    pub(super) witness: Option<Arc<dyn Witness>>,
+    pub(super) hook: Option<Arc<dyn CallHook>>,
 }
 
 /// Sees each call before it is made; an error of it takes the place of the call's.
-pub(super) trait Witness: Debug + Send + Sync {
-    fn see(&self, call: Call) -> io::Result<()>;
+pub(super) trait CallHook: Debug + Send + Sync {
+    fn see(&self, call: DiskCall) -> io::Result<()>;
 }
 
 /// What is asked of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Call {
+pub(super) enum DiskCall {
     Write,
     Sync,
     Rename,
@@ -37,13 +37,13 @@ pub(super) enum Call {
 impl Files {
     /// The contents are with the system.
     pub(super) fn write(&self, file: &mut NamedTempFile, text: &[u8]) -> io::Result<()> {
-        self.note(Call::Write)?;
+        self.note(DiskCall::Write)?;
         file.write_all(text)
     }
 
     /// The contents are on the disk.
     pub(super) fn sync(&self, file: &NamedTempFile) -> io::Result<()> {
-        self.note(Call::Sync)?;
+        self.note(DiskCall::Sync)?;
         file.as_file().sync_all()
     }
 
@@ -54,7 +54,7 @@ impl Files {
         to: &Path,
         clobber: Clobber,
     ) -> io::Result<File> {
-        self.note(Call::Rename)?;
+        self.note(DiskCall::Rename)?;
         match clobber {
             Clobber::Never => file.persist_noclobber(to),
             Clobber::Always => file.persist(to),
@@ -64,13 +64,13 @@ impl Files {
 
     /// The name is on the disk.
     pub(super) fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        self.note(Call::SyncFolder)?;
+        self.note(DiskCall::SyncFolder)?;
         File::open(folder)?.sync_all()
     }
 
-    fn note(&self, call: Call) -> io::Result<()> {
-        match &self.witness {
-            Some(witness) => witness.see(call),
+    fn note(&self, call: DiskCall) -> io::Result<()> {
+        match &self.hook {
+            Some(hook) => hook.see(call),
             None => Ok(()),
         }
     }

@@ -54,7 +54,7 @@ const CHECKSUM_LEN: usize = 15;
 
 /// What a file says beside its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kept<R> {
+pub(super) struct StoredState<R> {
     /// The last generation that wrote.
     pub(super) generation: Generation,
     /// The last incarnation that was remembered.
@@ -88,7 +88,10 @@ struct Contents1<R> {
 /// # Errors
 /// [`StoreError::Encode`], [`StoreError::TooLarge`], and [`StoreError::Altered`] when the record
 /// would not be the same when read again.
-pub(super) fn encode<D>(identity: &StoreIdentity, kept: &Kept<&D>) -> Result<Vec<u8>, StoreError>
+pub(super) fn encode<D>(
+    identity: &StoreIdentity,
+    kept: &StoredState<&D>,
+) -> Result<Vec<u8>, StoreError>
 where
     D: PartialEq + Serialize + DeserializeOwned,
 {
@@ -114,7 +117,7 @@ pub(super) fn decode<D>(
     path: &Path,
     text: &[u8],
     expected: &StoreIdentity,
-) -> Result<Kept<D>, StoreError>
+) -> Result<StoredState<D>, StoreError>
 where
     D: Serialize + DeserializeOwned,
 {
@@ -152,12 +155,12 @@ where
 }
 
 /// Of the present version: nothing but what would be written.
-fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<Kept<D>>
+fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<StoredState<D>>
 where
     D: Serialize + DeserializeOwned,
 {
     let contents: Contents<D> = serde_json::from_slice(json).ok()?;
-    let kept = Kept {
+    let kept = StoredState {
         generation: Generation::new(contents.generation),
         incarnation: contents.incarnation,
         record: contents.record,
@@ -167,14 +170,14 @@ where
 }
 
 /// Of version 1: a record that may lack what was added since, but says nothing that is skipped.
-fn read_1<D>(json: &[u8]) -> Option<Kept<D>>
+fn read_1<D>(json: &[u8]) -> Option<StoredState<D>>
 where
     D: Serialize + DeserializeOwned,
 {
     let upgraded: Contents1<Option<D>> = serde_json::from_slice(json).ok()?;
     let before: Contents1<Value> = serde_json::from_slice(json).ok()?;
     let after = serde_json::to_value(&upgraded.record).ok()?;
-    keeps_all(&before.record, &after).then_some(Kept {
+    keeps_all(&before.record, &after).then_some(StoredState {
         generation: Generation::default(),
         incarnation: Incarnation::default(),
         record: upgraded.record,
@@ -196,7 +199,7 @@ fn keeps_all(before: &Value, after: &Value) -> bool {
     }
 }
 
-fn write<D: Serialize>(identity: &StoreIdentity, kept: &Kept<&D>) -> io::Result<Vec<u8>> {
+fn write<D: Serialize>(identity: &StoreIdentity, kept: &StoredState<&D>) -> io::Result<Vec<u8>> {
     let mut text = format!("{BEGINNING}{VERSION}\n").into_bytes();
     serde_json::to_writer(
         &mut text,
@@ -235,7 +238,7 @@ impl<R> Contents1<R> {
     }
 }
 
-impl<R> Kept<R> {
+impl<R> StoredState<R> {
     /// What a new file says.
     pub(super) fn nothing() -> Self {
         Self {
@@ -245,8 +248,8 @@ impl<R> Kept<R> {
         }
     }
 
-    pub(super) fn as_ref(&self) -> Kept<&R> {
-        Kept {
+    pub(super) fn as_ref(&self) -> StoredState<&R> {
+        StoredState {
             generation: self.generation,
             incarnation: self.incarnation,
             record: self.record.as_ref(),

@@ -58,13 +58,13 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::store::files::{Call, Witness};
+    use crate::store::files::{CallHook, DiskCall};
 
     #[derive(Debug, Default)]
-    struct Calls(Mutex<Vec<Call>>);
+    struct Calls(Mutex<Vec<DiskCall>>);
 
-    impl Witness for Calls {
-        fn see(&self, call: Call) -> io::Result<()> {
+    impl CallHook for Calls {
+        fn see(&self, call: DiskCall) -> io::Result<()> {
             self.0.lock().unwrap().push(call);
             Ok(())
         }
@@ -78,12 +78,17 @@ mod tests {
         for text in ["one\n", "two\n"] {
             let calls = Arc::new(Calls::default());
             let files = Files {
-                witness: Some(Arc::<Calls>::clone(&calls)),
+                hook: Some(Arc::<Calls>::clone(&calls)),
             };
             replace_by(&files, &path, text).unwrap();
             assert_eq!(read(&path, 100).unwrap().as_deref(), Some(text));
             let calls = calls.0.lock().unwrap();
-            let order = [Call::Write, Call::Sync, Call::Rename, Call::SyncFolder];
+            let order = [
+                DiskCall::Write,
+                DiskCall::Sync,
+                DiskCall::Rename,
+                DiskCall::SyncFolder,
+            ];
             assert_eq!(*calls, order[..if cfg!(unix) { 4 } else { 3 }]);
         }
         assert_eq!(read(&path, 2).unwrap().as_deref(), Some("tw"));

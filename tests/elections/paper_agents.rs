@@ -8,7 +8,9 @@ use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle, StartError},
     elections::{
         invitation::{InvitationConfig, InvitationElection},
-        reorganization::{Count, Reorganization, ReorganizationConfig, ReorganizationMessage},
+        reorganization::{
+            CountRecord, Reorganization, ReorganizationConfig, ReorganizationMessage,
+        },
     },
     group::Group,
     protocol::{AgentId, Election, LostReason, Term, Timings},
@@ -54,7 +56,7 @@ async fn all_follow<E: Election>(agents: &[ElectionHandle<E>], name: &str) -> Te
 
 fn agent(
     name: &str,
-    record: &Arc<MemoryStore<Count>>,
+    record: &Arc<MemoryStore<CountRecord>>,
     group: &Group<ReorganizationMessage>,
 ) -> AgentBuilder<Reorganization> {
     let score = name.bytes().next().map_or(0, u32::from);
@@ -68,7 +70,7 @@ fn a_reorganization_survives_the_crash_of_its_leader() {
         let group = Group::new("g").unwrap();
         let stores = ["a", "b", "c"].map(|name| (name, Arc::new(MemoryStore::new())));
         let policy = RestartPolicy::temporary;
-        let start = |(name, store): &(&str, Arc<MemoryStore<Count>>)| {
+        let start = |(name, store): &(&str, Arc<MemoryStore<CountRecord>>)| {
             let builder = agent(name, store, &group).restart_policy(policy());
             builder.start().unwrap()
         };
@@ -147,7 +149,7 @@ fn the_record_is_kept_in_a_file() {
     let mut counts = Vec::new();
     for _ in 0..2 {
         let store = if path.exists() {
-            FileStore::<Count>::open(&path, owner()).unwrap()
+            FileStore::<CountRecord>::open(&path, owner()).unwrap()
         } else {
             FileStore::create(&path, owner()).unwrap()
         };

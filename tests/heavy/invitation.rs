@@ -13,8 +13,8 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::invitation::{
-        Count, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage, Status,
-        Task,
+        CountRecord, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage,
+        PaperStatus, Task,
     },
     protocol::{Effect, Event, Incarnation, Leader, Timings, To},
 };
@@ -146,7 +146,14 @@ impl Groups {
         }
     }
 
-    fn says(&mut self, who: usize, life: u8, to: &To, message: &InvitationMessage, disk: &Count) {
+    fn says(
+        &mut self,
+        who: usize,
+        life: u8,
+        to: &To,
+        message: &InvitationMessage,
+        disk: &CountRecord,
+    ) {
         use InvitationMessage as M;
         let group = message.group();
         let is_mine = place(&group.id) == who;
@@ -192,7 +199,7 @@ impl Rules for Invitations {
 
     fn note(&self, books: &mut Groups, seen: &Seen<'_, InvitationElection>) {
         let (who, life) = (seen.who, small(seen.life.0));
-        let nothing = Count::default();
+        let nothing = CountRecord::default();
         let disk = seen.disk.unwrap_or(&nothing);
         match seen.effect {
             Effect::Persist(count) if count.count <= disk.count => books.breaks("GroupsRise"),
@@ -261,7 +268,7 @@ impl Invitations {
     fn broken_by(&self, world: &World<Self>, who: usize) -> Option<&'static str> {
         let (machine, view) = (world.machine(who)?, world.view(who)?);
         let believed = view.leader.as_ref().map(|leader| (&leader.id, leader.term));
-        let works = machine.status() == Status::Normal;
+        let works = machine.status() == PaperStatus::Normal;
         let coordinated = machine.coordinator().zip(machine.group());
         let coordinated = coordinated.map(|(id, group)| (id, group.count));
         if believed != coordinated.filter(|_| works) {
@@ -282,7 +289,7 @@ fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'st
     if a.coordinator() != b.coordinator() {
         return Some("OneCoordinator");
     }
-    let work = |m: &InvitationElection| m.status() == Status::Normal;
+    let work = |m: &InvitationElection| m.status() == PaperStatus::Normal;
     if work(a) && work(b) && a.task() != b.task() {
         return Some("OneTask");
     }

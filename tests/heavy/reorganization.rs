@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{Reorganization, ReorganizationConfig, Status},
+    elections::reorganization::{PaperStatus, Reorganization, ReorganizationConfig},
     protocol::Timings,
 };
 
@@ -61,7 +61,7 @@ impl Rules for Reorganizing {
         if coordinators.any(|other| Some(other) != first) {
             return Some("GM1 OneCoordinator");
         }
-        let normal = |machine: &&Reorganization| machine.status() == Status::Normal;
+        let normal = |machine: &&Reorganization| machine.status() == PaperStatus::Normal;
         let mut tasks = living().filter(normal).filter_map(Reorganization::task);
         let first = tasks.next();
         if tasks.any(|other| Some(other) != first) {

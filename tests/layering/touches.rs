@@ -368,7 +368,11 @@ fn arms<'a>(source: &'a str, all: &str) -> Vec<(&'a str, &'a str)> {
         return Vec::new();
     };
     let (arms, _) = rest.split_once("\n    }").unwrap_or((rest, ""));
-    let arms = arms.lines().filter_map(|arm| arm.trim().split_once('('));
+    let arms = arms
+        .lines()
+        .map(str::trim)
+        .filter(|arm| !arm.starts_with("#["));
+    let arms = arms.filter_map(|arm| arm.split_once('('));
     arms.collect()
 }
 

@@ -10,7 +10,7 @@ use super::{
     bully::{Bully, BullyConfig},
     message::BullyMessage,
     quorum::{QuorumBully, QuorumConfig},
-    timer::Timer,
+    timer::BullyTimer,
     vote::Vote,
 };
 use crate::protocol::{
@@ -48,7 +48,7 @@ impl Default for AnyConfig {
 
 impl Election for AnyBully {
     type Message = BullyMessage;
-    type Timer = Timer;
+    type Timer = BullyTimer;
     type Durable = Vote;
     type Config = AnyConfig;
 

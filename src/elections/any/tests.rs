@@ -67,7 +67,10 @@ fn a_minority_leads_in_one_mode_only() {
 
 #[test]
 fn a_timer_of_the_other_mode_is_ignored() {
-    let foreign = [(available(), Timer::Election), (quorum(), Timer::Campaign)];
+    let foreign = [
+        (available(), BullyTimer::Election),
+        (quorum(), BullyTimer::Campaign),
+    ];
     for (config, timer) in foreign {
         let world = world(&config);
         let mut world = world;

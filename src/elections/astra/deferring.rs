@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Elect, Step, Timer,
+    BullyTimer, Elect, Step,
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
@@ -28,7 +28,7 @@ impl Deferring {
         step: &mut Step<'_>,
     ) -> Self {
         let wait = step.core.config.timings.victory_wait();
-        step.out.set_timer(Timer::Victory, wait);
+        step.out.set_timer(BullyTimer::Victory, wait);
         Self {
             to,
             failed_election,
@@ -37,7 +37,7 @@ impl Deferring {
     }
 
     pub(super) fn leave(step: &mut Step<'_>) {
-        step.out.cancel_timer(Timer::Victory);
+        step.out.cancel_timer(BullyTimer::Victory);
     }
 
     /// As written, ASTRA's agent starts another election each time it is asked while it waits: up to
@@ -68,7 +68,8 @@ impl Deferring {
 
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
         if step.now < self.due {
-            step.out.set_timer(Timer::Victory, self.due.since(step.now));
+            step.out
+                .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
         // Its score is the same since, or it would have asked anew: those rank below still.

@@ -4,7 +4,7 @@
 //! again rather than believe one that ranks below itself or below its leader.
 
 use super::{
-    Elect, Resign, Step, Timer,
+    BullyTimer, Elect, Resign, Step,
     change::{Change, Next},
 };
 use crate::elections::{message::Announcement, shared::slot};
@@ -23,7 +23,7 @@ impl Idle {
         let slot = slot.map(|slot| {
             let wait = slot::delay(timings.step(), slot);
             let after = After::jittered(wait, timings.jitter());
-            step.out.set_timer(Timer::Campaign, after);
+            step.out.set_timer(BullyTimer::Campaign, after);
             step.now.after(wait)
         });
         Self { slot }
@@ -36,7 +36,7 @@ impl Idle {
 
     pub(super) fn leave(&self, step: &mut Step<'_>) {
         if self.slot.is_some() {
-            step.out.cancel_timer(Timer::Campaign);
+            step.out.cancel_timer(BullyTimer::Campaign);
         }
     }
 
@@ -61,7 +61,8 @@ impl Idle {
             return Next::ignore(step, "it has no slot");
         };
         if step.now < due {
-            step.out.set_timer(Timer::Campaign, due.since(step.now));
+            step.out
+                .set_timer(BullyTimer::Campaign, due.since(step.now));
             return Next::Stay;
         }
         // An agent that cools down has the last slot: all the others had theirs.

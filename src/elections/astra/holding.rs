@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Elect, Ok, Step, Timer,
+    BullyTimer, Elect, Ok, Step,
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
@@ -52,7 +52,7 @@ impl HoldingElection {
             return Err(Change::Lead); // alone: there is nobody to wait for
         }
         // Nobody yields by these rules, so the deadline is sat out even if all others rank below.
-        step.out.set_timer(Timer::Deadline, wait);
+        step.out.set_timer(BullyTimer::Deadline, wait);
         Ok(Self {
             round,
             failed_election,
@@ -61,7 +61,7 @@ impl HoldingElection {
     }
 
     pub(super) fn leave(step: &mut Step<'_>) {
-        step.out.cancel_timer(Timer::Deadline);
+        step.out.cancel_timer(BullyTimer::Deadline);
     }
 
     /// Another agent holds an election, too. This one starts no second election, but it answers.
@@ -98,7 +98,7 @@ impl HoldingElection {
     pub(super) fn on_deadline(&self, step: &mut Step<'_>) -> Next {
         if step.now < self.deadline {
             step.out
-                .set_timer(Timer::Deadline, self.deadline.since(step.now));
+                .set_timer(BullyTimer::Deadline, self.deadline.since(step.now));
             return Next::Stay;
         }
         Next::Become(Change::Lead)

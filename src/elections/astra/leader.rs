@@ -4,7 +4,7 @@
 //! two agents do not lead at one time as long as the deadline exceeds twice the delay.
 
 use super::{
-    Elect, Elected, Resign, Step, Timer,
+    BullyTimer, Elect, Elected, Resign, Step,
     change::{Change, Next},
 };
 use crate::elections::{
@@ -47,7 +47,7 @@ impl Tenure {
 
     pub(super) fn leave(&self, step: &mut Step<'_>) {
         if self.handover.is_some() {
-            step.out.cancel_timer(Timer::Drain);
+            step.out.cancel_timer(BullyTimer::Drain);
         }
     }
 
@@ -106,7 +106,7 @@ impl Tenure {
         }
         let to = step.core.me.successor(to);
         let limit = step.core.config.drain;
-        let handover = Handover::begin(step.now, self.term, to, limit, Timer::Drain, step.out);
+        let handover = Handover::begin(step.now, self.term, to, limit, BullyTimer::Drain, step.out);
         self.handover = Some(handover);
         Next::Stay
     }
@@ -120,7 +120,9 @@ impl Tenure {
 
     pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
         match &self.handover {
-            Some(handover) if handover.on_due(step.now, Timer::Drain, step.out) == Due::Later => {
+            Some(handover)
+                if handover.on_due(step.now, BullyTimer::Drain, step.out) == Due::Later =>
+            {
                 Next::Stay
             }
             _ => self.on_drained(step),
@@ -134,7 +136,7 @@ impl Tenure {
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);
         let cooldown = step.core.config.cooldown;
-        let timer = Timer::Cooldown;
+        let timer = BullyTimer::Cooldown;
         step.core
             .cooldown
             .begin(step.now, cooldown, timer, step.out);

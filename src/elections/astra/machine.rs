@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Astra, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Step, Timer,
+    Astra, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step,
     change::{Change, Next},
     deferring::Deferring,
     follower::{Following, Idle},
@@ -247,13 +247,13 @@ impl State {
         }
     }
 
-    fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) -> Next {
+    fn on_timer(&mut self, timer: BullyTimer, step: &mut Step<'_>) -> Next {
         match (self, timer) {
-            (Self::Idle(idle), Timer::Campaign) => idle.on_slot_due(step),
-            (Self::HoldingElection(holding), Timer::Deadline) => holding.on_deadline(step),
-            (Self::Deferring(deferring), Timer::Victory) => deferring.on_victory_due(step),
-            (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
-            (state, Timer::Cooldown) => {
+            (Self::Idle(idle), BullyTimer::Campaign) => idle.on_slot_due(step),
+            (Self::HoldingElection(holding), BullyTimer::Deadline) => holding.on_deadline(step),
+            (Self::Deferring(deferring), BullyTimer::Victory) => deferring.on_victory_due(step),
+            (Self::Leading(tenure), BullyTimer::Drain) => tenure.on_drain_due(step),
+            (state, BullyTimer::Cooldown) => {
                 if step.is_cooldown_over() {
                     return state.on_cooldown_over(step);
                 }

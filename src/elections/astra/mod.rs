@@ -91,7 +91,7 @@ use machine::State;
 use crate::elections::{
     message::{BullyMessage, Elect, Elected, Heartbeat, Ok, Resign},
     step,
-    timer::Timer,
+    timer::BullyTimer,
     vote::Vote,
 };
 use crate::protocol::{
@@ -99,7 +99,7 @@ use crate::protocol::{
     NotifyOrder, Requirements, Role, Rules, Time, View,
 };
 
-type Step<'a> = step::Step<'a, AstraConfig>;
+type Step<'a> = step::StepOf<'a, AstraConfig>;
 
 /// The same name as that of the default rules, which speak the same messages: hosts that have one and the
 /// other understood each other always.
@@ -115,7 +115,7 @@ pub struct Astra {
 
 impl Election for Astra {
     type Message = BullyMessage;
-    type Timer = Timer;
+    type Timer = BullyTimer;
     type Durable = Vote;
     type Config = Arc<AstraConfig>;
 

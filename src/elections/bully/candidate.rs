@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tracing::debug;
 
 use super::{
-    Elect, Ok, Resign, Step, Timer, Yield,
+    BullyTimer, Elect, Ok, Resign, Step, Yield,
     change::{Change, Deference, Next},
     follower,
     rules::{Attempt, Followed, Grace},
@@ -43,10 +43,10 @@ pub(super) enum Asked {
 
 impl Asked {
     /// The timer that ends the round.
-    pub(super) const fn timer(&self) -> Timer {
+    pub(super) const fn timer(&self) -> BullyTimer {
         match self {
-            Self::Leader { .. } => Timer::Widen,
-            Self::Voters => Timer::Deadline,
+            Self::Leader { .. } => BullyTimer::Widen,
+            Self::Voters => BullyTimer::Deadline,
         }
     }
 }
@@ -65,7 +65,7 @@ impl Candidate {
             let elect = Elect::plain(round, score, step.core.highest_term);
             step.out.send(&id, elect);
         }
-        step.out.set_timer(Timer::Widen, wait);
+        step.out.set_timer(BullyTimer::Widen, wait);
         Self {
             round,
             pending: BTreeSet::from([id.clone()]),
@@ -103,7 +103,7 @@ impl Candidate {
         }
         step.ask(&pending, round, score);
         let wait = step.core.config.timings.deadline();
-        step.out.set_timer(Timer::Deadline, wait);
+        step.out.set_timer(BullyTimer::Deadline, wait);
         Ok(Self {
             round,
             asked: Asked::Voters,
@@ -289,7 +289,7 @@ impl Candidate {
         })
     }
 
-    pub(super) fn on_due(&mut self, timer: Timer, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_due(&mut self, timer: BullyTimer, step: &mut Step<'_>) -> Next {
         if timer != self.asked.timer() {
             return Next::ignore(step, "left over from an earlier question");
         }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Step, Timer};
+use super::{BullyTimer, Step};
 use crate::protocol::{AgentId, Incarnation, Members, Time};
 
 /// Agents that rank above a leader, each with the time from which on it may lead.
@@ -77,8 +77,8 @@ impl Challengers {
     /// The timer is for the first of them.
     pub(super) fn set_timer(&self, step: &mut Step<'_>) {
         match self.next() {
-            Some(due) => step.out.set_timer(Timer::Preempt, due.since(step.now)),
-            None => step.out.cancel_timer(Timer::Preempt),
+            Some(due) => step.out.set_timer(BullyTimer::Preempt, due.since(step.now)),
+            None => step.out.cancel_timer(BullyTimer::Preempt),
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) enum Change {
         gone: Option<AgentId>,
     },
     /// The leadership is vacant: the agent acts in that slot; without one it waits to be asked.
-    Vacant(Option<Plan>),
+    Vacant(Option<SlotPlan>),
     /// It asks the leader that it knows, and no other agent.
     AskLeader {
         id: AgentId,
@@ -52,7 +52,7 @@ pub(super) enum Change {
 
 /// A slot, and what the agent does in it.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct SlotPlan {
     pub slot: usize,
     pub attempt: Attempt,
     /// The first slot begins after this time.
@@ -128,7 +128,7 @@ impl Attempt {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,
             (Some(0), Self::Ask) => Change::ask_voters(),
-            (slot, attempt) => Change::Vacant(slot.map(|slot| Plan {
+            (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
                 // So late, another agent may have announced itself to others.
                 attempt: if slot < slot::LAST {

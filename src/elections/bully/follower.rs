@@ -6,8 +6,8 @@
 //! boot or after a restart, except in a closed group, where the snapshot knows everybody.
 
 use super::{
-    Defect, Elect, Resign, Step, Timer,
-    change::{Change, Next, Plan},
+    BullyTimer, Defect, Elect, Resign, Step,
+    change::{Change, Next, SlotPlan},
     rules::{Attempt, Followed, Grace},
 };
 use crate::elections::{message::Announcement, shared::slot};
@@ -30,12 +30,12 @@ pub(super) struct Slot {
 }
 
 impl Vacant {
-    pub(super) fn enter(plan: Option<Plan>, step: &mut Step<'_>) -> Self {
+    pub(super) fn enter(plan: Option<SlotPlan>, step: &mut Step<'_>) -> Self {
         let timings = &step.core.config.timings;
         let slot = plan.map(|plan| {
             let wait = slot::delay(timings.step(), plan.slot).saturating_add(plan.head_start);
             let after = After::jittered(wait, timings.jitter());
-            step.out.set_timer(Timer::Campaign, after);
+            step.out.set_timer(BullyTimer::Campaign, after);
             Slot {
                 // The driver draws the jitter, so the clock is compared with the time without it.
                 due: step.now.after(wait),
@@ -48,7 +48,7 @@ impl Vacant {
 
     pub(super) fn leave(&self, step: &mut Step<'_>) {
         if self.slot.is_some() {
-            step.out.cancel_timer(Timer::Campaign);
+            step.out.cancel_timer(BullyTimer::Campaign);
         }
     }
 
@@ -114,7 +114,7 @@ impl Vacant {
         };
         if step.now < slot.due {
             step.out
-                .set_timer(Timer::Campaign, slot.due.since(step.now));
+                .set_timer(BullyTimer::Campaign, slot.due.since(step.now));
             return Next::Stay;
         }
         let timings = &step.core.config.timings;
@@ -156,7 +156,7 @@ impl Following {
     }
 
     pub(super) fn leave(step: &mut Step<'_>) {
-        step.out.cancel_timer(Timer::Detect);
+        step.out.cancel_timer(BullyTimer::Detect);
     }
 
     /// The steady state: the leader is heard again. Says whether that is all.
@@ -252,7 +252,7 @@ impl Following {
         }
         if step.now < self.0.due {
             let after = After::jittered(self.0.due.since(step.now), timings.jitter());
-            step.out.set_timer(Timer::Detect, after);
+            step.out.set_timer(BullyTimer::Detect, after);
             return Next::Stay;
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
@@ -277,7 +277,7 @@ fn watch(step: &mut Step<'_>) -> Time {
         return Time::MAX;
     };
     let after = After::jittered(detector.detection, timings.jitter());
-    step.out.set_timer(Timer::Detect, after);
+    step.out.set_timer(BullyTimer::Detect, after);
     step.now.after(detector.detection)
 }
 

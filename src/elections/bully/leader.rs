@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use super::{
-    Defect, Elect, Elected, Heartbeat, Preemption, Resign, Step, Timer, Yield,
+    BullyTimer, Defect, Elect, Elected, Heartbeat, Preemption, Resign, Step, Yield,
     challengers::Challengers,
-    change::{Change, Deference, Next, Plan},
+    change::{Change, Deference, Next, SlotPlan},
     rules::Attempt,
 };
 use crate::elections::{
@@ -44,7 +44,8 @@ impl Tenure {
         let mut next_heartbeat = Time::MAX;
         if let Some(detector) = step.core.config.timings.detector() {
             next_heartbeat = step.now.after(detector.heartbeat);
-            step.out.set_timer(Timer::Heartbeat, detector.heartbeat);
+            step.out
+                .set_timer(BullyTimer::Heartbeat, detector.heartbeat);
         }
         step.out.notify(Event::Acquired { term });
         Ok(Self {
@@ -57,12 +58,12 @@ impl Tenure {
     }
 
     pub(super) fn leave(&self, step: &mut Step<'_>) {
-        step.out.cancel_timer(Timer::Heartbeat);
+        step.out.cancel_timer(BullyTimer::Heartbeat);
         if self.handover.is_some() {
-            step.out.cancel_timer(Timer::Drain);
+            step.out.cancel_timer(BullyTimer::Drain);
         }
         if !self.challengers.is_empty() {
-            step.out.cancel_timer(Timer::Preempt);
+            step.out.cancel_timer(BullyTimer::Preempt);
         }
     }
 
@@ -194,7 +195,7 @@ impl Tenure {
         }
         let to = step.core.me.successor(to);
         let limit = step.core.config.drain;
-        let handover = Handover::begin(step.now, self.term, to, limit, Timer::Drain, step.out);
+        let handover = Handover::begin(step.now, self.term, to, limit, BullyTimer::Drain, step.out);
         self.handover = Some(handover);
     }
 
@@ -215,7 +216,7 @@ impl Tenure {
         let (now, cooldown) = (step.now, step.core.config.cooldown);
         step.core
             .cooldown
-            .begin(now, cooldown, Timer::Cooldown, step.out);
+            .begin(now, cooldown, BullyTimer::Cooldown, step.out);
         let is_left = successor.is_some();
         step.out.send_all(Resign { term, successor });
         let attempt = Attempt::Ask;
@@ -231,7 +232,7 @@ impl Tenure {
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
         });
-        let plan = |slot| Plan {
+        let plan = |slot| SlotPlan {
             slot,
             attempt,
             head_start,
@@ -248,7 +249,7 @@ impl Tenure {
         // Timers are hints: only the clock says that a heartbeat is due.
         if step.now < self.next_heartbeat {
             let left = self.next_heartbeat.since(step.now);
-            step.out.set_timer(Timer::Heartbeat, left);
+            step.out.set_timer(BullyTimer::Heartbeat, left);
             return Next::Stay;
         }
         if step.now.since(self.next_heartbeat) > detector.detection {
@@ -256,7 +257,8 @@ impl Tenure {
         }
         self.next_heartbeat = step.now.after(detector.heartbeat);
         self.send_heartbeat(step);
-        step.out.set_timer(Timer::Heartbeat, detector.heartbeat);
+        step.out
+            .set_timer(BullyTimer::Heartbeat, detector.heartbeat);
         Next::Stay
     }
 
@@ -274,7 +276,9 @@ impl Tenure {
 
     pub(super) fn on_drain_due(&self, step: &mut Step<'_>) -> Next {
         match &self.handover {
-            Some(handover) if handover.on_due(step.now, Timer::Drain, step.out) == Due::Later => {
+            Some(handover)
+                if handover.on_due(step.now, BullyTimer::Drain, step.out) == Due::Later =>
+            {
                 Next::Stay
             }
             _ => self.hand_over(step),

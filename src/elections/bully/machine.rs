@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bully, BullyMessage, Elect, Elected, Heartbeat, Ok, Resign, Step, Timer, Yield,
+    Bully, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step, Yield,
     candidate::Candidate,
     change::{Change, Next},
     follower::{Following, Vacant},
@@ -328,21 +328,21 @@ impl State {
         }
     }
 
-    fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) -> Next {
+    fn on_timer(&mut self, timer: BullyTimer, step: &mut Step<'_>) -> Next {
         match (self, timer) {
-            (Self::Vacant(vacant), Timer::Campaign) => vacant.on_slot_due(step),
-            (Self::Following(following), Timer::Detect) => following.on_detect_due(step),
-            (Self::Candidate(candidate), Timer::Widen | Timer::Deadline) => {
+            (Self::Vacant(vacant), BullyTimer::Campaign) => vacant.on_slot_due(step),
+            (Self::Following(following), BullyTimer::Detect) => following.on_detect_due(step),
+            (Self::Candidate(candidate), BullyTimer::Widen | BullyTimer::Deadline) => {
                 candidate.on_due(timer, step)
             }
-            (Self::Waiting(waiting), Timer::Victory) => waiting.on_victory_due(step),
-            (Self::Leading(tenure), Timer::Heartbeat) => tenure.on_heartbeat_due(step),
-            (Self::Leading(tenure), Timer::Drain) => tenure.on_drain_due(step),
-            (Self::Leading(tenure), Timer::Preempt) => {
+            (Self::Waiting(waiting), BullyTimer::Victory) => waiting.on_victory_due(step),
+            (Self::Leading(tenure), BullyTimer::Heartbeat) => tenure.on_heartbeat_due(step),
+            (Self::Leading(tenure), BullyTimer::Drain) => tenure.on_drain_due(step),
+            (Self::Leading(tenure), BullyTimer::Preempt) => {
                 tenure.on_preempt_due(step);
                 Next::Stay
             }
-            (state, Timer::Cooldown) => {
+            (state, BullyTimer::Cooldown) => {
                 if step.is_cooldown_over() {
                     return state.on_cooldown_over(step);
                 }

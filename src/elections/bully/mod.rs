@@ -115,7 +115,7 @@ for_tests! {
             Ack, BullyMessage, Claim, ClaimReply, Heartbeat, Leadership, Micros, Nack, Refusal,
             Reserved, Resign, Takeover, Yield,
         },
-        timer::Timer,
+        timer::BullyTimer,
     };
 }
 use crate::elections::{step, vote::Vote};
@@ -124,7 +124,7 @@ use crate::protocol::{
     NotifyOrder, Requirements, Role, Rules, Time, View,
 };
 
-type Step<'a> = step::Step<'a, BullyConfig>;
+type Step<'a> = step::StepOf<'a, BullyConfig>;
 
 /// The ASTRA rules go by the same name between hosts.
 const RULES: Rules = Rules::new("available");
@@ -141,7 +141,7 @@ pub struct Bully {
 
 impl Election for Bully {
     type Message = BullyMessage;
-    type Timer = Timer;
+    type Timer = BullyTimer;
     type Durable = Vote;
     type Config = Arc<BullyConfig>;
 

@@ -5,6 +5,7 @@ use super::{
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
+pub(super) use crate::elections::shared::Grace;
 use crate::protocol::{AgentId, Leader, Round, Score, Time};
 
 /// The leader that an agent follows.
@@ -24,14 +25,6 @@ pub(super) enum Attempt {
     Announce,
     /// It holds an election.
     Ask,
-}
-
-/// Whether an agent has used its grace period. An agent that was itself stalled discards its suspicion
-/// once: it was the one that slept, and the others may have spoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Grace {
-    Unused,
-    Used,
 }
 
 impl BullyConfig {

@@ -1,7 +1,7 @@
 //! An agent that lets another one go first, and awaits its `Elected`.
 
 use super::{
-    Elect, Step, Timer, Yield,
+    BullyTimer, Elect, Step, Yield,
     change::{Change, Deference, Next},
     rules::{Attempt, Grace},
 };
@@ -22,7 +22,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn enter(deference: Deference, step: &mut Step<'_>) -> Self {
-        step.out.set_timer(Timer::Victory, deference.wait);
+        step.out.set_timer(BullyTimer::Victory, deference.wait);
         Self {
             to: deference.to,
             attempt: deference.attempt,
@@ -33,7 +33,7 @@ impl Waiting {
     }
 
     pub(super) fn leave(step: &mut Step<'_>) {
-        step.out.cancel_timer(Timer::Victory);
+        step.out.cancel_timer(BullyTimer::Victory);
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
@@ -81,7 +81,8 @@ impl Waiting {
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
         // Timers are hints: only the clock says that the wait is over.
         if step.now < self.due {
-            step.out.set_timer(Timer::Victory, self.due.since(step.now));
+            step.out
+                .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
         let timings = &step.core.config.timings;
@@ -91,7 +92,7 @@ impl Waiting {
         }
         // It slept: the announcement may be in its mailbox. And nobody can know who leads by now.
         let wait = timings.victory_wait();
-        step.out.set_timer(Timer::Victory, wait);
+        step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);
         self.due = step.now.after(wait);
         Next::Stay

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    AgentId, ElectionId, Invitation, Next, Out, Score, Timer, core::Core, leader::Invited,
+    AgentId, ElectionId, Invitation, InvitationTimer, Next, Out, Score, core::Core, leader::Invited,
 };
 use crate::protocol::{Time, To};
 
@@ -60,7 +60,7 @@ impl Merge {
             return (merge, Next::Close);
         }
         out.send_to(To::Set(to), Invitation { group, score });
-        out.set_timer(Timer::Accepts, wait);
+        out.set_timer(InvitationTimer::Accepts, wait);
         (merge, Next::Stay)
     }
 
@@ -111,14 +111,14 @@ impl Merge {
         let due = now.after(core.config.gathering());
         if self.brought == 0 && !is_awaited && due < self.due {
             self.due = due;
-            out.set_timer(Timer::Accepts, due.since(now));
+            out.set_timer(InvitationTimer::Accepts, due.since(now));
         }
     }
 
     /// T has passed.
     pub(super) fn on_accepts_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Accepts, self.due.since(now));
+            out.set_timer(InvitationTimer::Accepts, self.due.since(now));
             return Next::Stay;
         }
         Next::Close

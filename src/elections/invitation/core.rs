@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Count, Decline, Defect, ElectionId, InvitationConfig, Next, Out, Score, Timer,
+    AgentId, CountRecord, Decline, Defect, ElectionId, InvitationConfig, InvitationTimer, Next,
+    Out, Score,
 };
 use crate::elections::{
     numbered::Numbers,
@@ -27,7 +28,7 @@ impl Core {
     pub(super) fn new(
         identity: Identity,
         config: Arc<InvitationConfig>,
-        durable: Option<Count>,
+        durable: Option<CountRecord>,
     ) -> Self {
         Self {
             me: Participant::new(identity),
@@ -88,7 +89,7 @@ impl Core {
     }
 
     pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
-        self.cooldown.end(Timer::Cooldown, out)
+        self.cooldown.end(InvitationTimer::Cooldown, out)
     }
 
     /// The name of a new group, whose number is durable before any other agent hears of it.

@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    AgentId, AreYouCoordinator, Decline, ElectionId, Next, Out, Place, Ready, Score, Standing,
-    Term, Timer, core::Core,
+    AgentId, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, InvitationTimer,
+    Next, Out, Ready, Score, Term, core::Core,
 };
 use crate::elections::shared::{Due, Handover};
 use crate::protocol::{Event, LostReason, Time};
@@ -77,7 +77,7 @@ impl Leading {
     ) -> Self {
         let (term, interval) = (group.count, core.config.detector().heartbeat);
         core.end_cooldown(out);
-        out.set_timer(Timer::Check, interval);
+        out.set_timer(InvitationTimer::Check, interval);
         out.notify(Event::Acquired { term });
         Self {
             group,
@@ -96,7 +96,7 @@ impl Leading {
 
     pub(super) fn on_check_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Check, self.due.since(now));
+            out.set_timer(InvitationTimer::Check, self.due.since(now));
             return Next::Stay;
         }
         if now.since(self.due) > core.config.detector().detection {
@@ -131,7 +131,7 @@ impl Leading {
     fn check_again(&mut self, wait: std::time::Duration, check: Check, now: Time, out: &mut Out) {
         self.check = check;
         self.due = now.after(wait);
-        out.set_timer(Timer::Check, wait);
+        out.set_timer(InvitationTimer::Check, wait);
     }
 
     /// All answers are in: gives each coordinator above a step of time, or invites.
@@ -191,27 +191,27 @@ impl Leading {
         &mut self,
         core: &Core,
         from: &AgentId,
-        place: &Place,
+        place: &CoordinatorReply,
         out: &mut Out,
     ) -> Next {
         if self.group != place.group || self.check == Check::Idle {
             return Next::Ignore("an answer to an earlier question");
         }
         let members = match &place.standing {
-            Standing::Coordinator { members } => *members,
-            Standing::Free => 0,
+            GroupRole::Coordinator { members } => *members,
+            GroupRole::Free => 0,
             // It declines all invitations while it forms a group: the next check finds it.
-            Standing::Merging => return Next::Stay,
+            GroupRole::Merging => return Next::Stay,
             // Its coordinator brings it along, once that one is invited.
-            Standing::Member { group } | Standing::Joining { group } if *group != self.group => {
+            GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
             // Its acceptance was lost, so it would wait for the task in vain.
-            Standing::Member { .. } | Standing::Joining { .. } if !self.up.contains(from) => 0,
-            inside @ (Standing::Member { .. } | Standing::Joining { .. }) => {
+            GroupRole::Member { .. } | GroupRole::Joining { .. } if !self.up.contains(from) => 0,
+            inside @ (GroupRole::Member { .. } | GroupRole::Joining { .. }) => {
                 let answered = self.answered.get_or_insert_default();
                 answered.insert(from.clone());
-                if matches!(inside, Standing::Joining { .. }) {
+                if matches!(inside, GroupRole::Joining { .. }) {
                     out.send(from, self.ready(core));
                 }
                 return Next::Stay;
@@ -283,7 +283,14 @@ impl Leading {
             return Next::Ignore("it steps down already");
         }
         let (to, limit) = (core.me.successor(to), core.config.drain);
-        let handover = Handover::begin(now, self.group.count, to, limit, Timer::Drain, out);
+        let handover = Handover::begin(
+            now,
+            self.group.count,
+            to,
+            limit,
+            InvitationTimer::Drain,
+            out,
+        );
         self.handover = Some(handover);
         Next::Stay
     }
@@ -297,7 +304,9 @@ impl Leading {
 
     pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
         match &self.handover {
-            Some(handover) if handover.on_due(now, Timer::Drain, out) == Due::Later => Next::Stay,
+            Some(handover) if handover.on_due(now, InvitationTimer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
             _ => self.on_drained(),
         }
     }

@@ -6,13 +6,13 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    Accept, AgentId, AreYouCoordinator, Decline, Incarnation, InvitationConfig,
-    InvitationMessage as Message, LAST_COUNT, Out, Place, Score, There, Timer,
+    Accept, AgentId, AreYouCoordinator, CoordinatorReply, Decline, Incarnation, InvitationConfig,
+    InvitationMessage as Message, InvitationTimer, LAST_COUNT, Out, Score, There,
     core::Core,
     invited, member,
     state::{Next, State},
 };
-use crate::elections::{numbered::Count, shared::Due};
+use crate::elections::{numbered::CountRecord, shared::Due};
 use crate::protocol::{Identity, Input, InputOf, LostReason, Member, Members, Time};
 
 /// One agent's side of an invitation election; see the [module's page](super).
@@ -31,7 +31,7 @@ impl InvitationElection {
     pub(super) fn of(
         identity: Identity,
         config: Arc<InvitationConfig>,
-        durable: Option<Count>,
+        durable: Option<CountRecord>,
     ) -> Self {
         Self {
             core: Core::new(identity, config, durable),
@@ -106,7 +106,7 @@ impl InvitationElection {
         let is_observer = !core.me.is_voter();
         match (message, &mut self.state) {
             (Message::AreYouCoordinator(m), _) => self.on_are_you_coordinator(now, caller, m, out),
-            (Message::Place(m), state) => {
+            (Message::CoordinatorReply(m), state) => {
                 core.numbers.hear(m.seen);
                 if let State::Leader(leading) = state {
                     leading.on_place(core, from, &m, out)
@@ -202,7 +202,7 @@ impl InvitationElection {
             let next = member.on_are_you_coordinator(core, now, score, out);
             self.go(now, next, out);
         }
-        let place = Place {
+        let place = CoordinatorReply {
             group,
             score: self.core.candidate_score(now),
             standing: self.state.standing(&self.core),
@@ -213,29 +213,38 @@ impl InvitationElection {
     }
 
     /// Timers are hints: each deadline is checked again.
-    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) -> Next {
+    fn on_timer(&mut self, now: Time, timer: InvitationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
-            (Timer::Slot, State::Free { slot: Some(slot) }) if now < *slot => {
-                out.set_timer(Timer::Slot, slot.since(now));
+            (InvitationTimer::Slot, State::Free { slot: Some(slot) }) if now < *slot => {
+                out.set_timer(InvitationTimer::Slot, slot.since(now));
                 Next::Stay
             }
-            (Timer::Slot, State::Free { slot: Some(_) }) => {
+            (InvitationTimer::Slot, State::Free { slot: Some(_) }) => {
                 core.end_cooldown(out); // all others had their slots
                 Next::Form(LostReason::Reorganized)
             }
-            (Timer::Check, State::Leader(leading)) => leading.on_check_due(core, now, out),
-            (Timer::Accepts, State::Candidate(merge)) => merge.on_accepts_due(now, out),
-            (Timer::Watch, State::Member(member)) => member.on_watch_due(core, now, out),
-            (Timer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
-            (Timer::Cooldown, state) => match core.cooldown.on_due(now, Timer::Cooldown, out) {
-                Some(Due::Now) if matches!(state, State::Free { .. }) => BY_RANK,
-                Some(Due::Now | Due::Later) => Next::Stay,
-                None => Next::Ignore("it does not cool down"),
-            },
-            (Timer::Slot | Timer::Check | Timer::Accepts | Timer::Watch | Timer::Drain, _) => {
-                Next::Ignore("a timer of an earlier state")
+            (InvitationTimer::Check, State::Leader(leading)) => {
+                leading.on_check_due(core, now, out)
             }
+            (InvitationTimer::Accepts, State::Candidate(merge)) => merge.on_accepts_due(now, out),
+            (InvitationTimer::Watch, State::Member(member)) => member.on_watch_due(core, now, out),
+            (InvitationTimer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
+            (InvitationTimer::Cooldown, state) => {
+                match core.cooldown.on_due(now, InvitationTimer::Cooldown, out) {
+                    Some(Due::Now) if matches!(state, State::Free { .. }) => BY_RANK,
+                    Some(Due::Now | Due::Later) => Next::Stay,
+                    None => Next::Ignore("it does not cool down"),
+                }
+            }
+            (
+                InvitationTimer::Slot
+                | InvitationTimer::Check
+                | InvitationTimer::Accepts
+                | InvitationTimer::Watch
+                | InvitationTimer::Drain,
+                _,
+            ) => Next::Ignore("a timer of an earlier state"),
         }
     }
 

@@ -5,12 +5,12 @@
 //! is not invited: it takes the word of the latest group's coordinator.
 
 use super::{
-    AgentId, AreYouThere, Defect, ElectionId, Invitation, Next, Out, Ready, Resign, Score, Task,
-    There, Timer,
+    AgentId, AreYouThere, Defect, ElectionId, Invitation, InvitationTimer, Next, Out, Ready,
+    Resign, Score, Task, There,
     core::Core,
     state::{State, without},
 };
-use crate::elections::numbered::Watch;
+use crate::elections::numbered::CoordinatorWatch;
 use crate::protocol::{After, Event, Incarnation, Leader, LostReason, Rank, Time};
 
 /// A group of another agent's.
@@ -19,7 +19,7 @@ pub(super) struct Membership {
     pub coordinator: Rank,
     pub group: ElectionId,
     work: Work,
-    watch: Watch,
+    watch: CoordinatorWatch,
     due: Time,
 }
 
@@ -34,14 +34,14 @@ enum Work {
 impl Membership {
     pub(super) fn join(core: &Core, now: Time, invitation: Invitation, out: &mut Out) -> Self {
         let wait = core.config.takeover();
-        out.set_timer(Timer::Watch, wait);
+        out.set_timer(InvitationTimer::Watch, wait);
         let Invitation { group, score } = invitation;
         let id = group.id.clone();
         Self {
             coordinator: Rank { score, id },
             group,
             work: Work::Awaited,
-            watch: Watch::Hears,
+            watch: CoordinatorWatch::Hears,
             due: now.after(wait),
         }
     }
@@ -59,7 +59,7 @@ impl Membership {
             coordinator: Rank { score, id },
             group,
             work: Work::Begun { leader, task },
-            watch: Watch::Hears,
+            watch: CoordinatorWatch::Hears,
             due: now,
         };
         membership.hear_coordinator(core, now, out);
@@ -70,9 +70,9 @@ impl Membership {
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
-        self.watch = Watch::Hears;
+        self.watch = CoordinatorWatch::Hears;
         self.due = now.after(limit);
-        out.set_timer(Timer::Watch, After::jittered(limit, jitter));
+        out.set_timer(InvitationTimer::Watch, After::jittered(limit, jitter));
     }
 
     /// The group is formed.
@@ -152,11 +152,11 @@ impl Membership {
 
     pub(super) fn on_watch_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Watch, self.due.since(now));
+            out.set_timer(InvitationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
         // Voters do not answer an observer, so it would ask in vain.
-        if self.watch == Watch::Hears && core.me.is_voter() {
+        if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;
         }
@@ -165,15 +165,15 @@ impl Membership {
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         // A second question would put off the deadline of the first.
-        if self.watch == Watch::Asks {
+        if self.watch == CoordinatorWatch::Asks {
             return;
         }
         let wait = core.config.timings.deadline();
-        self.watch = Watch::Asks;
+        self.watch = CoordinatorWatch::Asks;
         self.due = now.after(wait);
         let group = self.group.clone();
         out.send(&self.coordinator.id, AreYouThere { group });
-        out.set_timer(Timer::Watch, wait);
+        out.set_timer(InvitationTimer::Watch, wait);
     }
 
     /// The coordinator answers. "No" is as good as silence.
@@ -185,7 +185,7 @@ impl Membership {
         there: &There,
         out: &mut Out,
     ) -> Next {
-        let is_asked = self.watch == Watch::Asks && self.coordinator.id == *from;
+        let is_asked = self.watch == CoordinatorWatch::Asks && self.coordinator.id == *from;
         if !is_asked || self.group != there.group {
             return Next::Ignore("an answer to an earlier question");
         }

@@ -2,7 +2,7 @@
 //!
 //! | message | paper | meaning | answered by |
 //! |---|---|---|---|
-//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group. Who else is there? | [`Place`] |
+//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group. Who else is there? | [`CoordinatorReply`] |
 //! | [`Invitation`] | `Invitation(j, gn)` | Join this new group. It is passed on to members. | [`Accept`], [`Decline`] |
 //! | [`Ready`] | `Ready(i, gn, x)` | The group is formed, and this is its task. | – |
 //! | [`AreYouThere`] | `Are-You-There(gn, i)` | Do you coordinate my group, with me in it? | [`There`] |
@@ -34,7 +34,7 @@ pub struct AreYouCoordinator {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum GroupRole {
     /// It coordinates a group.
     Coordinator {
         /// How many members the group has beside it.
@@ -59,13 +59,13 @@ pub enum Standing {
 /// "This is where I stand."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct CoordinatorReply {
     /// The asker's group.
     pub group: ElectionId,
     /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: GroupRole,
     /// The highest count the sender has seen.
     pub seen: Term,
 }
@@ -144,7 +144,8 @@ messages! {
     /// Everything that one agent of an invitation election says to another.
     pub enum InvitationMessage {
         AreYouCoordinator(m) => "are_you_coordinator", m.group.count;
-        Place(m) => "place", m.group.count.max(m.seen).max(m.standing.count());
+        #[serde(rename = "place")]
+        CoordinatorReply(m) => "place", m.group.count.max(m.seen).max(m.standing.count());
         Invitation(m) => "invitation", m.group.count;
         Accept(m) => "accept", m.group.count;
         Decline(m) => "decline", m.group.count.max(m.seen);
@@ -160,7 +161,7 @@ impl InvitationMessage {
     pub fn group(&self) -> &ElectionId {
         match self {
             Self::AreYouCoordinator(m) => &m.group,
-            Self::Place(m) => &m.group,
+            Self::CoordinatorReply(m) => &m.group,
             Self::Invitation(m) => &m.group,
             Self::Accept(m) => &m.group,
             Self::Decline(m) => &m.group,
@@ -177,7 +178,7 @@ impl InvitationMessage {
     pub(super) const fn is_of_coordinator(&self) -> bool {
         match self {
             Self::AreYouCoordinator(_) | Self::Ready(_) | Self::Resign(_) => true,
-            Self::Place(_)
+            Self::CoordinatorReply(_)
             | Self::Invitation(_)
             | Self::Accept(_)
             | Self::Decline(_)
@@ -205,7 +206,7 @@ impl PeerMessage for InvitationMessage {
             Self::Decline(_) => MinimumRole::Observer,
             // A member passes its coordinator's invitation on.
             Self::Invitation(m) if m.group.id != *from => MinimumRole::Voter,
-            Self::Place(_) | Self::Accept(_) | Self::AreYouThere(_) | Self::There(_) => {
+            Self::CoordinatorReply(_) | Self::Accept(_) | Self::AreYouThere(_) | Self::There(_) => {
                 MinimumRole::Voter
             }
             Self::AreYouCoordinator(_) | Self::Invitation(_) | Self::Ready(_) | Self::Resign(_) => {
@@ -220,7 +221,7 @@ impl PeerMessage for InvitationMessage {
 
     /// The check goes on for ever.
     fn is_repeated(&self) -> bool {
-        matches!(self, Self::AreYouCoordinator(_) | Self::Place(_))
+        matches!(self, Self::AreYouCoordinator(_) | Self::CoordinatorReply(_))
     }
 }
 
@@ -229,7 +230,7 @@ impl fmt::Display for InvitationMessage {
         let group = self.group();
         match self {
             Self::AreYouCoordinator(_) => write!(f, "are you coordinator? of {group}"),
-            Self::Place(m) => write!(f, "{} (to {group})", m.standing),
+            Self::CoordinatorReply(m) => write!(f, "{} (to {group})", m.standing),
             Self::Invitation(m) => write!(f, "invitation to {group} score {}", m.score),
             Self::Accept(_) => write!(f, "accepts {group}"),
             Self::Decline(m) => write!(f, "declines {group}, knows {}", m.seen),
@@ -246,7 +247,7 @@ impl fmt::Display for InvitationMessage {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for GroupRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Coordinator { members } => write!(f, "coordinates {members}"),
@@ -258,7 +259,7 @@ impl fmt::Display for Standing {
     }
 }
 
-impl Standing {
+impl GroupRole {
     /// The count of the group that it names.
     const fn count(&self) -> Term {
         match self {

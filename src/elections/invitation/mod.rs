@@ -52,8 +52,8 @@
 //!
 //! | input | free | merging | joining, following | leading |
 //! |---|---|---|---|---|
-//! | `AreYouCoordinator` | `Place` | `Place` | `Place`; of the coordinator: watches on, or forms if that ranks below | `Place` |
-//! | `Place` | − | − | − | notes an agent outside; one that missed the task: `Ready` |
+//! | `AreYouCoordinator` | `CoordinatorReply` | `CoordinatorReply` | `CoordinatorReply`; of the coordinator: watches on, or forms if that ranks below | `CoordinatorReply` |
+//! | `CoordinatorReply` | − | − | − | notes an agent outside; one that missed the task: `Ready` |
 //! | `Invitation`, older | declines | declines | declines; to its own group: accepts again | declines |
 //! | `Invitation` from below | declines | declines | declines | declines |
 //! | `Invitation` from above | joins | declines | joins, if from or by its coordinator, or above it | joins, passes it on: `Outranked` |
@@ -135,10 +135,10 @@ pub use machine::InvitationElection;
 for_tests! {
     use {
         message::{
-    Accept, AreYouCoordinator, AreYouThere, Decline, Invitation, InvitationMessage, Place, Ready,
-    Resign, Standing, There,
+    Accept, AreYouCoordinator, AreYouThere, CoordinatorReply, Decline, Invitation, InvitationMessage, Ready,
+    Resign, GroupRole, There,
 },
-        timer::Timer,
+        timer::InvitationTimer,
     };
 }
 
@@ -147,10 +147,10 @@ use state::{Next, State};
 use crate::elections::numbered::LAST_COUNT;
 pub use crate::elections::numbered::Task;
 for_tests! {
-    use crate::elections::numbered::{Count, ElectionId};
+    use crate::elections::numbered::{CountRecord, ElectionId};
 }
 #[cfg(feature = "testkit")]
-pub use crate::elections::numbered::Status;
+pub use crate::elections::numbered::PaperStatus;
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders, MemberKind,
     MembershipError, Requirements, Rules, Score, Storage, Term, Time, View,
@@ -162,11 +162,11 @@ const RULES: Rules = Rules::new("invitation");
 
 impl Election for InvitationElection {
     type Message = InvitationMessage;
-    type Timer = Timer;
-    type Durable = Count;
+    type Timer = InvitationTimer;
+    type Durable = CountRecord;
     type Config = Arc<InvitationConfig>;
 
-    fn new(identity: Identity, config: &Self::Config, durable: Option<Count>) -> Self {
+    fn new(identity: Identity, config: &Self::Config, durable: Option<CountRecord>) -> Self {
         Self::of(identity, Arc::clone(config), durable)
     }
 
@@ -212,8 +212,9 @@ impl Election for InvitationElection {
 #[cfg(feature = "testkit")]
 impl InvitationElection {
     /// The paper's S(i).s.
-    pub fn status(&self) -> Status {
-        self.stepped.map_or(Status::Down, |_| self.state.status())
+    pub fn status(&self) -> PaperStatus {
+        self.stepped
+            .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
     /// The paper's S(i).g: the group that it is in, in *Reorganization* and *Normal*.

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ElectionId, Invitation, Standing,
+    ElectionId, GroupRole, Invitation,
     candidate::Merge,
     core::Core,
     leader::{Found, Leading},
@@ -45,30 +45,30 @@ impl State {
     }
 
     #[cfg(feature = "testkit")]
-    pub(super) const fn status(&self) -> super::Status {
-        use super::Status;
+    pub(super) const fn status(&self) -> super::PaperStatus {
+        use super::PaperStatus;
         match self {
-            Self::Free { .. } | Self::Candidate(_) => Status::Election,
-            Self::Member(membership) if membership.leader().is_some() => Status::Normal,
-            Self::Member(_) => Status::Reorganization,
-            Self::Leader(_) => Status::Normal,
+            Self::Free { .. } | Self::Candidate(_) => PaperStatus::Election,
+            Self::Member(membership) if membership.leader().is_some() => PaperStatus::Normal,
+            Self::Member(_) => PaperStatus::Reorganization,
+            Self::Leader(_) => PaperStatus::Normal,
         }
     }
 
     /// What this agent says of itself when a coordinator asks.
-    pub(super) fn standing(&self, core: &Core) -> Standing {
+    pub(super) fn standing(&self, core: &Core) -> GroupRole {
         match self {
-            Self::Free { .. } => Standing::Free,
-            Self::Candidate(_) => Standing::Merging,
-            Self::Leader(leading) => Standing::Coordinator {
+            Self::Free { .. } => GroupRole::Free,
+            Self::Candidate(_) => GroupRole::Merging,
+            Self::Leader(leading) => GroupRole::Coordinator {
                 members: u32::try_from(leading.led(core).count()).unwrap_or(u32::MAX),
             },
             Self::Member(membership) => {
                 let group = membership.group.clone();
                 if membership.leader().is_some() {
-                    Standing::Member { group }
+                    GroupRole::Member { group }
                 } else {
-                    Standing::Joining { group }
+                    GroupRole::Joining { group }
                 }
             }
         }

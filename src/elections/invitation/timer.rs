@@ -3,7 +3,7 @@
 /// A timer of an invitation election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Timer {
+pub enum InvitationTimer {
     /// A free agent: its slot to form a group has come.
     Slot,
     /// A coordinator: time to look for others, to weigh the answers, or to invite those below.

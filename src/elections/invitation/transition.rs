@@ -12,7 +12,7 @@ use std::{
 use tracing::debug;
 
 use super::{
-    Accept, AgentId, Invitation, InvitationElection, Leader, Out, Resign, Timer,
+    Accept, AgentId, Invitation, InvitationElection, InvitationTimer, Leader, Out, Resign,
     candidate::Merge,
     leader::{Found, Leading},
     member::Membership,
@@ -34,7 +34,7 @@ impl InvitationElection {
                 Next::Wait(wait) => {
                     let slot = Some(now.after(wait.min));
                     self.state = State::Free { slot };
-                    return out.set_timer(Timer::Slot, wait);
+                    return out.set_timer(InvitationTimer::Slot, wait);
                 }
                 Next::Form(reason) => {
                     self.leave(reason, out);
@@ -114,7 +114,7 @@ impl InvitationElection {
         };
         let formed = (merge.group.clone(), merge.score, merge.up.clone());
         let told: Arc<[AgentId]> = self.core.observers().chain(&merge.up).cloned().collect();
-        out.cancel_timer(Timer::Accepts);
+        out.cancel_timer(InvitationTimer::Accepts);
         let leading = Leading::begin(&mut self.core, now, formed, out);
         if !told.is_empty() {
             out.send_to(To::Set(told), leading.ready(&self.core));
@@ -132,7 +132,9 @@ impl InvitationElection {
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
-        self.core.cooldown.begin(now, span, Timer::Cooldown, out);
+        self.core
+            .cooldown
+            .begin(now, span, InvitationTimer::Cooldown, out);
         out.send_all(Resign { group, successor });
         // It waits to be invited, in the last slot; or it is alone, and comes back at once.
         Next::FormByRank(LostReason::Reorganized, None)
@@ -142,19 +144,19 @@ impl InvitationElection {
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}
-            State::Free { slot: Some(_) } => out.cancel_timer(Timer::Slot),
-            State::Candidate(_) => out.cancel_timer(Timer::Accepts),
+            State::Free { slot: Some(_) } => out.cancel_timer(InvitationTimer::Slot),
+            State::Candidate(_) => out.cancel_timer(InvitationTimer::Accepts),
             State::Member(membership) => {
-                out.cancel_timer(Timer::Watch);
+                out.cancel_timer(InvitationTimer::Watch);
                 if let Some(leader) = membership.leader() {
                     let term = leader.term;
                     out.notify(Event::NoLeader { term });
                 }
             }
             State::Leader(leading) => {
-                out.cancel_timer(Timer::Check);
+                out.cancel_timer(InvitationTimer::Check);
                 if leading.handover.is_some() {
-                    out.cancel_timer(Timer::Drain);
+                    out.cancel_timer(InvitationTimer::Drain);
                 }
                 let term = leading.group.count;
                 out.notify(Event::Lost { term, reason });

@@ -53,7 +53,7 @@ pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 /// that is older than the last one obeyed is obeyed again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Count {
+pub struct CountRecord {
     /// The highest count that this agent has held an election with, obeyed, or been in a group of.
     pub count: Term,
 }
@@ -62,7 +62,7 @@ pub struct Count {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Numbers {
     /// What is durable.
-    pub record: Count,
+    pub record: CountRecord,
     /// The count that was durable when this incarnation began: what a former one may have obeyed.
     floor: Term,
     /// The latest election that this agent has held, or obeys.
@@ -72,7 +72,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn new(durable: Option<Count>) -> Self {
+    pub(super) fn new(durable: Option<CountRecord>) -> Self {
         let record = durable.unwrap_or_default();
         Self {
             floor: record.count,
@@ -98,12 +98,12 @@ impl Numbers {
         &mut self,
         count: Term,
         is_volatile: bool,
-        out: &mut Effects<M, T, Count>,
+        out: &mut Effects<M, T, CountRecord>,
     ) {
         // A number that is obeyed counts as heard: the next own one has to exceed it.
         self.hear(count);
         if count > self.record.count {
-            self.record = Count { count };
+            self.record = CountRecord { count };
             if !is_volatile {
                 out.persist(self.record.clone());
             }
@@ -123,7 +123,7 @@ impl Numbers {
 /// What the paper calls S(i).s.
 #[cfg(feature = "testkit")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Status {
+pub enum PaperStatus {
     /// Its incarnation has not begun.
     Down,
     /// It has no coordinator, and does no work.
@@ -135,7 +135,7 @@ pub enum Status {
 }
 
 #[cfg(feature = "testkit")]
-impl fmt::Display for Status {
+impl fmt::Display for PaperStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Down => "down",
@@ -148,7 +148,7 @@ impl fmt::Display for Status {
 
 /// How a member watches its coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Watch {
+pub(super) enum CoordinatorWatch {
     /// The coordinator is expected to be heard before the time is due.
     Hears,
     /// It was silent, and is asked whether it is there.

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    Claim, ClaimReply, Elect, Ok, Out, Refusal, Timer, Yield,
+    BullyTimer, Claim, ClaimReply, Elect, Ok, Out, Refusal, Yield,
     core::Core,
     state::{Next, Predecessor, Start, State},
 };
@@ -62,8 +62,8 @@ impl Asking {
             },
             out,
         );
-        out.cancel_timer(Timer::Election);
-        out.set_timer(Timer::Round, wait);
+        out.cancel_timer(BullyTimer::Election);
+        out.set_timer(BullyTimer::Round, wait);
         Ok(State::Asking(Self {
             round,
             term,
@@ -141,7 +141,7 @@ impl Asking {
 
     /// A round belongs to one score: with another one this agent asks again.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
-        out.cancel_timer(Timer::Round);
+        out.cancel_timer(BullyTimer::Round);
         match score {
             Some(_) => Next::Become(Start::Ask { before: None }),
             None => Next::own_slot(None),
@@ -150,7 +150,7 @@ impl Asking {
 
     pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Round, self.due.since(now));
+            out.set_timer(BullyTimer::Round, self.due.since(now));
             return Next::Stay;
         }
         self.decide(core, now)
@@ -202,8 +202,8 @@ impl Claiming {
             out,
         );
         let wait = core.config.timings.round();
-        out.cancel_timer(Timer::Election);
-        out.set_timer(Timer::Round, wait);
+        out.cancel_timer(BullyTimer::Election);
+        out.set_timer(BullyTimer::Round, wait);
         Ok(State::Claiming(Self {
             term,
             votes: [core.me.id.clone()].into(),
@@ -246,13 +246,13 @@ impl Claiming {
         if score.is_some() {
             return Next::Stay;
         }
-        out.cancel_timer(Timer::Round);
+        out.cancel_timer(BullyTimer::Round);
         Next::own_slot(None)
     }
 
     pub(super) fn on_round_due(&mut self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Round, self.due.since(now));
+            out.set_timer(BullyTimer::Round, self.due.since(now));
             return Next::Stay;
         }
         Next::again(self.retry, self.before.take())

@@ -33,7 +33,7 @@ pub(super) struct Core {
     /// The other voters.
     pub(super) peers: Arc<[AgentId]>,
     pub(super) voter: Voter,
-    pub(super) cooldown: Cooldown,
+    pub(super) cooldown: CooldownEnds,
     /// The agents to which this one has objected since there was a leader.
     pub(super) objected: BTreeSet<AgentId>,
     /// The scores that voters named last, newer than those in the snapshot of the members.
@@ -47,7 +47,7 @@ pub(super) struct Core {
 
 /// After this agent stepped down. No timer: each rule compares the time when it asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Cooldown {
+pub(super) struct CooldownEnds {
     /// The agent does not campaign before: its successor has not announced itself yet.
     pub(super) campaign: Time,
     /// Until then it lets other agents go first, and leaves a leader alone.
@@ -62,7 +62,7 @@ impl Core {
             me,
             config: Arc::clone(config),
             voter,
-            cooldown: Cooldown::default(),
+            cooldown: CooldownEnds::default(),
             objected: BTreeSet::new(),
             scores: BTreeMap::new(),
             flapping: Flapping::default(),

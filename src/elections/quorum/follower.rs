@@ -10,7 +10,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover, Timer, Yield,
+    BullyTimer, Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover,
+    Yield,
     consent::Verdict,
     core::Core,
     state::{Certainty, Next, Predecessor},
@@ -29,12 +30,12 @@ pub(super) struct Following {
     /// Heard without a gap: from when, and last.
     pub(super) since: Time,
     last: Time,
-    takeover: Attempt,
+    takeover: TakeoverAttempt,
 }
 
 /// What a follower that outranks its leader does about it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Attempt {
+enum TakeoverAttempt {
     /// Nothing before that time.
     After(Time),
     /// It asked the voters whether it may take over.
@@ -47,13 +48,13 @@ enum Attempt {
 
 /// What a leader says of itself: `Elected`, or `Heartbeat`.
 #[derive(Clone, Copy)]
-pub(super) struct Announcement {
+pub(super) struct TimedAnnouncement {
     pub(super) term: Term,
     pub(super) score: Score,
     pub(super) sent_at: Time,
 }
 
-impl Announcement {
+impl TimedAnnouncement {
     /// In the available mode no leader says when: then the message is none of this mode.
     pub(super) fn new(term: Term, score: Score, sent_at: Option<Time>) -> Option<Self> {
         sent_at.map(|sent_at| Self {
@@ -72,7 +73,7 @@ impl Following {
         now: Time,
         known: Option<&Self>,
         leader: Leader,
-        said: Announcement,
+        said: TimedAnnouncement,
         out: &mut Out,
     ) -> Self {
         let until = now.after(sign_of_life(core, now, &leader));
@@ -97,14 +98,14 @@ impl Following {
         if known.is_none_or(|known| known.leader != leader) {
             out.notify(Event::NewLeader(leader.clone()));
         }
-        out.set_timer(Timer::Election, until.since(now));
+        out.set_timer(BullyTimer::Election, until.since(now));
         Self {
             leader,
             score: said.score,
             due: until,
             since,
             last: now,
-            takeover: Attempt::After(now),
+            takeover: TakeoverAttempt::After(now),
         }
     }
 
@@ -145,7 +146,7 @@ impl Following {
             self.since = now;
         }
         (self.last, self.due) = (now, until);
-        out.set_timer(Timer::Election, until.since(now));
+        out.set_timer(BullyTimer::Election, until.since(now));
         core.acknowledge(now, from, said.term, sent_at, out);
         self.consider_takeover(core, now, out);
         true
@@ -154,7 +155,7 @@ impl Following {
     /// The leader was silent for too long.
     pub(super) fn on_election_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Election, self.due.since(now));
+            out.set_timer(BullyTimer::Election, self.due.since(now));
             return Next::Stay;
         }
         self.end(Certainty::Suspected, out)
@@ -181,8 +182,8 @@ impl Following {
     }
 
     pub(super) fn stop_asking(&self, out: &mut Out) {
-        if let Attempt::Asked { .. } = self.takeover {
-            out.cancel_timer(Timer::Round);
+        if let TakeoverAttempt::Asked { .. } = self.takeover {
+            out.cancel_timer(BullyTimer::Round);
         }
     }
 }
@@ -205,7 +206,7 @@ impl Following {
         let Some(score) = core.me.eligible().filter(|_| !core.is_cooling_down(now)) else {
             return;
         };
-        let is_idle = matches!(self.takeover, Attempt::After(time) if now >= time);
+        let is_idle = matches!(self.takeover, TakeoverAttempt::After(time) if now >= time);
         let leader = &self.leader.id;
         if !is_idle || !core.is_better((score, &core.me.id), (self.score, leader)) {
             return;
@@ -229,8 +230,8 @@ impl Following {
             },
             out,
         );
-        out.set_timer(Timer::Round, wait);
-        self.takeover = Attempt::Asked {
+        out.set_timer(BullyTimer::Round, wait);
+        self.takeover = TakeoverAttempt::Asked {
             round,
             consents: [core.me.id.clone()].into(),
             due: now.after(wait),
@@ -246,7 +247,7 @@ impl Following {
         consent: &Yield,
         out: &mut Out,
     ) {
-        let Attempt::Asked {
+        let TakeoverAttempt::Asked {
             round, consents, ..
         } = &mut self.takeover
         else {
@@ -260,29 +261,30 @@ impl Following {
             return;
         }
         // If the leader agrees its work has to end first: it is left alone for so long.
-        self.takeover = Attempt::After(now.after(pause(&core.config)));
-        out.cancel_timer(Timer::Round);
+        self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
+        out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
         out.send(&self.leader.id, Takeover { term });
     }
 
     /// The leader says for how long it does not give way; the refusal of another voter may not matter.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
-        let is_asked = matches!(&self.takeover, Attempt::Asked { round, .. } if *round == ok.round);
+        let is_asked =
+            matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);
         if let Some(Refusal::LeaderAlive { retry }) = &ok.refusal
             && is_asked
             && self.leader.id == *from
         {
-            self.takeover = Attempt::After(now.after((*retry).into()));
+            self.takeover = TakeoverAttempt::After(now.after((*retry).into()));
         }
     }
 
     pub(super) fn on_round_due(&mut self, core: &Core, now: Time, out: &mut Out) {
-        if let Attempt::Asked { due, .. } = self.takeover {
+        if let TakeoverAttempt::Asked { due, .. } = self.takeover {
             if now < due {
-                return out.set_timer(Timer::Round, due.since(now));
+                return out.set_timer(BullyTimer::Round, due.since(now));
             }
-            self.takeover = Attempt::After(now.after(pause(&core.config)));
+            self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         }
     }
 }

@@ -14,7 +14,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ack, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig, Timer,
+    Ack, BullyTimer, Claim, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig,
     core::Core,
     lease::Supporters,
     state::{Next, State},
@@ -95,8 +95,8 @@ impl Leading {
             leaving: None,
         };
         leading.announce(now, out);
-        out.set_timer(Timer::Heartbeat, heartbeat);
-        out.set_timer(Timer::Round, give_up);
+        out.set_timer(BullyTimer::Heartbeat, heartbeat);
+        out.set_timer(BullyTimer::Round, give_up);
         Ok(State::Leading(leading))
     }
 
@@ -122,8 +122,8 @@ impl Leading {
             Lease::Held { until: held } => *held = until.max(*held),
             Lease::Pending { .. } if now < until => {
                 self.lease = Lease::Held { until };
-                out.cancel_timer(Timer::Round);
-                out.set_timer(Timer::Lease, until.since(now));
+                out.cancel_timer(BullyTimer::Round);
+                out.set_timer(BullyTimer::Lease, until.since(now));
                 out.notify(Event::Acquired { term: self.term });
                 let id = core.me.id.clone();
                 core.note_leader(now, &id, self.term);
@@ -177,7 +177,7 @@ impl Leading {
             if now >= until {
                 return self.expire(out);
             }
-            out.set_timer(Timer::Lease, until.since(now));
+            out.set_timer(BullyTimer::Lease, until.since(now));
         }
         Next::Stay
     }
@@ -194,20 +194,20 @@ impl Leading {
             Lease::Held { .. } => {
                 let term = self.term;
                 out.notify(Event::Lost { term, reason });
-                out.cancel_timer(Timer::Lease);
+                out.cancel_timer(BullyTimer::Lease);
             }
-            Lease::Pending { .. } => out.cancel_timer(Timer::Round),
+            Lease::Pending { .. } => out.cancel_timer(BullyTimer::Round),
         }
-        out.cancel_timer(Timer::Heartbeat);
+        out.cancel_timer(BullyTimer::Heartbeat);
         if self.leaving.is_some() {
-            out.cancel_timer(Timer::Drain);
+            out.cancel_timer(BullyTimer::Drain);
         }
     }
     /// `give-up-unacknowledged`: elected, and too few voters acknowledged it.
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
             Lease::Pending { give_up } if now < give_up => {
-                out.set_timer(Timer::Round, give_up.since(now));
+                out.set_timer(BullyTimer::Round, give_up.since(now));
                 Next::Stay
             }
             Lease::Pending { .. } => {
@@ -227,12 +227,12 @@ impl Leading {
 impl Leading {
     pub(super) fn on_heartbeat_due(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if now < self.heartbeat {
-            return out.set_timer(Timer::Heartbeat, self.heartbeat.since(now));
+            return out.set_timer(BullyTimer::Heartbeat, self.heartbeat.since(now));
         }
         let interval = self.interval(core, now);
         self.heartbeat = now.after(interval);
         self.tell_score(now, out);
-        out.set_timer(Timer::Heartbeat, interval);
+        out.set_timer(BullyTimer::Heartbeat, interval);
         self.claim_raise(core, out); // the first claim may have been lost
         self.renew(core, now, out); // a quorum of one needs no other voter
     }
@@ -260,7 +260,7 @@ impl Leading {
         let due = now.after(self.interval(core, now));
         if due < self.heartbeat {
             self.heartbeat = due;
-            out.set_timer(Timer::Heartbeat, due.since(now));
+            out.set_timer(BullyTimer::Heartbeat, due.since(now));
         }
     }
 }

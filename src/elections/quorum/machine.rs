@@ -10,11 +10,11 @@
 use std::{mem, sync::Arc};
 
 use super::{
-    BullyMessage, Claim, ClaimReply, Nack, Out, QuorumBully, Timer,
+    BullyMessage, BullyTimer, Claim, ClaimReply, Nack, Out, QuorumBully,
     candidate::{Asking, Claiming},
     consent,
-    core::Cooldown,
-    follower::{Announcement, Following},
+    core::CooldownEnds,
+    follower::{Following, TimedAnnouncement},
     leader::Leading,
     resign,
     state::{Certainty, Next, Predecessor, Start, State},
@@ -120,7 +120,7 @@ impl QuorumBully {
         if self.core.me.eligible().is_none() {
             return self.state.ignore(&self.core, "it is not eligible");
         }
-        self.core.cooldown = Cooldown::default();
+        self.core.cooldown = CooldownEnds::default();
         match &mut self.state {
             State::Vacant(vacant) => return vacant.campaign(),
             State::Following(following) => following.ask_to_take_over(&mut self.core, now, out),
@@ -134,7 +134,7 @@ impl QuorumBully {
         let core = &mut self.core;
         let before = mem::replace(&mut core.me.score, score);
         if score.is_some() {
-            core.cooldown = Cooldown::default();
+            core.cooldown = CooldownEnds::default();
         }
         if before == score || !core.me.is_voter() {
             return Next::Stay;
@@ -164,24 +164,26 @@ impl QuorumBully {
     }
 
     /// Timers are hints: each role compares its deadline with the clock again.
-    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) -> Next {
+    fn on_timer(&mut self, now: Time, timer: BullyTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
-            (Timer::Election, State::Vacant(vacant)) => vacant.on_election_due(now, out),
-            (Timer::Election, State::Following(following)) => following.on_election_due(now, out),
-            (Timer::Round, State::Following(following)) => {
+            (BullyTimer::Election, State::Vacant(vacant)) => vacant.on_election_due(now, out),
+            (BullyTimer::Election, State::Following(following)) => {
+                following.on_election_due(now, out)
+            }
+            (BullyTimer::Round, State::Following(following)) => {
                 following.on_round_due(core, now, out);
                 Next::Stay
             }
-            (Timer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
-            (Timer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
-            (Timer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
-            (Timer::Heartbeat, State::Leading(leading)) => {
+            (BullyTimer::Round, State::Asking(asking)) => asking.on_round_due(core, now, out),
+            (BullyTimer::Round, State::Claiming(claiming)) => claiming.on_round_due(now, out),
+            (BullyTimer::Round, State::Leading(leading)) => leading.on_round_due(core, now, out),
+            (BullyTimer::Heartbeat, State::Leading(leading)) => {
                 leading.on_heartbeat_due(core, now, out);
                 Next::Stay
             }
-            (Timer::Lease, State::Leading(leading)) => leading.on_lease_due(now, out),
-            (Timer::Drain, State::Leading(leading)) => leading.on_drain_due(core, now, out),
+            (BullyTimer::Lease, State::Leading(leading)) => leading.on_lease_due(now, out),
+            (BullyTimer::Drain, State::Leading(leading)) => leading.on_drain_due(core, now, out),
             (_, state) => state.ignore(core, "its role does not wait for that timer"),
         }
     }
@@ -221,11 +223,11 @@ impl QuorumBully {
         }
         let next = match message {
             BullyMessage::Elected(m) => {
-                let said = Announcement::new(m.term, m.score, m.sent_at);
+                let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
                 return self.on_announcement(now, from, incarnation, said, out);
             }
             BullyMessage::Heartbeat(m) => {
-                let said = Announcement::new(m.term, m.score, m.sent_at);
+                let said = TimedAnnouncement::new(m.term, m.score, m.sent_at);
                 return self.on_announcement(now, from, incarnation, said, out);
             }
             BullyMessage::Elect(elect) => {
@@ -349,7 +351,7 @@ impl QuorumBully {
         now: Time,
         from: &AgentId,
         incarnation: Incarnation,
-        said: Option<Announcement>,
+        said: Option<TimedAnnouncement>,
         out: &mut Out,
     ) {
         let Some(said) = said else {

@@ -143,7 +143,7 @@ pub use defect::Defect;
 pub use crate::elections::vote::Vote;
 
 for_tests! {
-    use crate::elections::timer::Timer;
+    use crate::elections::timer::BullyTimer;
 }
 
 use self::core::Core;
@@ -174,7 +174,7 @@ pub struct QuorumBully {
 
 impl Election for QuorumBully {
     type Message = BullyMessage;
-    type Timer = Timer;
+    type Timer = BullyTimer;
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 

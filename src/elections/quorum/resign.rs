@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::{
-    Defect, Leadership, Out, Resign, Takeover, Timer,
+    BullyTimer, Defect, Leadership, Out, Resign, Takeover,
     core::Core,
     leader::{Leading, Lease, Leaving},
     state::{Certainty, Next, Predecessor, Start, State},
@@ -107,7 +107,7 @@ impl Leading {
         }
         let limit = core.config.drain();
         self.leaving = Some(Leaving {
-            handover: Handover::begin(now, self.term, to, limit, Timer::Drain, out),
+            handover: Handover::begin(now, self.term, to, limit, BullyTimer::Drain, out),
             cooldown,
         });
         Next::Stay
@@ -123,7 +123,7 @@ impl Leading {
 
     pub(super) fn on_drain_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         match &self.leaving {
-            Some(leaving) if leaving.handover.on_due(now, Timer::Drain, out) == Due::Later => {
+            Some(leaving) if leaving.handover.on_due(now, BullyTimer::Drain, out) == Due::Later => {
                 Next::Stay
             }
             _ => self.on_drained(core, now, out),

@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use super::{
-    Out, QuorumConfig, Timer,
+    BullyTimer, Out, QuorumConfig,
     candidate::{Asking, Claiming},
     core::Core,
     follower::Following,
@@ -142,7 +142,7 @@ impl State {
         match self {
             Self::Vacant(_) => {}
             Self::Following(following) => following.leave(out),
-            Self::Asking(_) | Self::Claiming(_) => out.cancel_timer(Timer::Round),
+            Self::Asking(_) | Self::Claiming(_) => out.cancel_timer(BullyTimer::Round),
             Self::Leading(leading) => leading.lose(LostReason::Superseded, out),
         }
     }

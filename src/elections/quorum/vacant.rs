@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{
-    Out, Timer,
+    BullyTimer, Out,
     core::Core,
     state::{Certainty, Next, Predecessor, Start, State},
 };
@@ -72,7 +72,7 @@ impl Vacant {
             Some(Certainty::Confirmed) => retry.min(round),
             Some(Certainty::Suspected) | None => retry,
         };
-        out.cancel_timer(Timer::Round);
+        out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(retry.saturating_add(slot), round);
         Self::until(core, now, Posture::OwnSlot, after, before, out)
     }
@@ -84,7 +84,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        out.cancel_timer(Timer::Round);
+        out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(core.config.wait(), core.config.timings.jitter());
         Self::until(core, now, Posture::Defers, after, before, out)
     }
@@ -98,10 +98,10 @@ impl Vacant {
         out: &mut Out,
     ) -> State {
         let due = if core.me.eligible().is_some() {
-            out.set_timer(Timer::Election, after);
+            out.set_timer(BullyTimer::Election, after);
             now.after(after.min)
         } else {
-            out.cancel_timer(Timer::Election);
+            out.cancel_timer(BullyTimer::Election);
             Time::MAX
         };
         State::Vacant(Self {
@@ -121,7 +121,7 @@ impl Vacant {
             return self.campaign();
         }
         if self.due < Time::MAX {
-            out.set_timer(Timer::Election, self.due.since(now));
+            out.set_timer(BullyTimer::Election, self.due.since(now));
         }
         Next::Stay
     }

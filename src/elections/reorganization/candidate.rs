@@ -8,9 +8,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Ack, AgentId, AreYouThere, Call, ElectionId, Halt, Nack, NewCoordinator, Next, Out, Ready,
-    ReorganizationMessage, Score, There, Timer,
+    ReorganizationMessage, ReorganizationTimer, Score, There,
     core::Core,
-    state::{Cause, ELECT, Halter},
+    state::{ELECT, Halter, WaitCause},
 };
 use crate::protocol::{After, Rank, Time, To};
 
@@ -86,7 +86,7 @@ impl Candidacy {
         }
         let to: Arc<[AgentId]> = self.pending.iter().cloned().collect();
         out.send_to(To::Set(to), call);
-        out.set_timer(Timer::Answer, wait);
+        out.set_timer(ReorganizationTimer::Answer, wait);
         Next::Stay
     }
 
@@ -203,7 +203,7 @@ impl Candidacy {
             return Next::Ignore("an answer to an earlier call");
         }
         let t = &core.config.timings;
-        Next::Defer(Cause::Pause, After::jittered(t.step(), t.jitter()))
+        Next::Defer(WaitCause::Pause, After::jittered(t.step(), t.jitter()))
     }
 
     fn calls(&self, call: Call, election: &ElectionId) -> bool {
@@ -219,7 +219,7 @@ impl Candidacy {
     /// T has passed: the members that did not answer are dead.
     pub(super) fn on_answer_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Answer, self.due.since(now));
+            out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
         // Before any member was told who coordinates that is no harm. After it the group is not the
@@ -244,7 +244,7 @@ impl Candidacy {
         let due = now.after(core.answer_time(&self.pending));
         if due < self.due {
             self.due = due;
-            out.set_timer(Timer::Answer, due.since(now));
+            out.set_timer(ReorganizationTimer::Answer, due.since(now));
         }
     }
 
@@ -332,5 +332,5 @@ impl Candidacy {
 }
 
 fn defer_to(core: &Core, above: Rank) -> Next {
-    Next::Defer(Cause::Superior(above), core.config.takeover().into())
+    Next::Defer(WaitCause::Superior(above), core.config.takeover().into())
 }

@@ -10,8 +10,8 @@ use std::{
 };
 
 use super::{
-    Ack, AgentId, Call, Count, Defect, ElectionId, Nack, Next, Out, ReorganizationConfig, Score,
-    Timer, state::Cause,
+    Ack, AgentId, Call, CountRecord, Defect, ElectionId, Nack, Next, Out, ReorganizationConfig,
+    ReorganizationTimer, Score, state::WaitCause,
 };
 use crate::elections::{
     numbered::Numbers,
@@ -34,7 +34,7 @@ impl Core {
     pub(super) fn new(
         identity: Identity,
         config: Arc<ReorganizationConfig>,
-        durable: Option<Count>,
+        durable: Option<CountRecord>,
     ) -> Self {
         Self {
             me: Participant::new(identity),
@@ -76,17 +76,17 @@ impl Core {
         let (cause, wait) = if defers {
             // All others go first, and have the time that an election takes.
             (
-                Cause::Cooldown,
+                WaitCause::Cooldown,
                 self.config.takeover().saturating_add(delay),
             )
         } else {
-            (Cause::Pause, delay)
+            (WaitCause::Pause, delay)
         };
         Next::Defer(cause, After::jittered(wait, t.jitter()))
     }
 
     pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
-        self.cooldown.end(Timer::Cooldown, out)
+        self.cooldown.end(ReorganizationTimer::Cooldown, out)
     }
 
     pub(super) fn remember(&mut self, count: Term, out: &mut Out) {

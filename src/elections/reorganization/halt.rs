@@ -9,12 +9,12 @@
 use super::{
     Call, Halt, Next, Out,
     core::Core,
-    state::{Cause, ELECT, Halter, State},
+    state::{ELECT, Halter, State, WaitCause},
 };
 use crate::protocol::{Rank, Time};
 
 /// What is to be done about a halt.
-enum Verdict {
+enum HaltAnswer {
     Obeys,
     /// It has obeyed already.
     Obeyed,
@@ -39,53 +39,53 @@ pub(super) fn on_halt(
     core.learn(&by.id, Some(halt.score));
     let election = halt.election.clone();
     match (judge(core, state, now, &by, halt), state) {
-        (Verdict::Obeyed, _) => core.ack(&by.id, Call::Halt, &election, out),
-        (Verdict::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
-        (Verdict::Outranks, state) => {
+        (HaltAnswer::Obeyed, _) => core.ack(&by.id, Call::Halt, &election, out),
+        (HaltAnswer::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
+        (HaltAnswer::Outranks, state) => {
             core.nack(now, &by.id, Call::Halt, &election, out);
             // A candidate holds an election already, and will halt the caller by that.
             if !matches!(state, State::Candidate(_)) {
                 return ELECT;
             }
         }
-        (Verdict::Waits, State::Candidate(candidacy)) => {
+        (HaltAnswer::Waits, State::Candidate(candidacy)) => {
             candidacy.keep_waiting(core, now, Halter { by, election }, out);
         }
-        (Verdict::Obeys | Verdict::Waits, _) => return Next::Obey(Halter { by, election }),
+        (HaltAnswer::Obeys | HaltAnswer::Waits, _) => return Next::Obey(Halter { by, election }),
     }
     Next::Stay
 }
 
-fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> Verdict {
+fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
     // Asked first, since the promised election itself counts as older.
     if state.halter(&halt.election).is_some() {
-        return Verdict::Obeyed;
+        return HaltAnswer::Obeyed;
     }
     if core.numbers.is_older(&halt.election) {
-        return Verdict::Refuses;
+        return HaltAnswer::Refuses;
     }
     if core.outranks(now, by.score, &by.id) {
-        return Verdict::Outranks;
+        return HaltAnswer::Outranks;
     }
     let obeyed = match state {
         State::Candidate(candidacy) => candidacy.superior(),
         State::Waiting(wait) => match &wait.cause {
-            Cause::Superior(above) => Some(above),
-            Cause::Halted(halter) => Some(&halter.by),
-            Cause::Pause | Cause::Cooldown => None,
+            WaitCause::Superior(above) => Some(above),
+            WaitCause::Halted(halter) => Some(&halter.by),
+            WaitCause::Pause | WaitCause::Cooldown => None,
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
     // The agent that is obeyed may halt again, and its score may have fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
-        return Verdict::Refuses;
+        return HaltAnswer::Refuses;
     }
     match state {
-        State::Candidate(candidacy) if candidacy.may_hear_from_above(core, by) => Verdict::Waits,
+        State::Candidate(candidacy) if candidacy.may_hear_from_above(core, by) => HaltAnswer::Waits,
         State::Idle
         | State::Candidate(_)
         | State::Waiting(_)
         | State::Member(_)
-        | State::Leader(_) => Verdict::Obeys,
+        | State::Leader(_) => HaltAnswer::Obeys,
     }
 }

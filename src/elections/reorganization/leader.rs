@@ -5,8 +5,8 @@
 //! notice each other.
 
 use super::{
-    AgentId, AreYouNormal, Defect, ElectionId, Next, NotNormal, Out, Score, Timer, core::Core,
-    state::ELECT,
+    AgentId, AreYouNormal, Defect, ElectionId, Next, NotNormal, Out, ReorganizationTimer, Score,
+    core::Core, state::ELECT,
 };
 use crate::elections::shared::{Due, Handover};
 use crate::protocol::{LostReason, Time};
@@ -30,7 +30,7 @@ impl Leading {
         out: &mut Out,
     ) -> Self {
         let interval = core.config.detector().heartbeat;
-        out.set_timer(Timer::Check, interval);
+        out.set_timer(ReorganizationTimer::Check, interval);
         core.end_cooldown(out);
         Self {
             election,
@@ -43,7 +43,7 @@ impl Leading {
     pub(super) fn on_check_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let detector = core.config.detector();
         if now < self.check {
-            out.set_timer(Timer::Check, self.check.since(now));
+            out.set_timer(ReorganizationTimer::Check, self.check.since(now));
             return Next::Stay;
         }
         if now.since(self.check) > detector.detection {
@@ -51,7 +51,7 @@ impl Leading {
             return Next::Elect(LostReason::Stalled);
         }
         self.check = now.after(detector.heartbeat);
-        out.set_timer(Timer::Check, detector.heartbeat);
+        out.set_timer(ReorganizationTimer::Check, detector.heartbeat);
         self.check_all(out);
         Next::Stay
     }
@@ -99,7 +99,7 @@ impl Leading {
         }
         let (to, limit) = (core.me.successor(to), core.config.drain);
         let term = self.election.count;
-        let handover = Handover::begin(now, term, to, limit, Timer::Drain, out);
+        let handover = Handover::begin(now, term, to, limit, ReorganizationTimer::Drain, out);
         self.handover = Some(handover);
         Next::Stay
     }
@@ -113,7 +113,11 @@ impl Leading {
 
     pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
         match &self.handover {
-            Some(handover) if handover.on_due(now, Timer::Drain, out) == Due::Later => Next::Stay,
+            Some(handover)
+                if handover.on_due(now, ReorganizationTimer::Drain, out) == Due::Later =>
+            {
+                Next::Stay
+            }
             _ => self.on_drained(),
         }
     }

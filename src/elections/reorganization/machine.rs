@@ -7,12 +7,12 @@ use std::{mem, sync::Arc};
 
 use super::{
     AgentId, Incarnation, LAST_COUNT, Nack, NotNormal, Out, ReorganizationConfig,
-    ReorganizationMessage as Message, Score, There, Timer, answer,
+    ReorganizationMessage as Message, ReorganizationTimer, Score, There, answer,
     core::Core,
     halt, member,
     state::{ELECT, Next, State},
 };
-use crate::elections::{numbered::Count, shared::Due};
+use crate::elections::{numbered::CountRecord, shared::Due};
 use crate::protocol::{Identity, Input, InputOf, Member, Members, Rank, Time};
 
 /// One agent's side of a reorganization; see the [module's page](super).
@@ -28,7 +28,7 @@ impl Reorganization {
     pub(super) fn of(
         identity: Identity,
         config: Arc<ReorganizationConfig>,
-        durable: Option<Count>,
+        durable: Option<CountRecord>,
     ) -> Self {
         Self {
             core: Core::new(identity, config, durable),
@@ -170,22 +170,40 @@ impl Reorganization {
     }
 
     /// Timers are hints: each deadline is checked again.
-    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) -> Next {
+    fn on_timer(&mut self, now: Time, timer: ReorganizationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
-            (Timer::Answer, State::Candidate(candidacy)) => candidacy.on_answer_due(core, now, out),
-            (Timer::Takeover, State::Waiting(wait)) => wait.on_takeover_due(core, now, out),
-            (Timer::Check, State::Leader(leading)) => leading.on_check_due(core, now, out),
-            (Timer::Watch, State::Member(member)) => member.on_watch_due(core, now, out),
-            (Timer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
-            (Timer::Cooldown, state) => match core.cooldown.on_due(now, Timer::Cooldown, out) {
-                Some(Due::Now) if state.is_cooling_down() => ELECT,
-                Some(Due::Now | Due::Later) => Next::Stay,
-                None => Next::Ignore("it does not cool down"),
-            },
-            (Timer::Answer | Timer::Takeover | Timer::Check | Timer::Watch | Timer::Drain, _) => {
-                Next::Ignore("a timer of an earlier state")
+            (ReorganizationTimer::Answer, State::Candidate(candidacy)) => {
+                candidacy.on_answer_due(core, now, out)
             }
+            (ReorganizationTimer::Takeover, State::Waiting(wait)) => {
+                wait.on_takeover_due(core, now, out)
+            }
+            (ReorganizationTimer::Check, State::Leader(leading)) => {
+                leading.on_check_due(core, now, out)
+            }
+            (ReorganizationTimer::Watch, State::Member(member)) => {
+                member.on_watch_due(core, now, out)
+            }
+            (ReorganizationTimer::Drain, State::Leader(leading)) => leading.on_drain_due(now, out),
+            (ReorganizationTimer::Cooldown, state) => {
+                match core
+                    .cooldown
+                    .on_due(now, ReorganizationTimer::Cooldown, out)
+                {
+                    Some(Due::Now) if state.is_cooling_down() => ELECT,
+                    Some(Due::Now | Due::Later) => Next::Stay,
+                    None => Next::Ignore("it does not cool down"),
+                }
+            }
+            (
+                ReorganizationTimer::Answer
+                | ReorganizationTimer::Takeover
+                | ReorganizationTimer::Check
+                | ReorganizationTimer::Watch
+                | ReorganizationTimer::Drain,
+                _,
+            ) => Next::Ignore("a timer of an earlier state"),
         }
     }
 

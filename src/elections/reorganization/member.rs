@@ -7,11 +7,11 @@
 
 use super::{
     AgentId, AreYouThere, Call, Defect, ElectionId, NewCoordinator, Next, Normal, NotNormal, Out,
-    Ready, Resign, Score, Task, There, Timer,
+    Ready, ReorganizationTimer, Resign, Score, Task, There,
     core::Core,
     state::{ELECT, State},
 };
-use crate::elections::numbered::Watch;
+use crate::elections::numbered::CoordinatorWatch;
 use crate::protocol::{After, Event, Incarnation, Leader, Time};
 
 /// A coordinator and what is agreed with it.
@@ -22,7 +22,7 @@ pub(super) struct Membership {
     /// The coordinator's score.
     pub score: Score,
     work: Work,
-    watch: Watch,
+    watch: CoordinatorWatch,
     due: Time,
 }
 
@@ -42,13 +42,13 @@ impl Membership {
         out: &mut Out,
     ) -> Self {
         let wait = core.config.takeover();
-        out.set_timer(Timer::Watch, wait);
+        out.set_timer(ReorganizationTimer::Watch, wait);
         Self {
             leader,
             election,
             score,
             work: Work::Awaited,
-            watch: Watch::Hears,
+            watch: CoordinatorWatch::Hears,
             due: now.after(wait),
         }
     }
@@ -65,7 +65,7 @@ impl Membership {
             election,
             score,
             work: Work::Begun(None),
-            watch: Watch::Hears,
+            watch: CoordinatorWatch::Hears,
             due: now,
         };
         membership.hear_leader(core, now, out);
@@ -76,9 +76,9 @@ impl Membership {
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
-        self.watch = Watch::Hears;
+        self.watch = CoordinatorWatch::Hears;
         self.due = now.after(limit);
-        out.set_timer(Timer::Watch, After::jittered(limit, jitter));
+        out.set_timer(ReorganizationTimer::Watch, After::jittered(limit, jitter));
     }
 
     /// The coordinator hands out the task.
@@ -137,11 +137,11 @@ impl Membership {
 
     pub(super) fn on_watch_due(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Watch, self.due.since(now));
+            out.set_timer(ReorganizationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
         // Voters do not answer an observer, so it would ask in vain.
-        if self.watch == Watch::Hears && core.me.is_voter() {
+        if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_leader(core, now, out);
             return Next::Stay;
         }
@@ -150,18 +150,18 @@ impl Membership {
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         // A second question would put off the deadline of the first.
-        if self.watch == Watch::Asks {
+        if self.watch == CoordinatorWatch::Asks {
             return;
         }
         let wait = core.config.timings.deadline();
-        self.watch = Watch::Asks;
+        self.watch = CoordinatorWatch::Asks;
         self.due = now.after(wait);
         let question = AreYouThere {
             election: self.election.clone(),
             score: core.candidate_score(now),
         };
         out.send(&self.leader.id, question);
-        out.set_timer(Timer::Watch, wait);
+        out.set_timer(ReorganizationTimer::Watch, wait);
     }
 
     pub(super) fn on_there(
@@ -172,7 +172,7 @@ impl Membership {
         there: &There,
         out: &mut Out,
     ) -> Next {
-        let is_asked = self.watch == Watch::Asks && self.leader.id == *from;
+        let is_asked = self.watch == CoordinatorWatch::Asks && self.leader.id == *from;
         if !is_asked || self.election != there.election {
             return Next::Ignore("an answer to an earlier question");
         }

@@ -164,7 +164,7 @@ for_tests! {
     Ack, AreYouNormal, AreYouThere, Call, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
     ReorganizationMessage, Resign, There,
 },
-        timer::Timer,
+        timer::ReorganizationTimer,
     };
 }
 
@@ -173,10 +173,10 @@ use state::{Next, State};
 use crate::elections::numbered::LAST_COUNT;
 pub use crate::elections::numbered::Task;
 for_tests! {
-    use crate::elections::numbered::{Count, ElectionId};
+    use crate::elections::numbered::{CountRecord, ElectionId};
 }
 #[cfg(feature = "testkit")]
-pub use crate::elections::numbered::Status;
+pub use crate::elections::numbered::PaperStatus;
 
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders,
@@ -189,11 +189,11 @@ const RULES: Rules = Rules::new("reorganization");
 
 impl Election for Reorganization {
     type Message = ReorganizationMessage;
-    type Timer = Timer;
-    type Durable = Count;
+    type Timer = ReorganizationTimer;
+    type Durable = CountRecord;
     type Config = Arc<ReorganizationConfig>;
 
-    fn new(identity: Identity, config: &Self::Config, durable: Option<Count>) -> Self {
+    fn new(identity: Identity, config: &Self::Config, durable: Option<CountRecord>) -> Self {
         Self::of(identity, Arc::clone(config), durable)
     }
 
@@ -240,14 +240,15 @@ impl Election for Reorganization {
 #[cfg(feature = "testkit")]
 impl Reorganization {
     /// The paper's S(i).s.
-    pub fn status(&self) -> Status {
-        self.stepped.map_or(Status::Down, |_| self.state.status())
+    pub fn status(&self) -> PaperStatus {
+        self.stepped
+            .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
     /// The paper's S(i).c: the coordinator, in *Reorganization* and *Normal*.
     pub fn coordinator(&self) -> Option<&AgentId> {
         match (self.state.status(), &self.state) {
-            (Status::Down | Status::Election, _) => None,
+            (PaperStatus::Down | PaperStatus::Election, _) => None,
             (_, State::Member(membership)) => Some(&membership.leader.id),
             (_, _) => Some(&self.core.me.id),
         }

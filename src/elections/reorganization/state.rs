@@ -11,7 +11,7 @@
 //!  └──────────────────── Joining ───────────────────────▶ Following
 //! ```
 //!
-//! The paper's status is a reading of this: see `Status`.
+//! The paper's status is a reading of this: see `PaperStatus`.
 
 use super::{ElectionId, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait};
 use crate::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
@@ -37,8 +37,8 @@ impl State {
             Self::Candidate(candidacy) if candidacy.has_superior() => Role::Waiting,
             Self::Candidate(_) => Role::Candidate,
             Self::Waiting(wait) => match wait.cause {
-                Cause::Cooldown => Role::Follower, // no agent has told it to wait
-                Cause::Superior(_) | Cause::Halted(_) | Cause::Pause => Role::Waiting,
+                WaitCause::Cooldown => Role::Follower, // no agent has told it to wait
+                WaitCause::Superior(_) | WaitCause::Halted(_) | WaitCause::Pause => Role::Waiting,
             },
             Self::Member(membership) if membership.is_normal() => Role::Follower,
             Self::Member(_) => Role::Waiting,
@@ -47,14 +47,14 @@ impl State {
     }
 
     #[cfg(feature = "testkit")]
-    pub(super) const fn status(&self) -> super::Status {
-        use super::Status;
+    pub(super) const fn status(&self) -> super::PaperStatus {
+        use super::PaperStatus;
         match self {
-            Self::Candidate(candidacy) if candidacy.is_made_known() => Status::Reorganization,
-            Self::Idle | Self::Waiting(_) | Self::Candidate(_) => Status::Election,
-            Self::Member(membership) if membership.is_normal() => Status::Normal,
-            Self::Member(_) => Status::Reorganization,
-            Self::Leader(_) => Status::Normal,
+            Self::Candidate(candidacy) if candidacy.is_made_known() => PaperStatus::Reorganization,
+            Self::Idle | Self::Waiting(_) | Self::Candidate(_) => PaperStatus::Election,
+            Self::Member(membership) if membership.is_normal() => PaperStatus::Normal,
+            Self::Member(_) => PaperStatus::Reorganization,
+            Self::Leader(_) => PaperStatus::Normal,
         }
     }
 
@@ -71,7 +71,7 @@ impl State {
     pub(super) const fn is_free(&self) -> bool {
         match self {
             Self::Candidate(_) => false,
-            Self::Waiting(wait) => !matches!(wait.cause, Cause::Halted(_)),
+            Self::Waiting(wait) => !matches!(wait.cause, WaitCause::Halted(_)),
             Self::Idle | Self::Member(_) | Self::Leader(_) => true,
         }
     }
@@ -80,7 +80,7 @@ impl State {
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,
-            Self::Waiting(wait) => matches!(wait.cause, Cause::Cooldown),
+            Self::Waiting(wait) => matches!(wait.cause, WaitCause::Cooldown),
             Self::Candidate(_) | Self::Member(_) | Self::Leader(_) => false,
         }
     }
@@ -97,7 +97,7 @@ impl State {
     pub(super) fn halter(&self, election: &ElectionId) -> Option<&Halter> {
         match self {
             Self::Waiting(Wait {
-                cause: Cause::Halted(halter),
+                cause: WaitCause::Halted(halter),
                 ..
             }) => Some(halter).filter(|halter| halter.election == *election),
             Self::Idle
@@ -118,7 +118,7 @@ pub(super) struct Halter {
 
 /// Why an agent waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Cause {
+pub(super) enum WaitCause {
     /// An agent above is there.
     Superior(Rank),
     /// An agent has halted it.
@@ -142,7 +142,7 @@ pub(super) enum Next {
     /// Hold an election in order of rank.
     WaitForSlot,
     /// Wait so long for what that cause promises.
-    Defer(Cause, After),
+    Defer(WaitCause, After),
     /// Obey the agent that has halted this one.
     Obey(Halter),
     /// Join the coordinator that has halted this agent.

@@ -3,7 +3,7 @@
 /// A timer of a reorganization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Timer {
+pub enum ReorganizationTimer {
     /// A candidate: the members that did not answer are dead.
     Answer,
     /// Nothing came of what the agent waits for.

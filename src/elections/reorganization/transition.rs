@@ -6,11 +6,11 @@
 use tracing::debug;
 
 use super::{
-    AgentId, Call, ElectionId, Leader, Out, Reorganization, Resign, Timer,
+    AgentId, Call, ElectionId, Leader, Out, Reorganization, ReorganizationTimer, Resign,
     candidate::Candidacy,
     leader::Leading,
     member::Membership,
-    state::{Cause, ELECT, Next, State},
+    state::{ELECT, Next, State, WaitCause},
     waiting::Wait,
 };
 use crate::protocol::{Event, LostReason, Time};
@@ -36,7 +36,7 @@ impl Reorganization {
                 }
                 Next::Defer(cause, wait) => {
                     self.leave(LostReason::Reorganized, out);
-                    out.set_timer(Timer::Takeover, wait);
+                    out.set_timer(ReorganizationTimer::Takeover, wait);
                     let due = now.after(wait.min);
                     self.state = State::Waiting(Wait { cause, due });
                     return;
@@ -49,7 +49,7 @@ impl Reorganization {
                     core.numbers.promised = Some(election.clone());
                     core.ack(&halter.by.id, Call::Halt, election, out);
                     let wait = core.config.takeover();
-                    Next::Defer(Cause::Halted(halter), wait.into())
+                    Next::Defer(WaitCause::Halted(halter), wait.into())
                 }
                 Next::Join(leader, election, score) => {
                     self.leave(LostReason::Reorganized, out);
@@ -98,7 +98,7 @@ impl Reorganization {
         };
         let won = (candidacy.election.clone(), candidacy.score);
         let term = won.0.count;
-        out.cancel_timer(Timer::Answer);
+        out.cancel_timer(ReorganizationTimer::Answer);
         let leading = Leading::begin(&mut self.core, now, won, out);
         self.state = State::Leader(leading);
         out.notify(Event::Acquired { term });
@@ -114,7 +114,9 @@ impl Reorganization {
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
-        self.core.cooldown.begin(now, span, Timer::Cooldown, out);
+        self.core
+            .cooldown
+            .begin(now, span, ReorganizationTimer::Cooldown, out);
         out.send_all(Resign {
             election,
             successor,
@@ -126,10 +128,10 @@ impl Reorganization {
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}
-            State::Candidate(_) => out.cancel_timer(Timer::Answer),
-            State::Waiting(_) => out.cancel_timer(Timer::Takeover),
+            State::Candidate(_) => out.cancel_timer(ReorganizationTimer::Answer),
+            State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
             State::Member(membership) => {
-                out.cancel_timer(Timer::Watch);
+                out.cancel_timer(ReorganizationTimer::Watch);
                 // The application was never told of a coordinator whose task has not come.
                 if membership.is_normal() {
                     let term = membership.leader.term;
@@ -137,9 +139,9 @@ impl Reorganization {
                 }
             }
             State::Leader(leading) => {
-                out.cancel_timer(Timer::Check);
+                out.cancel_timer(ReorganizationTimer::Check);
                 if leading.handover.is_some() {
-                    out.cancel_timer(Timer::Drain);
+                    out.cancel_timer(ReorganizationTimer::Drain);
                 }
                 let term = leading.election.count;
                 out.notify(Event::Lost { term, reason });

@@ -1,16 +1,16 @@
 //! An agent that waits: for one above it, for the one that has halted it, or for its own slot.
 
 use super::{
-    Next, Out, Timer,
+    Next, Out, ReorganizationTimer,
     core::Core,
-    state::{Cause, ELECT, Halter},
+    state::{ELECT, Halter, WaitCause},
 };
 use crate::protocol::Time;
 
 /// What an agent waits for; it holds an election of its own if nothing comes of that in time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
-    pub cause: Cause,
+    pub cause: WaitCause,
     pub due: Time,
 }
 
@@ -18,16 +18,16 @@ impl Wait {
     /// Nothing came of what it waited for.
     pub(super) fn on_takeover_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
-            out.set_timer(Timer::Takeover, self.due.since(now));
+            out.set_timer(ReorganizationTimer::Takeover, self.due.since(now));
             return Next::Stay;
         }
         match &self.cause {
             // The snapshot may still have it as up: an agent that cools down need not defer to it.
-            Cause::Superior(by) | Cause::Halted(Halter { by, .. }) => {
+            WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. }) => {
                 Next::ElectWithout(by.id.clone())
             }
-            Cause::Pause => ELECT,
-            Cause::Cooldown => {
+            WaitCause::Pause => ELECT,
+            WaitCause::Cooldown => {
                 core.end_cooldown(out); // all others had their slots
                 ELECT
             }
@@ -37,14 +37,17 @@ impl Wait {
     /// The agent that it waits for may be known to be down.
     pub(super) fn on_members(&self, core: &Core, now: Time) -> Next {
         match &self.cause {
-            Cause::Superior(by) | Cause::Halted(Halter { by, .. })
+            WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. })
                 if !core.may_be_there(&by.id) =>
             {
                 ELECT
             }
             // No other agent is left to go first.
-            Cause::Cooldown if core.candidate_score(now).is_some() => ELECT,
-            Cause::Superior(_) | Cause::Halted(_) | Cause::Pause | Cause::Cooldown => Next::Stay,
+            WaitCause::Cooldown if core.candidate_score(now).is_some() => ELECT,
+            WaitCause::Superior(_)
+            | WaitCause::Halted(_)
+            | WaitCause::Pause
+            | WaitCause::Cooldown => Next::Stay,
         }
     }
 }

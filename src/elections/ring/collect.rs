@@ -5,15 +5,15 @@
 //! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
 
 use super::{
-    AgentId, Bounded, Collect, Defect, ElectionId, Entrant, Lap, Next, Nominate, Out, Timer,
-    core::Core, state::Campaign,
+    AgentId, Bounded, Collect, Defect, Entrant, Lap, Next, Nominate, Out, RingElectionId,
+    RingTimer, core::Core, state::Campaign,
 };
 use crate::protocol::{Member, Time};
 
 /// An election that this agent takes part in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contest {
-    pub id: ElectionId,
+    pub id: RingElectionId,
     /// How far it has come, as far as this agent has seen; the last lap is that of this agent's own
     /// announcement.
     pub lap: Lap,
@@ -27,21 +27,21 @@ impl Contest {
     pub(super) fn join(
         core: &mut Core,
         now: Time,
-        id: ElectionId,
+        id: RingElectionId,
         lap: Lap,
         out: &mut Out,
     ) -> Self {
         core.seen = core.seen.max(id.term);
         let span = core.config.token(core.size());
         let due = now.after(span);
-        out.set_timer(Timer::Token, core.jittered(span));
+        out.set_timer(RingTimer::Token, core.jittered(span));
         Self { id, lap, due }
     }
 
     /// What was to be passed on for this election is not.
     pub(super) fn leave(core: &mut Core, out: &mut Out) {
         // An announcement goes on all the same: the members behind have to hear who leads.
-        out.cancel_timer(Timer::Token);
+        out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
     }
@@ -50,7 +50,7 @@ impl Contest {
     pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
         let is_early = now < self.due;
         if is_early {
-            out.set_timer(Timer::Token, self.due.since(now));
+            out.set_timer(RingTimer::Token, self.due.since(now));
         }
         !is_early
     }

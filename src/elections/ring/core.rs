@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    AgentId, Coordinator, ElectionId, Entrant, Hop, Lap, Next, Out, Passed, RingConfig, Timer,
-    state::Cause,
+    AgentId, Coordinator, Entrant, Hop, Lap, Next, Out, Passed, RingConfig, RingElectionId,
+    RingTimer, state::CampaignCause,
 };
 use crate::elections::shared::{Cooldown, Participant, slot};
 use crate::protocol::{
@@ -119,7 +119,7 @@ impl Core {
         }
         Next::Schedule(
             slot::delay(self.config.timings.step(), own),
-            Cause::HigherRank,
+            CampaignCause::HigherRank,
         )
     }
 
@@ -131,8 +131,8 @@ impl Core {
     // ---- what this agent says of itself -----------------------------------------------------
 
     /// The name of an election that this agent begins.
-    pub(super) fn election(&self, term: Term) -> ElectionId {
-        ElectionId {
+    pub(super) fn election(&self, term: Term) -> RingElectionId {
+        RingElectionId {
             term,
             score: self.me.eligible(),
             origin: self.me.id.clone(),
@@ -189,6 +189,6 @@ impl Core {
 
     /// The time in which an agent that cools down lets others go first is over early.
     pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
-        self.cooldown.end(Timer::Cooldown, out)
+        self.cooldown.end(RingTimer::Cooldown, out)
     }
 }

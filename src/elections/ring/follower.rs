@@ -1,15 +1,15 @@
 //! A follower: it watches its leader, and asks for the leadership if it ranks above it.
 
 use super::{
-    AgentId, Campaign, Next, Out, Score, Timer,
+    AgentId, Campaign, Next, Out, RingTimer, Score,
     core::Core,
-    state::{Cause, Grace},
+    state::{CampaignCause, Grace},
 };
 use crate::protocol::{Event, Leader, Members, Time};
 
 /// A leader, as its followers know it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Followed {
+pub(super) struct Following {
     pub leader: Leader,
     pub score: Score,
     /// Silence until then means that it is gone.
@@ -17,7 +17,7 @@ pub(super) struct Followed {
     grace: Grace,
 }
 
-impl Followed {
+impl Following {
     /// Follows from now on, or has heard the leader again; only the former `is_new`.
     pub(super) fn hear(
         core: &Core,
@@ -30,12 +30,12 @@ impl Followed {
             out.notify(Event::NewLeader(leader.clone()));
         }
         let span = core.config.silence(core.size());
-        out.set_timer(Timer::Silence, core.jittered(span));
+        out.set_timer(RingTimer::Silence, core.jittered(span));
         Self {
             leader,
             score,
             due: now.after(span),
-            grace: Grace::Left,
+            grace: Grace::Unused,
         }
     }
 
@@ -43,24 +43,24 @@ impl Followed {
     pub(super) fn end(&self, out: &mut Out) {
         let term = self.leader.term;
         out.notify(Event::NoLeader { term });
-        out.cancel_timer(Timer::Silence);
+        out.cancel_timer(RingTimer::Silence);
     }
 
     /// `miss-a-silent-leader`: whether no heartbeat has come in time.
     pub(super) fn is_silent(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
         if now < self.due {
-            out.set_timer(Timer::Silence, core.jittered(self.due.since(now)));
+            out.set_timer(RingTimer::Silence, core.jittered(self.due.since(now)));
             return false;
         }
         let timings = &core.config.timings;
         // The timer was set with a jitter, so that much is no sign of a stall.
         let late = timings.delay_bound().saturating_add(timings.jitter());
-        if now.since(self.due) > late && self.grace == Grace::Left {
+        if now.since(self.due) > late && self.grace == Grace::Unused {
             // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.
             self.grace = Grace::Used;
             let span = core.config.silence(core.size());
             self.due = now.after(span);
-            out.set_timer(Timer::Silence, core.jittered(span));
+            out.set_timer(RingTimer::Silence, core.jittered(span));
             return false;
         }
         true
@@ -91,7 +91,7 @@ impl Followed {
         if after.is_zero() {
             return core.begin_by_rank(now, Some(&self.leader.id));
         }
-        Next::Schedule(after, Cause::HigherRank)
+        Next::Schedule(after, CampaignCause::HigherRank)
     }
 
     /// Whether that is another incarnation, or another term, of the agent that it follows.

@@ -5,7 +5,7 @@
 //! message waits for an acknowledgement: a newer one takes the place of an older one, and of its
 //! waiting time.
 
-use super::{AgentId, Defect, HopAck, Lap, Out, RingMessage, Timer, core::Core, state::Grace};
+use super::{AgentId, Defect, HopAck, Lap, Out, RingMessage, RingTimer, core::Core, state::Grace};
 use crate::protocol::{Member, Presence, Time};
 
 /// What was passed on and is not acknowledged yet.
@@ -59,9 +59,9 @@ impl Core {
             message,
             due,
             left,
-            grace: Grace::Left,
+            grace: Grace::Unused,
         };
-        out.set_timer(Timer::Hop(lap), due.since(now));
+        out.set_timer(RingTimer::Hop(lap), due.since(now));
         self.hops.insert(lap, hop);
         None
     }
@@ -106,10 +106,10 @@ impl Core {
         };
         // An acknowledgement of an older message has moved the time, but not the timer.
         if now < hop.due {
-            out.set_timer(Timer::Hop(lap), hop.due.since(now));
+            out.set_timer(RingTimer::Hop(lap), hop.due.since(now));
             return false;
         }
-        if now.since(hop.due) > late && hop.grace == Grace::Left {
+        if now.since(hop.due) > late && hop.grace == Grace::Unused {
             // This agent itself was stalled: the acknowledgement may lie in its mailbox, behind this
             // time-out.
             hop.grace = Grace::Used;
@@ -119,7 +119,7 @@ impl Core {
             hop.left -= 1;
             hop.due = now.after(resend);
             out.send(&hop.to, hop.message.clone());
-            out.set_timer(Timer::Hop(lap), resend);
+            out.set_timer(RingTimer::Hop(lap), resend);
             return false;
         }
         let to = hop.to.clone();
@@ -173,7 +173,7 @@ impl Core {
 
     pub(super) fn forget_hop(&mut self, lap: Lap, out: &mut Out) {
         if self.hops.remove(&lap).is_some() {
-            out.cancel_timer(Timer::Hop(lap));
+            out.cancel_timer(RingTimer::Hop(lap));
         }
     }
 }

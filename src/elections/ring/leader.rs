@@ -4,7 +4,7 @@
 //! stalled for longer than the others wait gives up. A leader that steps down first lets its work
 //! end, then ends its leadership, and only then nominates its successor: so no two work at a time.
 
-use super::{AgentId, Coordinator, Next, Out, Score, Term, Timer, core::Core};
+use super::{AgentId, Coordinator, Next, Out, RingTimer, Score, Term, core::Core};
 use crate::elections::shared::{Due, Handover};
 use crate::protocol::{Event, LostReason, Time};
 
@@ -32,8 +32,8 @@ impl Leading {
     ) -> Self {
         let span = core.config.detector().heartbeat;
         let silence = core.config.silence(core.size());
-        out.set_timer(Timer::Heartbeat, span);
-        out.set_timer(Timer::Silence, silence);
+        out.set_timer(RingTimer::Heartbeat, span);
+        out.set_timer(RingTimer::Silence, silence);
         let is_new = renewed.is_none();
         out.notify(if is_new {
             Event::Acquired { term }
@@ -61,7 +61,7 @@ impl Leading {
     pub(super) fn end(&self, reason: LostReason, out: &mut Out) {
         let term = self.term;
         out.notify(Event::Lost { term, reason });
-        for timer in [Timer::Heartbeat, Timer::Silence, Timer::Drain] {
+        for timer in [RingTimer::Heartbeat, RingTimer::Silence, RingTimer::Drain] {
             out.cancel_timer(timer);
         }
     }
@@ -73,7 +73,7 @@ impl Leading {
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
-        out.set_timer(Timer::Heartbeat, span);
+        out.set_timer(RingTimer::Heartbeat, span);
         if announces {
             return Next::Stay;
         }
@@ -91,7 +91,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         if now < self.beat {
-            out.set_timer(Timer::Heartbeat, self.beat.since(now));
+            out.set_timer(RingTimer::Heartbeat, self.beat.since(now));
             return Next::Stay;
         }
         if now.since(self.beat) <= core.config.detector().detection {
@@ -109,7 +109,7 @@ impl Leading {
     pub(super) fn is_heard_round(&mut self, core: &Core, now: Time, out: &mut Out) {
         let silence = core.config.silence(core.size());
         self.home = now.after(silence);
-        out.set_timer(Timer::Silence, silence);
+        out.set_timer(RingTimer::Silence, silence);
     }
 
     /// No heartbeat came home: somebody holds them up who follows another leader, so all are asked.
@@ -121,7 +121,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         if now < self.home {
-            out.set_timer(Timer::Silence, self.home.since(now));
+            out.set_timer(RingTimer::Silence, self.home.since(now));
             return Next::Stay;
         }
         self.is_heard_round(core, now, out); // the next time, too
@@ -136,7 +136,7 @@ impl Leading {
 
     fn drain(&mut self, core: &Core, now: Time, to: Option<AgentId>, out: &mut Out) {
         let (to, limit) = (core.successor(to), core.config.drain);
-        let handover = Handover::begin(now, self.term, to, limit, Timer::Drain, out);
+        let handover = Handover::begin(now, self.term, to, limit, RingTimer::Drain, out);
         self.handover = Some(handover);
     }
 
@@ -181,7 +181,9 @@ impl Leading {
 
     pub(super) fn on_drain_due(&self, now: Time, out: &mut Out) -> Next {
         match &self.handover {
-            Some(handover) if handover.on_due(now, Timer::Drain, out) == Due::Later => Next::Stay,
+            Some(handover) if handover.on_due(now, RingTimer::Drain, out) == Due::Later => {
+                Next::Stay
+            }
             _ => self.on_drained(),
         }
     }

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Coordinator, Out, RingConfig, RingMessage, Score, Timer, announce,
+    AgentId, Coordinator, Out, RingConfig, RingMessage, RingTimer, Score, announce,
     collect::{self, Contest},
     core::Core,
     nominate,
-    state::{Campaign, Cause, Next, State},
+    state::{Campaign, CampaignCause, Next, State},
 };
 use crate::elections::shared::Due;
 use crate::protocol::{Identity, Incarnation, Input, InputOf, Leader, Member, Members, Time};
@@ -156,27 +156,27 @@ impl Ring {
         self.look_again(now)
     }
 
-    fn on_timer(&mut self, now: Time, timer: Timer, out: &mut Out) -> Next {
+    fn on_timer(&mut self, now: Time, timer: RingTimer, out: &mut Out) -> Next {
         let announces = self.campaign.announces();
         let takes_part = self.campaign.contest().is_some();
         match timer {
-            Timer::Hop(lap) => {
+            RingTimer::Hop(lap) => {
                 if self.core.on_hop_due(now, lap, out) {
                     self.skip_absent(now, out);
                 }
                 Next::Stay
             }
-            Timer::Token => match self.campaign.contest() {
+            RingTimer::Token => match self.campaign.contest() {
                 Some(contest) if contest.is_lost(now, out) => self.on_lost_election(now, out),
                 Some(_) => Next::Stay,
                 None => Next::Ignore("no election is under way"),
             },
-            Timer::Slot => self.on_slot(now, out),
-            Timer::Heartbeat => match &mut self.state {
+            RingTimer::Slot => self.on_slot(now, out),
+            RingTimer::Heartbeat => match &mut self.state {
                 State::Leader(l) => l.on_heartbeat_due(&self.core, now, announces, out),
                 State::Vacant | State::Follower(_) => Next::Ignore("only a leader has heartbeats"),
             },
-            Timer::Silence => match &mut self.state {
+            RingTimer::Silence => match &mut self.state {
                 State::Vacant => Next::Ignore("no leader is watched"),
                 State::Leader(l) => l.on_silence_due(&self.core, now, takes_part, out),
                 State::Follower(f) => {
@@ -190,12 +190,12 @@ impl Ring {
                     Next::Stay
                 }
             },
-            Timer::Probe => self.core.on_probe_due(now, out),
-            Timer::Drain => match &self.state {
+            RingTimer::Probe => self.core.on_probe_due(now, out),
+            RingTimer::Drain => match &self.state {
                 State::Leader(leading) => leading.on_drain_due(now, out),
                 State::Vacant | State::Follower(_) => Next::Ignore("it does not lead"),
             },
-            Timer::Cooldown => match self.core.cooldown.on_due(now, Timer::Cooldown, out) {
+            RingTimer::Cooldown => match self.core.cooldown.on_due(now, RingTimer::Cooldown, out) {
                 Some(Due::Later) => Next::Stay,
                 Some(Due::Now) => self.look_again(now),
                 None => Next::Ignore("it does not cool down"),
@@ -220,18 +220,18 @@ impl Ring {
             return Next::Ignore("no election is planned");
         };
         if now < due {
-            out.set_timer(Timer::Slot, due.since(now));
+            out.set_timer(RingTimer::Slot, due.since(now));
             return Next::Stay;
         }
         self.unschedule(out);
         let has_reason = match (&self.state, cause) {
             // Whoever ranks higher: two groups become one only by an election in both.
-            (_, Cause::Merge) => true,
-            (State::Vacant, Cause::HigherRank) => self.core.may_lead(),
-            (State::Follower(f), Cause::HigherRank) => {
+            (_, CampaignCause::Merge) => true,
+            (State::Vacant, CampaignCause::HigherRank) => self.core.may_lead(),
+            (State::Follower(f), CampaignCause::HigherRank) => {
                 f.is_outranked_by(&self.core) && self.core.may_challenge(now)
             }
-            (State::Leader(_), Cause::HigherRank) => false,
+            (State::Leader(_), CampaignCause::HigherRank) => false,
         };
         if has_reason { Next::Begin } else { Next::Stay }
     }

@@ -24,7 +24,7 @@ use crate::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Sc
 /// (`yield-to-stronger`): of two, the one for the later term, then the one begun by the higher member.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ElectionId {
+pub struct RingElectionId {
     /// The term that the winner will lead in.
     pub term: Term,
     /// The origin's score when it began; `None` if it could not be elected.
@@ -54,7 +54,7 @@ pub struct Entrant {
 #[serde(deny_unknown_fields)]
 pub struct Collect {
     /// The election.
-    pub election: ElectionId,
+    pub election: RingElectionId,
     /// The members that take part, in ring order from the origin.
     pub entrants: Bounded<Entrant>,
 }
@@ -64,7 +64,7 @@ pub struct Collect {
 #[serde(deny_unknown_fields)]
 pub struct Nominate {
     /// The election.
-    pub election: ElectionId,
+    pub election: RingElectionId,
     /// The highest entrant in rank.
     pub winner: AgentId,
     /// The winner's incarnation.
@@ -133,29 +133,7 @@ pub struct Answer {
     /// The term of the newest leader that the sender knows.
     pub known: Term,
     /// The leader that it follows, or itself; `None` if it knows no leader.
-    pub leader: Option<Following>,
-}
-
-/// The leader that a member follows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Following {
-    /// The leader.
-    pub id: AgentId,
-    /// The incarnation that leads.
-    pub incarnation: Incarnation,
-    /// The term that it leads in.
-    pub term: Term,
-}
-
-impl From<Leader> for Following {
-    fn from(leader: Leader) -> Self {
-        Self {
-            id: leader.id,
-            incarnation: leader.incarnation,
-            term: leader.term,
-        }
-    }
+    pub leader: Option<Leader>,
 }
 
 messages! {
@@ -242,7 +220,7 @@ impl PeerMessage for RingMessage {
     }
 }
 
-impl fmt::Display for ElectionId {
+impl fmt::Display for RingElectionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}", self.term, self.origin)
     }

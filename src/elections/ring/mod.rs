@@ -148,10 +148,10 @@ for_tests! {
     use {
         bounded::{Bounded, MOST},
 message::{
-    Answer, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, Nominate, Probe,
+    Answer, Collect, Coordinator, RingElectionId, Entrant, HopAck, Lap, Nominate, Probe,
     RingMessage,
 },
-        state::Timer,
+        state::RingTimer,
     };
 }
 
@@ -169,7 +169,7 @@ const RULES: Rules = Rules::new("ring");
 
 impl Election for Ring {
     type Message = RingMessage;
-    type Timer = Timer;
+    type Timer = RingTimer;
     type Durable = ();
     type Config = Arc<RingConfig>;
 
@@ -217,7 +217,7 @@ impl Election for Ring {
 #[cfg(feature = "testkit")]
 impl Ring {
     /// The election that this agent takes part in, if one is under way.
-    pub fn election(&self) -> Option<&ElectionId> {
+    pub fn election(&self) -> Option<&RingElectionId> {
         self.campaign.contest().map(|contest| &contest.id)
     }
 

@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Answer, Defect, Next, Out, Probe, Timer,
+    AgentId, Answer, Defect, Next, Out, Probe, RingTimer,
     core::Core,
-    message::Following,
-    state::{Campaign, Cause},
+    state::{Campaign, CampaignCause},
 };
 use crate::protocol::{Incarnation, Leader, Member, Members, Presence, Time, To};
 
@@ -66,12 +65,12 @@ impl Core {
     fn set_probe(&mut self, now: Time, out: &mut Out) {
         let span = self.config.probe();
         self.probe = Some(now.after(span));
-        out.set_timer(Timer::Probe, span);
+        out.set_timer(RingTimer::Probe, span);
     }
 
     pub(super) fn on_probe_due(&mut self, now: Time, out: &mut Out) -> Next {
         if let Some(due) = self.probe.filter(|due| now < *due) {
-            out.set_timer(Timer::Probe, due.since(now));
+            out.set_timer(RingTimer::Probe, due.since(now));
             return Next::Stay;
         }
         self.probe = None;
@@ -92,7 +91,7 @@ impl Core {
     pub(super) fn answer_probe(&self, to: &AgentId, leader: Option<Leader>, out: &mut Out) {
         let answer = Answer {
             known: self.closed,
-            leader: leader.map(Following::from),
+            leader,
         };
         out.send(to, answer);
     }
@@ -105,7 +104,7 @@ impl Core {
         // Not at the first answer: the others that were probed answer too, and a member that is still
         // suspected would be left out. The leader lost its place for a moment that way.
         let answers = self.config.timings.delay_bound().saturating_mul(2);
-        Next::Schedule(answers, Cause::Merge)
+        Next::Schedule(answers, CampaignCause::Merge)
     }
 
     /// A leader seems to be there: this agent waits for its heartbeat, and begins an election if none
@@ -114,6 +113,6 @@ impl Core {
         if *campaign != Campaign::Idle || !self.may_lead() {
             return Next::Stay;
         }
-        Next::Schedule(self.config.silence(self.size()), Cause::HigherRank)
+        Next::Schedule(self.config.silence(self.size()), CampaignCause::HigherRank)
     }
 }

@@ -7,9 +7,10 @@
 use std::time::Duration;
 
 use super::{
-    AgentId, ElectionId, Incarnation, Lap, RingMessage, Term, collect::Contest, follower::Followed,
-    leader::Leading,
+    AgentId, Incarnation, Lap, RingElectionId, RingMessage, Term, collect::Contest,
+    follower::Following, leader::Leading,
 };
+pub(super) use crate::elections::shared::Grace;
 use crate::protocol::{LostReason, Time};
 
 /// Who leads, as far as this agent knows.
@@ -18,7 +19,7 @@ pub(super) enum State {
     /// No leader is known.
     Vacant,
     /// Another agent leads.
-    Follower(Followed),
+    Follower(Following),
     /// This agent leads.
     Leader(Leading),
 }
@@ -30,7 +31,7 @@ pub(super) enum Campaign {
     /// It begins one at that time, unless something happens before.
     Scheduled {
         due: Time,
-        cause: Cause,
+        cause: CampaignCause,
     },
     /// One is under way, and it takes part.
     Joined(Contest),
@@ -38,7 +39,7 @@ pub(super) enum Campaign {
 
 /// Why an election is to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Cause {
+pub(super) enum CampaignCause {
     /// Nobody leads, or the leader ranks below this agent.
     HigherRank,
     /// Other members follow another leader.
@@ -52,15 +53,15 @@ pub(super) enum Next {
     /// Nothing follows, for that reason.
     Ignore(&'static str),
     /// Wait that long, and begin an election then.
-    Schedule(Duration, Cause),
+    Schedule(Duration, CampaignCause),
     /// Begin an election for a new term.
     Begin,
     /// Take part in an election that has come as far as this lap, and pass the message on.
-    Join(ElectionId, Lap, RingMessage),
+    Join(RingElectionId, Lap, RingMessage),
     /// Pass a message on.
     Pass(RingMessage),
     /// The election is won: announce that.
-    Announce(ElectionId),
+    Announce(RingElectionId),
     /// The announcement has come home: lead in this term.
     Lead(Term),
     /// The election is over for this agent.
@@ -71,13 +72,6 @@ pub(super) enum Next {
     Lose(LostReason),
     /// Hand the leadership over, if possible to that agent.
     Resign(Option<AgentId>),
-}
-
-/// Whether a deadline that passed while this agent itself was late is granted once more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Grace {
-    Left,
-    Used,
 }
 
 /// The last announcement or heartbeat that was passed on; an older one, or the same again, goes
@@ -93,7 +87,7 @@ pub(super) struct Passed {
 /// A timer of a ring election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Timer {
+pub enum RingTimer {
     /// A message of this lap was not acknowledged.
     Hop(Lap),
     /// An election has no outcome.

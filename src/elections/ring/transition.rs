@@ -5,12 +5,12 @@
 //! in this file.
 
 use super::{
-    AgentId, Lap, Out, Ring, RingMessage, Score, Term, Timer, announce,
+    AgentId, Lap, Out, Ring, RingMessage, RingTimer, Score, Term, announce,
     collect::{self, Contest},
-    follower::Followed,
+    follower::Following,
     leader::Leading,
     nominate,
-    state::{Campaign, Cause, Next, State},
+    state::{Campaign, CampaignCause, Next, State},
 };
 use crate::protocol::{Leader, LostReason, Role, Time};
 
@@ -23,7 +23,7 @@ impl Ring {
                 Next::Ignore(why) => return self.ignore(why),
                 Next::Schedule(span, cause) => {
                     let due = now.after(span);
-                    out.set_timer(Timer::Slot, self.core.jittered(span));
+                    out.set_timer(RingTimer::Slot, self.core.jittered(span));
                     self.campaign = Campaign::Scheduled { due, cause };
                     return;
                 }
@@ -143,7 +143,7 @@ impl Ring {
             // The other group is there still, whatever this leader says of itself; only a later
             // leader may be the outcome of a merge.
             Campaign::Scheduled {
-                cause: Cause::Merge,
+                cause: CampaignCause::Merge,
                 ..
             } => !is_new,
             // A challenge goes on only against the leader that it was planned against.
@@ -155,7 +155,7 @@ impl Ring {
         if !goes_on {
             self.unschedule(out);
         }
-        let followed = Followed::hear(&self.core, now, (leader, score), is_new, out);
+        let followed = Following::hear(&self.core, now, (leader, score), is_new, out);
         self.state = State::Follower(followed);
     }
 
@@ -196,7 +196,9 @@ impl Ring {
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
-        self.core.cooldown.begin(now, span, Timer::Cooldown, out);
+        self.core
+            .cooldown
+            .begin(now, span, RingTimer::Cooldown, out);
         self.leave(out);
         // With nobody to hand over to it comes back.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
@@ -212,7 +214,7 @@ impl Ring {
 
     pub(super) fn unschedule(&mut self, out: &mut Out) {
         if matches!(self.campaign, Campaign::Scheduled { .. }) {
-            out.cancel_timer(Timer::Slot);
+            out.cancel_timer(RingTimer::Slot);
             self.campaign = Campaign::Idle;
         }
     }

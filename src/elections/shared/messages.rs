@@ -12,7 +12,7 @@ macro_rules! messages {
     (
         $(#[$attribute:meta])*
         pub enum $all:ident {
-            $($name:ident($message:ident) => $kind:expr, $term:expr;)*
+            $($(#[$wire:meta])* $name:ident($message:ident) => $kind:expr, $term:expr;)*
         }
     ) => {
         $(#[$attribute])*
@@ -22,6 +22,7 @@ macro_rules! messages {
         pub enum $all {
             $(
                 #[doc = concat!("The message `", stringify!($name), "`.")]
+                $(#[$wire])*
                 $name($name),
             )*
         }

@@ -5,6 +5,7 @@
 //! | [`Participant`] | who this agent is, who the other members are, and how both compare |
 //! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
+//! | [`Grace`] | whether a deadline that passed while the agent was late is granted once more |
 //! | [`check_listed`] | whether an agent takes part as the list of voters says |
 //! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
 //! | [`detector_of`] | the failure detector of an election that cannot do without one |
@@ -20,6 +21,7 @@
 mod config;
 mod cooldown;
 mod defects;
+mod grace;
 mod handover;
 mod messages;
 mod participant;
@@ -29,6 +31,7 @@ mod voters;
 pub(super) use config::detector_of;
 pub(super) use cooldown::Cooldown;
 pub(super) use defects::defects;
+pub(super) use grace::Grace;
 pub(super) use handover::{Due, Handover};
 pub(super) use messages::messages;
 pub(super) use participant::Participant;

@@ -11,33 +11,38 @@ use crate::{
     protocol::Incarnation,
     store::{
         FileStore, Incarnations, StoreError, StoreIdentity, TermStore,
-        files::{Call, Files, Witness},
+        files::{CallHook, DiskCall, Files},
     },
 };
 
-const DURABLE: [Call; 4] = [Call::Write, Call::Sync, Call::Rename, Call::SyncFolder];
+const DURABLE: [DiskCall; 4] = [
+    DiskCall::Write,
+    DiskCall::Sync,
+    DiskCall::Rename,
+    DiskCall::SyncFolder,
+];
 
 /// Writes down what was asked, and lets one call fail.
 #[derive(Debug, Default)]
 struct Seen {
-    calls: Mutex<Vec<Call>>,
-    fails: Mutex<Option<(Call, ErrorKind)>>,
+    calls: Mutex<Vec<DiskCall>>,
+    fails: Mutex<Option<(DiskCall, ErrorKind)>>,
 }
 
 impl Seen {
     /// All calls since the last look.
-    fn take(&self) -> Vec<Call> {
+    fn take(&self) -> Vec<DiskCall> {
         mem::take(&mut self.calls.lock().unwrap())
     }
 
     /// This call fails from now on, for that reason; none does for `None`.
-    fn fail(&self, fails: Option<(Call, ErrorKind)>) {
+    fn fail(&self, fails: Option<(DiskCall, ErrorKind)>) {
         *self.fails.lock().unwrap() = fails;
     }
 }
 
-impl Witness for Seen {
-    fn see(&self, call: Call) -> io::Result<()> {
+impl CallHook for Seen {
+    fn see(&self, call: DiskCall) -> io::Result<()> {
         self.calls.lock().unwrap().push(call);
         match *self.fails.lock().unwrap() {
             Some((failing, kind)) if failing == call => Err(kind.into()),
@@ -47,10 +52,8 @@ impl Witness for Seen {
 }
 
 fn on(seen: &Arc<Seen>) -> Files {
-    let witness: Arc<dyn Witness> = Arc::<Seen>::clone(seen);
-    Files {
-        witness: Some(witness),
-    }
+    let hook: Arc<dyn CallHook> = Arc::<Seen>::clone(seen);
+    Files { hook: Some(hook) }
 }
 
 fn mine() -> StoreIdentity {
@@ -97,9 +100,9 @@ async fn a_disk_that_is_full_leaves_the_record_before_and_works_again_when_there
     let generation = store.begin().expect("it works");
     store.save(generation, 1).await.expect("saved");
     for (call, kind) in [
-        (Call::Write, ErrorKind::StorageFull),
-        (Call::Sync, ErrorKind::StorageFull),
-        (Call::Write, ErrorKind::QuotaExceeded),
+        (DiskCall::Write, ErrorKind::StorageFull),
+        (DiskCall::Sync, ErrorKind::StorageFull),
+        (DiskCall::Write, ErrorKind::QuotaExceeded),
     ] {
         files.fail(Some((call, kind)));
         let refused = store.save(generation, 2).await.expect_err("no room");
@@ -125,7 +128,7 @@ async fn a_disk_that_is_full_leaves_the_record_before_and_works_again_when_there
 
 #[actix_rt::test]
 async fn a_disk_that_fails_at_the_renaming_or_after_it_is_not_believed_any_more() {
-    for call in [Call::Rename, Call::SyncFolder] {
+    for call in [DiskCall::Rename, DiskCall::SyncFolder] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("jobs");
         let files = Arc::new(Seen::default());
@@ -142,7 +145,7 @@ async fn a_disk_that_fails_at_the_renaming_or_after_it_is_not_believed_any_more(
         let found = open(&path, &files).expect("whole").load().expect("whole");
         assert_eq!(
             found.is_some(),
-            call == Call::SyncFolder,
+            call == DiskCall::SyncFolder,
             "either may be there"
         );
     }

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::invitation::{
-        ElectionId, InvitationConfig, InvitationElection, Standing, Status, Task,
+        ElectionId, GroupRole, InvitationConfig, InvitationElection, PaperStatus, Task,
     },
     protocol::{AgentId, Event, Timings},
     testkit::{
@@ -83,7 +83,7 @@ fn groups(world: &World<InvitationElection>) -> Groups<'_> {
 /// the same coordinator; if both are Normal, the same task."
 fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), String> {
     for (group, machines) in groups(world) {
-        let works = |machine: &&&InvitationElection| machine.status() == Status::Normal;
+        let works = |machine: &&&InvitationElection| machine.status() == PaperStatus::Normal;
         let normal = machines.iter().filter(works);
         if !all_same(machines.iter().map(|m| m.coordinator()))
             || !all_same(normal.map(|m| m.task()))
@@ -98,7 +98,7 @@ fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), Stri
 fn one_group(world: &World<InvitationElection>) -> bool {
     let leads = |(id, m): (&AgentId, &InvitationElection)| m.coordinator() == Some(id);
     groups(world).len() == 1
-        && living(world).all(|(_, m)| m.status() == Status::Normal)
+        && living(world).all(|(_, m)| m.status() == PaperStatus::Normal)
         && living(world).any(leads)
 }
 
@@ -212,7 +212,7 @@ fn without_safe_storage_a_number_names_two_groups() {
 
 /// The group that a machine forms whose incarnation begins with this record, knowing no other agent.
 fn first_group_of_an_incarnation(
-    record: Option<actix_bully::elections::invitation::Count>,
+    record: Option<actix_bully::elections::invitation::CountRecord>,
 ) -> Option<ElectionId> {
     use actix_bully::protocol::{
         Birth, Effects, Election, Identity, Incarnation, Input, MemberKind, Members, Time,
@@ -312,7 +312,7 @@ fn every_agent_says_where_it_stands() {
     let mut world = world(1, 3, Conditions::delayed(MS(1)));
     *world.trace_mut() = Trace::new().with_repeated();
     world.settle(MS(1_000)).unwrap();
-    let free = Standing::Free.to_string();
+    let free = GroupRole::Free.to_string();
     let said = |entry: &actix_bully::testkit::trace::TraceEntry| matches!(&entry.what, What::Sent { mail, .. } if mail.text.starts_with(&free));
     assert!(
         world.trace().entries().any(said),

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use actix_bully::{
     elections::{
-        invitation::{self, InvitationMessage, Standing},
+        invitation::{self, GroupRole, InvitationMessage},
         reorganization::{self, Call, ElectionId, ReorganizationMessage, Task},
     },
     protocol::{AgentId, PeerMessage, Score, Term},
@@ -153,17 +153,17 @@ fn invitation() -> Vec<InvitationMessage> {
 }
 
 fn places() -> impl Iterator<Item = InvitationMessage> {
-    use invitation::Place;
+    use invitation::CoordinatorReply;
     let group = election;
     let standings = [
-        Standing::Coordinator { members: u32::MAX },
-        Standing::Free,
-        Standing::Merging,
-        Standing::Joining { group: group() },
-        Standing::Member { group: group() },
+        GroupRole::Coordinator { members: u32::MAX },
+        GroupRole::Free,
+        GroupRole::Merging,
+        GroupRole::Joining { group: group() },
+        GroupRole::Member { group: group() },
     ];
     standings.into_iter().map(move |standing| {
-        let place = Place {
+        let place = CoordinatorReply {
             group: group(),
             score: Some(score()),
             standing,

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::reorganization::{
-        Count, ElectionId, Halt, Reorganization, ReorganizationConfig, ReorganizationMessage,
-        Status, Task, WhenAsked,
+        CountRecord, ElectionId, Halt, PaperStatus, Reorganization, ReorganizationConfig,
+        ReorganizationMessage, Task, WhenAsked,
     },
     protocol::{
         After, AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, Member,
@@ -68,7 +68,7 @@ fn gm1_coordinator(world: &World<Reorganization>) -> bool {
 
 /// Assertion 1, second half: "two nodes in the Normal state have the same task".
 fn gm1_task(world: &World<Reorganization>) -> bool {
-    let normal = living(world).filter(|(_, machine)| machine.status() == Status::Normal);
+    let normal = living(world).filter(|(_, machine)| machine.status() == PaperStatus::Normal);
     all_same(normal.map(|(_, machine)| machine.task()))
 }
 
@@ -77,7 +77,7 @@ fn gm1_task(world: &World<Reorganization>) -> bool {
 fn gm2(world: &World<Reorganization>) -> bool {
     let leads = |(id, machine): (&AgentId, &Reorganization)| machine.coordinator() == Some(id);
     living(world).any(leads)
-        && living(world).all(|(_, machine)| machine.status() == Status::Normal)
+        && living(world).all(|(_, machine)| machine.status() == PaperStatus::Normal)
         && gm1_coordinator(world)
 }
 
@@ -186,7 +186,7 @@ fn a_cold_start_is_a_recovery() {
 /// next incarnation, which might let an old coordinator come back; without the record it is.
 #[test]
 fn without_safe_storage_an_old_election_is_obeyed_again() {
-    let obeys = |record: Option<Count>| {
+    let obeys = |record: Option<CountRecord>| {
         let me = Identity {
             id: name(1),
             incarnation: Incarnation(2),
@@ -228,8 +228,8 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
             matches!(&effect, Effect::Send { message, .. } if ack(message))
         })
     };
-    assert!(!obeys(Some(Count { count: Term(6) })));
-    assert!(obeys(Some(Count { count: Term(5) })));
+    assert!(!obeys(Some(CountRecord { count: Term(6) })));
+    assert!(obeys(Some(CountRecord { count: Term(5) })));
     assert!(obeys(None), "it has forgotten that it did");
 }
 
@@ -407,7 +407,7 @@ fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
     world.run_for(Duration::from_micros(1_500));
     world.crash("2");
     let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);
-    assert_eq!(under(&world), Some(Status::Election), "halted by 3");
+    assert_eq!(under(&world), Some(PaperStatus::Election), "halted by 3");
     world.run_for(soon(&config(WhenAsked::Answer)));
     assert_eq!(world.violation().map(ToString::to_string), None);
     assert!(gm2(&world));

@@ -2,16 +2,16 @@
 
 use actix_bully::{
     elections::ring::{
-        Answer, Bounded, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, MOST,
-        Nominate, Probe, RingMessage,
+        Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe,
+        RingElectionId, RingMessage,
     },
-    protocol::{Incarnation, PeerMessage, Term},
+    protocol::{Incarnation, Leader, PeerMessage, Term},
 };
 
 use crate::ring::kit::id;
 
-fn election() -> ElectionId {
-    ElectionId {
+fn election() -> RingElectionId {
+    RingElectionId {
         term: Term(7),
         score: Some(3.into()),
         origin: id("a"),
@@ -68,7 +68,7 @@ fn all() -> [RingMessage; 7] {
         Probe { known: Term(7) }.into(),
         Answer {
             known: Term(6),
-            leader: Some(Following {
+            leader: Some(Leader {
                 id: id("b"),
                 incarnation: Incarnation(1),
                 term: Term(7),
@@ -137,7 +137,7 @@ fn an_unknown_field_is_refused() {
 
 #[test]
 fn of_two_elections_the_later_then_the_better_is_stronger() {
-    let of = |term, score: Option<i32>, origin| ElectionId {
+    let of = |term, score: Option<i32>, origin| RingElectionId {
         term: Term(term),
         score: score.map(Into::into),
         origin: id(origin),

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::reorganization::{
-        Reorganization, ReorganizationConfig, ReorganizationError, Status, Task, WhenAsked,
+        PaperStatus, Reorganization, ReorganizationConfig, ReorganizationError, Task, WhenAsked,
     },
     protocol::{AgentId, Member, Timings},
     testkit::{
@@ -191,7 +191,7 @@ impl Scenario for ReorganizationScenario {
             }
             let works = machine
                 .task()
-                .filter(|_| machine.status() == Status::Normal);
+                .filter(|_| machine.status() == PaperStatus::Normal);
             if !same(&mut task, works) {
                 return Err(format!("GM1: {} on two tasks", told(world)));
             }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use actix_bully::{
-    elections::ring::{ElectionId, Ring, RingConfig},
+    elections::ring::{Ring, RingConfig, RingElectionId},
     protocol::{AgentId, Incarnation, Presence},
     testkit::{
         faults::SplitMix64,
@@ -29,7 +29,7 @@ pub struct RingScenario {
     /// All that ever took part: what is waited for grows with the ring.
     names: BTreeSet<AgentId>,
     /// Which election each incarnation takes part in.
-    elections: BTreeMap<AgentId, (Incarnation, Option<ElectionId>)>,
+    elections: BTreeMap<AgentId, (Incarnation, Option<RingElectionId>)>,
     /// How many elections gave way to a stronger one.
     suppressed: u64,
 }

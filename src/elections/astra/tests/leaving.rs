@@ -15,10 +15,10 @@ fn an_agent_that_cools_down_ranks_lowest_and_follows_its_successor() {
 fn an_agent_that_cooled_down_holds_an_election() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.later(COOLDOWN)
-        .fire(Timer::Cooldown)
+        .fire(BullyTimer::Cooldown)
         .has_no_leader(MINE + 1)
         .sent_to(&[HIGH, LOW], ask(2, 5, MINE + 1))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -33,11 +33,11 @@ fn the_named_successor_leads_and_the_others_ask_if_it_does_not() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, Some(LOW)))
         .has_no_leader(OLD)
-        .set(Timer::Campaign, STEP)
+        .set(BullyTimer::Campaign, STEP)
         .nothing_else_happened();
     me.later(STEP)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .sent_to(&[HIGH, LOW], ask(1, 5, OLD))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }

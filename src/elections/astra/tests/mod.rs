@@ -6,7 +6,7 @@ mod together;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{Astra, AstraConfig, BullyMessage, Elect, Ok, Timer, machine::State};
+use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Elect, Ok, machine::State};
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
 use crate::protocol::{Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, To};
@@ -34,27 +34,29 @@ impl Machine for Astra {
         may_say(self, leading, message);
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
         let core = &self.core;
         assert!(core.floor <= core.highest_term.next().unwrap_or(core.highest_term));
         let mut timers = BTreeSet::new();
         match &self.state {
-            Some(State::Idle(idle)) => timers.extend(idle.has_slot().then_some(Timer::Campaign)),
-            Some(State::HoldingElection(_)) => timers.extend([Timer::Deadline]),
-            Some(State::Deferring(_)) => timers.extend([Timer::Victory]),
+            Some(State::Idle(idle)) => {
+                timers.extend(idle.has_slot().then_some(BullyTimer::Campaign));
+            }
+            Some(State::HoldingElection(_)) => timers.extend([BullyTimer::Deadline]),
+            Some(State::Deferring(_)) => timers.extend([BullyTimer::Victory]),
             Some(State::Leading(tenure)) => {
-                timers.extend(tenure.steps_down().then_some(Timer::Drain));
+                timers.extend(tenure.steps_down().then_some(BullyTimer::Drain));
             }
             Some(State::Following(_)) | None => {}
         }
-        timers.extend(core.cooldown.has_begun().then_some(Timer::Cooldown));
+        timers.extend(core.cooldown.has_begun().then_some(BullyTimer::Cooldown));
         timers
     }
 }
 
 impl Suite for Astra {
-    const TIMERS: &'static [Timer] = &TIMERS;
-    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+    const TIMERS: &'static [BullyTimer] = &TIMERS;
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
     const LATE: &'static [u64] = &[0, STEP, DEADLINE, VICTORY, 2 * COOLDOWN];
 
     fn configs() -> Vec<Arc<AstraConfig>> {
@@ -119,7 +121,7 @@ impl Kit {
     fn leading() -> Self {
         let seen = Term(MINE - 1);
         let mut me = Self::holding().after(LOW, Ok { seen, ..ok(0) });
-        me.later(DEADLINE).fire(Timer::Deadline).whatever();
+        me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
         assert_eq!(me.view().leading, Some(Term(MINE)));
         me
     }

@@ -17,7 +17,7 @@ fn an_agent_that_comes_back_holds_an_election() {
     me.machine.core.me.birth = Birth::Restarted;
     me.start()
         .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -26,13 +26,13 @@ fn holding_an_election_forgets_the_leader_and_asks_every_voter() {
     Kit::idle()
         .step(Input::Campaign)
         .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     Kit::following()
         .step(Input::Campaign)
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW], ask(1, 5, OLD))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -43,7 +43,7 @@ fn the_deadline_wins_even_when_it_is_late() {
     for late in [0, VICTORY] {
         Kit::holding()
             .later(DEADLINE + late)
-            .fire(Timer::Deadline)
+            .fire(BullyTimer::Deadline)
             .sent_all(elected(1, 5))
             .acquired(1)
             .nothing_else_happened();
@@ -66,7 +66,7 @@ fn those_of_failed_election_are_not_asked_and_the_deadline_is_sat_out() {
     me.ends(HIGH).nothing_else_happened();
     me.hear(LOW, elect(1))
         .sent(LOW, ok(1))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Candidate);
 }
@@ -91,7 +91,7 @@ fn an_agent_asked_from_below_answers_and_holds_an_election() {
         .hear(LOW, elect(1))
         .sent(LOW, ok(1))
         .sent_to(&[HIGH], ask(1, 5, 0))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     let seen = Term(OLD);
     Kit::following()
@@ -99,7 +99,7 @@ fn an_agent_asked_from_below_answers_and_holds_an_election() {
         .sent(LOW, Ok { seen, ..ok(1) })
         .has_no_leader(OLD)
         .sent_to(&[HIGH], ask(1, 5, OLD))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -129,7 +129,7 @@ fn an_agent_that_ranks_below_the_asker_is_silent() {
 fn an_outranked_agent_defers_instead_of_holding_an_election() {
     Kit::holding()
         .hear(HIGH, elect(9))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 
@@ -148,7 +148,7 @@ fn an_outranked_leader_stops_leading_and_defers() {
     Kit::leading()
         .hear(HIGH, elect(9))
         .lost(MINE, LostReason::Outranked)
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 
@@ -160,7 +160,7 @@ fn ok_to_this_election_defers_and_to_another_does_not() {
     me.hear(HIGH, ok(0)).nothing_else_happened();
     me.hear(HIGH, ok(2)).nothing_else_happened();
     me.hear(HIGH, ok(1))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     for mut me in [
         Kit::idle(),
@@ -195,9 +195,9 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
     Kit::deferring()
         .after(LOW, elect(1))
         .later(VICTORY)
-        .fire(Timer::Victory)
+        .fire(BullyTimer::Victory)
         .sent_to(&[HIGH], ask(2, 5, 0))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -229,13 +229,13 @@ fn an_announcement_from_below_is_never_adopted() {
     Kit::idle()
         .hear(LOW, elected(20, 1))
         .sent_to(&[HIGH, LOW], ask(1, 5, 20))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     Kit::following()
         .hear(LOW, elected(20, 1))
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW], ask(1, 5, 20))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
     for mut me in [Kit::holding(), Kit::deferring()] {
         me.hear(LOW, elected(20, 1)).nothing_else_happened();
@@ -254,7 +254,7 @@ fn an_announcer_weaker_than_the_leader_is_asked_and_not_followed() {
     me.hear("middle", elected(20, 7))
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW, "middle"], ask(1, 5, 20))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -277,7 +277,7 @@ fn the_leaders_end_begins_an_election() {
         .ends(HIGH)
         .has_no_leader(OLD)
         .sent_to(&[LOW], ask(1, 5, OLD))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -286,7 +286,7 @@ fn the_end_of_the_awaited_agent_begins_an_election() {
     Kit::deferring()
         .ends(HIGH)
         .sent_to(&[LOW], ask(2, 5, 0))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -314,7 +314,7 @@ fn an_agent_that_rises_above_its_leader_holds_an_election() {
     me.set_score(10)
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW], ask(1, 10, OLD))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -325,7 +325,7 @@ fn a_leader_that_falls_holds_an_election_and_one_that_rises_does_not() {
     me.set_score(4)
         .lost(MINE, LostReason::Outranked)
         .sent_to(&[HIGH, LOW], ask(2, 4, MINE))
-        .set(Timer::Deadline, DEADLINE)
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
 
@@ -345,7 +345,7 @@ fn an_election_belongs_to_one_score() {
     for mut me in [Kit::holding(), Kit::deferring().after(LOW, elect(1))] {
         me.set_score(10)
             .sent_to(&[HIGH, LOW], ask(2, 10, 0))
-            .set(Timer::Deadline, DEADLINE)
+            .set(BullyTimer::Deadline, DEADLINE)
             .nothing_else_happened();
     }
     Kit::idle().set_score(10).nothing_else_happened();

@@ -15,13 +15,13 @@ fn a_follower_asks_its_leader_and_no_other_agent() {
     let mut me = Kit::following();
     me.step(Input::Campaign)
         .sent(HIGH, ask(1, OLD))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
     Kit::following_low()
         .step(Input::Campaign)
         .sent(LOW, ask(1, OLD))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
 
@@ -30,7 +30,7 @@ fn an_agent_without_a_leader_asks_every_voter() {
     Kit::with_slot()
         .step(Input::Campaign)
         .sent_to(&[HIGH, LOW], ask(1, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -40,7 +40,7 @@ fn every_member_is_asked_when_all_are_voters() {
     me.leaves(EYE).nothing_else_happened();
     me.step(Input::Campaign)
         .sent_all(ask(1, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -56,12 +56,12 @@ fn an_agent_that_cools_down_competes_again_when_it_is_told_to() {
     let mut me = Kit::cooling_down();
     me.step(Input::Campaign)
         .sent_to(&[HIGH, LOW], ask(2, MINE))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.step(Input::Campaign)
         .sent(LOW, ask(2, MINE + 1))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
 

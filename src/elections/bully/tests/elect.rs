@@ -44,7 +44,7 @@ fn a_leader_that_asks_leads_no_longer() {
         .hear(HIGH, elect_after(OLD, 9))
         .has_no_leader(OLD)
         .sent(HIGH, yields_after(OLD))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 
@@ -54,7 +54,7 @@ fn a_leader_below_that_asks_is_told_so_and_the_slot_is_taken() {
         .hear(LOW, elect_after(OLD, 1))
         .has_no_leader(OLD)
         .sent(LOW, ok_after(OLD))
-        .set(Timer::Campaign, S)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -66,7 +66,7 @@ fn the_first_asks_those_above_when_a_leader_below_asks() {
         .has_no_leader(OLD)
         .sent(LOW, ok_after(OLD))
         .sent_to(&[HIGH], elect_after(OLD, 5))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -84,7 +84,7 @@ fn a_later_incarnation_of_the_leader_that_asks_does_not_lead() {
         .hear_incarnation(HIGH, 2, elect(9))
         .has_no_leader(OLD)
         .sent(HIGH, yields_after(OLD))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 
@@ -101,7 +101,7 @@ fn a_follower_without_a_leader_yields_above_and_waits() {
     let mut me = Kit::with_slot();
     me.hear(HIGH, elect(9))
         .sent(HIGH, yields(1))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Waiting);
 }
@@ -139,14 +139,17 @@ fn an_agent_that_cools_down_yields_to_every_asker_and_waits() {
         let mut me = Kit::cooling_down();
         me.hear(name, elect(score))
             .sent(name, yields_after(MINE))
-            .set(Timer::Victory, VICTORY)
+            .set(BullyTimer::Victory, VICTORY)
             .nothing_else_happened();
         me.hear(LOW, elect(1))
             .sent(LOW, yields_after(MINE))
             .nothing_else_happened();
         me.later(VICTORY)
-            .fire(Timer::Victory)
-            .set(Timer::Campaign, if name == LOW { 9 * S } else { 8 * S })
+            .fire(BullyTimer::Victory)
+            .set(
+                BullyTimer::Campaign,
+                if name == LOW { 9 * S } else { 8 * S },
+            )
             .nothing_else_happened();
     }
 }
@@ -171,12 +174,12 @@ fn a_candidate_that_asks_the_leader_yields_above_and_waits() {
         .hear(HIGH, elect(9))
         .sent(HIGH, yields_after(OLD))
         .has_no_leader(OLD)
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     Kit::asking_found()
         .hear(HIGH, elect(9))
         .sent(HIGH, yields_after(OLD))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 
@@ -204,7 +207,7 @@ fn a_candidate_yields_above_and_waits() {
     let mut me = Kit::asking_voters();
     me.hear(HIGH, elect(9))
         .sent(HIGH, yields(1))
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Waiting);
 }
@@ -228,7 +231,7 @@ fn no_agent_waits_for_an_asker_from_below() {
         .after(LOW, ok(1))
         .hear(LOW, elect(1))
         .sent(LOW, ok(1))
-        .set(Timer::Campaign, S)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -265,7 +268,7 @@ fn a_leader_yields_to_an_asker_from_above_once_its_leadership_has_ended() {
         me.hear(HIGH, elect(9))
             .lost(MINE, LostReason::Outranked)
             .sent(HIGH, releases(1, MINE))
-            .set(Timer::Victory, 2 * D + S)
+            .set(BullyTimer::Victory, 2 * D + S)
             .nothing_else_happened();
         assert_eq!(me.role(), Role::Waiting);
     }
@@ -283,7 +286,7 @@ fn a_leader_that_is_left_alone_stays() {
 fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
     let mut me = Kit::leading_by(&after_a_second());
     me.hear(HIGH, elect(9))
-        .set(Timer::Preempt, 1_000)
+        .set(BullyTimer::Preempt, 1_000)
         .sent(HIGH, answers_mine(MINE))
         .nothing_else_happened();
     me.later(400)
@@ -302,7 +305,7 @@ fn a_leader_stays_when_the_challenger_is_not_enough_better() {
         .hear(HIGH, elect(9))
         .lost(MINE, LostReason::Outranked)
         .sent(HIGH, releases(1, MINE))
-        .set(Timer::Victory, 2 * D + S)
+        .set(BullyTimer::Victory, 2 * D + S)
         .nothing_else_happened();
 }
 
@@ -320,6 +323,6 @@ fn equal_scores_are_decided_by_the_name() {
     me.hear("z", elect(5))
         .lost(MINE, LostReason::Outranked)
         .sent("z", releases(1, MINE))
-        .set(Timer::Victory, 2 * D + S)
+        .set(BullyTimer::Victory, 2 * D + S)
         .nothing_else_happened();
 }

@@ -10,7 +10,7 @@ fn asks(seen: Seen, leader: &str, counter: u64, term: u64) {
         ..elect(5)
     };
     seen.sent(leader, elect)
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
 
@@ -35,7 +35,7 @@ fn the_leader_is_heard_again() {
     for message in both(OLD, 9) {
         Kit::following()
             .hear(HIGH, message)
-            .set(Timer::Detect, L)
+            .set(BullyTimer::Detect, L)
             .nothing_else_happened();
     }
 }
@@ -116,7 +116,7 @@ fn the_leader_that_is_outranked_now_is_asked_and_followed_on() {
 fn another_score_of_the_leader_is_no_event() {
     Kit::following()
         .hear(HIGH, heartbeat(OLD, 7))
-        .set(Timer::Detect, L)
+        .set(BullyTimer::Detect, L)
         .nothing_else_happened();
 }
 
@@ -128,7 +128,7 @@ fn a_later_incarnation_of_the_leader_is_a_change_and_the_former_is_not() {
         ..leader(HIGH, OLD)
     };
     me.hear_incarnation(HIGH, 2, elected(OLD, 9))
-        .set(Timer::Detect, L)
+        .set(BullyTimer::Detect, L)
         .notified(Event::NewLeader(later))
         .nothing_else_happened();
     me.hear_incarnation(HIGH, 1, elected(OLD, 9))
@@ -198,7 +198,7 @@ fn the_asked_leader_above_is_followed_on_whatever_it_says() {
     ] {
         let mut me = Kit::asking_leader();
         me.hear(HIGH, message)
-            .set(Timer::Detect, L)
+            .set(BullyTimer::Detect, L)
             .nothing_else_happened();
         assert_eq!(me.role(), Role::Follower);
     }
@@ -243,7 +243,7 @@ fn another_leader_below_is_asked_in_place_of_the_first() {
 #[test]
 fn a_candidate_follows_one_below_where_leaders_are_left_alone() {
     let mut me = Kit::voter(&never()).started();
-    me.later(S).fire(Timer::Campaign).whatever();
+    me.later(S).fire(BullyTimer::Campaign).whatever();
     me.hear(LOW, elected(OLD, 1))
         .followed(LOW, OLD)
         .nothing_else_happened();

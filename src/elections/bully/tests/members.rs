@@ -53,10 +53,10 @@ fn the_second_in_rank_waits_a_step_and_announces_itself() {
         let mut me = Kit::following_low();
         me.told(|m| end(m, LOW))
             .has_no_leader(OLD)
-            .set(Timer::Campaign, S)
+            .set(BullyTimer::Campaign, S)
             .nothing_else_happened();
         me.later(S)
-            .fire(Timer::Campaign)
+            .fire(BullyTimer::Campaign)
             .led(OLD + 1)
             .nothing_else_happened();
     }
@@ -109,7 +109,7 @@ fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
     let mut me = Kit::with_slot();
     me.told(|m| m.set_score(&id(HIGH), None))
         .sent_to(&[HIGH, LOW], elect(5))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     for end in ABSENCES {
         let mut me = Kit::with_slot();
@@ -119,12 +119,12 @@ fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
     Kit::with_slot()
         .told(|m| suspect(m, HIGH))
         .sent_to(&[HIGH, LOW], elect(5)) // it may be there
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     Kit::with_slot()
         .told(|m| down(m, HIGH))
         .sent_to(&[LOW], elect(5))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -156,8 +156,8 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
     me.told(|m| down(m, HIGH)).nothing_else_happened();
     me.told(|m| suspect(m, LOW)).nothing_else_happened();
     me.later(L + J + 9 * S - 1)
-        .fire(Timer::Campaign)
-        .set(Timer::Campaign, 1)
+        .fire(BullyTimer::Campaign)
+        .set(BullyTimer::Campaign, 1)
         .nothing_else_happened();
     let elect = Elect {
         round: round(2),
@@ -165,9 +165,9 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
         ..elect(5)
     };
     me.later(1)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .sent_to(&[LOW], elect)
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     assert!(
         !me.machine.core.cooldown.has_begun(),
@@ -180,7 +180,7 @@ fn an_agent_that_cools_down_lets_others_go_first_when_its_successor_is_gone() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.told(|m| down(m, LOW))
         .has_no_leader(MINE + 1)
-        .set(Timer::Campaign, 9 * S)
+        .set(BullyTimer::Campaign, 9 * S)
         .nothing_else_happened();
     me.hear(HIGH, elected(MINE + 2, 9))
         .followed(HIGH, MINE + 2)
@@ -195,7 +195,7 @@ fn the_found_leader_that_is_gone_is_not_waited_for() {
     for end in ABSENCES {
         Kit::asking_found()
             .told(|m| end(m, LOW))
-            .set(Timer::Campaign, S)
+            .set(BullyTimer::Campaign, S)
             .nothing_else_happened();
     }
     Kit::asking_found()
@@ -275,7 +275,9 @@ fn a_challenger_that_is_over_is_forgotten() {
     for end in DEATHS {
         let mut me = challenged();
         me.told(|m| end(m, HIGH)).nothing_else_happened();
-        me.later(600).fire(Timer::Preempt).nothing_else_happened();
+        me.later(600)
+            .fire(BullyTimer::Preempt)
+            .nothing_else_happened();
     }
 }
 
@@ -284,7 +286,9 @@ fn a_challenger_that_is_over_is_forgotten() {
 fn a_challenger_that_is_suspected_gets_nothing() {
     let mut me = challenged();
     me.told(|m| suspect(m, HIGH)).nothing_else_happened();
-    me.later(5_000).fire(Timer::Preempt).nothing_else_happened();
+    me.later(5_000)
+        .fire(BullyTimer::Preempt)
+        .nothing_else_happened();
 }
 
 #[test]
@@ -293,15 +297,15 @@ fn a_challenger_that_was_suspected_has_to_be_steady_from_its_return() {
     me.told(|m| suspect(m, HIGH)).nothing_else_happened();
     me.later(950)
         .begins(HIGH, 1)
-        .set(Timer::Preempt, 1_000)
+        .set(BullyTimer::Preempt, 1_000)
         .nothing_else_happened();
     me.later(999)
-        .fire(Timer::Preempt)
-        .set(Timer::Preempt, 1)
+        .fire(BullyTimer::Preempt)
+        .set(BullyTimer::Preempt, 1)
         .nothing_else_happened();
     me.later(1)
-        .fire(Timer::Preempt)
+        .fire(BullyTimer::Preempt)
         .drained(MINE, Some(HIGH))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
 }

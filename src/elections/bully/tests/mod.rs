@@ -22,7 +22,8 @@ mod yields;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Bully, BullyConfig, BullyMessage, Elect, Elected, Ok, Preemption, Timer, Yield, machine::State,
+    Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
+    machine::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
@@ -51,36 +52,41 @@ impl Machine for Bully {
         may_say(self, leading, message);
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
         let core = &self.core;
         assert!(core.floor <= core.highest_term.next().unwrap_or(core.highest_term));
         let watches = core.config.timings.detector().is_some();
         let mut timers = BTreeSet::new();
         match &self.state {
             None => {}
-            Some(State::Following(_)) => timers.extend(watches.then_some(Timer::Detect)),
+            Some(State::Following(_)) => timers.extend(watches.then_some(BullyTimer::Detect)),
             Some(State::Vacant(vacant)) => {
-                let slot = vacant.slot.map(|_| Timer::Campaign);
+                let slot = vacant.slot.map(|_| BullyTimer::Campaign);
                 let is_stuck = slot.is_none() && core.is_eligible(); // cooling down or not
                 assert!(!is_stuck, "it is eligible, and nothing will move it");
                 timers.extend(slot);
             }
             Some(State::Candidate(candidate)) => timers.extend([candidate.asked.timer()]),
-            Some(State::Waiting(_)) => timers.extend([Timer::Victory]),
+            Some(State::Waiting(_)) => timers.extend([BullyTimer::Victory]),
             Some(State::Leading(tenure)) => {
-                timers.extend(watches.then_some(Timer::Heartbeat));
-                timers.extend(tenure.handover.as_ref().map(|_| Timer::Drain));
-                timers.extend(tenure.challengers.is_awaited().then_some(Timer::Preempt));
+                timers.extend(watches.then_some(BullyTimer::Heartbeat));
+                timers.extend(tenure.handover.as_ref().map(|_| BullyTimer::Drain));
+                timers.extend(
+                    tenure
+                        .challengers
+                        .is_awaited()
+                        .then_some(BullyTimer::Preempt),
+                );
             }
         }
-        timers.extend(core.cooldown.has_begun().then_some(Timer::Cooldown));
+        timers.extend(core.cooldown.has_begun().then_some(BullyTimer::Cooldown));
         timers
     }
 }
 
 impl Suite for Bully {
-    const TIMERS: &'static [Timer] = &TIMERS;
-    const DRAIN: (Timer, u64) = (Timer::Drain, DRAIN);
+    const TIMERS: &'static [BullyTimer] = &TIMERS;
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
 
     fn configs() -> Vec<Arc<BullyConfig>> {
@@ -167,7 +173,7 @@ impl Kit {
     /// A candidate that has asked LOW and HIGH.
     fn asking_voters() -> Self {
         let mut kit = Self::with_slot();
-        kit.later(S).fire(Timer::Campaign).whatever();
+        kit.later(S).fire(BullyTimer::Campaign).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
     }
@@ -186,7 +192,7 @@ impl Kit {
 
     fn leading_by(config: &Arc<BullyConfig>) -> Self {
         let mut kit = Self::voter(config).started();
-        kit.later(S).fire(Timer::Campaign).whatever();
+        kit.later(S).fire(BullyTimer::Campaign).whatever();
         let kit = kit.after(LOW, yields(1)).after(
             HIGH,
             Yield {
@@ -229,14 +235,14 @@ impl Seen {
     #[track_caller]
     fn led(self, term: u64) -> Self {
         self.sent_all(elected(term, 5))
-            .set(Timer::Heartbeat, H)
+            .set(BullyTimer::Heartbeat, H)
             .acquired(term)
     }
 
     /// Follows that leader, and watches it.
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
-        self.set(Timer::Detect, L).new_leader(name, term)
+        self.set(BullyTimer::Detect, L).new_leader(name, term)
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 fn a_candidate_that_is_told_ok_waits() {
     for mut me in [Kit::asking_voters(), Kit::asking_found()] {
         me.hear(HIGH, ok(1))
-            .set(Timer::Victory, VICTORY)
+            .set(BullyTimer::Victory, VICTORY)
             .nothing_else_happened();
         assert_eq!(me.role(), Role::Waiting);
     }
@@ -17,7 +17,7 @@ fn a_leader_that_says_ok_is_followed_no_longer() {
     Kit::asking_leader()
         .hear(HIGH, ok(1))
         .has_no_leader(OLD)
-        .set(Timer::Victory, VICTORY)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
 }
 

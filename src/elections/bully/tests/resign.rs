@@ -44,17 +44,17 @@ fn the_others_wait_for_the_successor_that_is_named() {
     for mut me in [Kit::following(), Kit::asking_leader()] {
         me.hear(HIGH, resign(OLD, Some(LOW)))
             .has_no_leader(OLD)
-            .set(Timer::Campaign, S)
+            .set(BullyTimer::Campaign, S)
             .nothing_else_happened();
         me.later(S)
-            .fire(Timer::Campaign)
+            .fire(BullyTimer::Campaign)
             .led(OLD + 1)
             .nothing_else_happened();
     }
     Kit::following_low()
         .hear(LOW, resign(OLD, Some(HIGH)))
         .has_no_leader(OLD)
-        .set(Timer::Campaign, 2 * S)
+        .set(BullyTimer::Campaign, 2 * S)
         .nothing_else_happened();
 }
 
@@ -71,9 +71,9 @@ fn an_agent_with_the_last_slot_asks_before_it_leads() {
     .nothing_else_happened();
     me.hear(HIGH, resign(OLD, Some(LOW)))
         .has_no_leader(OLD)
-        .set(Timer::Campaign, 8 * S)
+        .set(BullyTimer::Campaign, 8 * S)
         .nothing_else_happened();
-    me.later(8 * S).fire(Timer::Campaign).whatever();
+    me.later(8 * S).fire(BullyTimer::Campaign).whatever();
     assert_eq!(me.role(), Role::Candidate);
 }
 
@@ -174,7 +174,7 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.hear(LOW, resign(MINE + 1, successor))
             .has_no_leader(MINE + 1)
-            .set(Timer::Campaign, 9 * S) // behind all that do not cool down, and HIGH if it does
+            .set(BullyTimer::Campaign, 9 * S) // behind all that do not cool down, and HIGH if it does
             .nothing_else_happened();
     }
 }

@@ -38,7 +38,7 @@ fn an_agent_that_rises_above_its_leader_asks_it() {
     me.set_score(8).nothing_else_happened();
     me.set_score(10)
         .sent(HIGH, ask(1, 10, OLD))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
@@ -61,7 +61,9 @@ fn an_agent_that_falls_or_becomes_ineligible_follows_on() {
 fn an_agent_that_becomes_ineligible_without_a_leader_has_no_slot() {
     let mut me = Kit::with_slot();
     me.set_score(None).nothing_else_happened();
-    me.later(S).fire(Timer::Campaign).nothing_else_happened();
+    me.later(S)
+        .fire(BullyTimer::Campaign)
+        .nothing_else_happened();
 }
 
 #[test]
@@ -69,11 +71,11 @@ fn another_score_without_a_leader_is_another_slot() {
     Kit::with_slot()
         .set_score(10)
         .sent_to(&[HIGH, LOW], ask(1, 10, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     Kit::with_slot()
         .set_score(0)
-        .set(Timer::Campaign, 2 * S)
+        .set(BullyTimer::Campaign, 2 * S)
         .nothing_else_happened();
 }
 
@@ -81,12 +83,12 @@ fn another_score_without_a_leader_is_another_slot() {
 fn a_witness_that_gets_a_score_competes() {
     Kit::witness()
         .set_score(5)
-        .set(Timer::Campaign, S)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
     let mut me = Kit::witness().after(LOW, elected(OLD, 1));
     me.set_score(5)
         .sent(LOW, ask(1, 5, OLD))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
 
@@ -95,12 +97,12 @@ fn any_score_ends_the_cooldown() {
     for score in [4, 5] {
         let mut me = Kit::cooling_down();
         me.set_score(score)
-            .set(Timer::Campaign, S)
+            .set(BullyTimer::Campaign, S)
             .nothing_else_happened();
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.set_score(score)
             .sent(LOW, ask(2, score, MINE + 1))
-            .set(Timer::Widen, 2 * D)
+            .set(BullyTimer::Widen, 2 * D)
             .nothing_else_happened();
     }
 }
@@ -110,7 +112,7 @@ fn to_become_ineligible_does_not_end_the_cooldown() {
     let mut me = Kit::cooling_down();
     me.set_score(None).nothing_else_happened();
     me.later(COOLDOWN)
-        .fire(Timer::Cooldown)
+        .fire(BullyTimer::Cooldown)
         .nothing_else_happened();
 }
 
@@ -122,12 +124,12 @@ fn a_round_belongs_to_one_score() {
         Kit::asking_leader()
             .set_score(score)
             .sent(HIGH, ask(2, score, OLD))
-            .set(Timer::Widen, 2 * D)
+            .set(BullyTimer::Widen, 2 * D)
             .nothing_else_happened();
         Kit::asking_found()
             .set_score(score)
             .sent(LOW, ask(2, score, OLD))
-            .set(Timer::Widen, 2 * D)
+            .set(BullyTimer::Widen, 2 * D)
             .nothing_else_happened();
         for mut me in [
             Kit::asking_voters(),
@@ -137,7 +139,7 @@ fn a_round_belongs_to_one_score() {
         ] {
             me.set_score(score)
                 .sent_to(&[HIGH, LOW], ask(2, score, 0)) // no agent is known to fail
-                .set(Timer::Deadline, T)
+                .set(BullyTimer::Deadline, T)
                 .nothing_else_happened();
             me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
         }
@@ -156,7 +158,7 @@ fn a_candidate_that_becomes_ineligible_competes_no_more() {
 fn a_candidate_that_becomes_ineligible_follows_on() {
     let mut me = Kit::asking_leader();
     me.set_score(None)
-        .set(Timer::Detect, L)
+        .set(BullyTimer::Detect, L)
         .nothing_else_happened();
     assert_eq!(me.role(), Role::Follower);
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
@@ -173,9 +175,9 @@ fn a_leader_tells_its_score() {
                 .nothing_else_happened();
         }
         me.later(H)
-            .fire(Timer::Heartbeat)
+            .fire(BullyTimer::Heartbeat)
             .sent_all(heartbeat(MINE, 20))
-            .set(Timer::Heartbeat, H)
+            .set(BullyTimer::Heartbeat, H)
             .nothing_else_happened();
     }
 }
@@ -185,12 +187,12 @@ fn a_leader_that_becomes_ineligible_steps_down_and_leads_until_it_has() {
     let mut me = Kit::leading();
     me.set_score(None)
         .drained(MINE, Some(HIGH))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.later(H)
-        .fire(Timer::Heartbeat)
+        .fire(BullyTimer::Heartbeat)
         .sent_all(heartbeat(MINE, 5))
-        .set(Timer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H)
         .nothing_else_happened();
     Kit::draining().set_score(None).nothing_else_happened();
 }

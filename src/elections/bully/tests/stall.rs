@@ -18,11 +18,11 @@ fn ask(counter: u64, term: u64) -> Elect {
 fn a_follower_that_slept_watches_its_leader_once_more() {
     let mut me = Kit::following();
     me.later(L + LATE)
-        .fire(Timer::Detect)
-        .set(Timer::Detect, L)
+        .fire(BullyTimer::Detect)
+        .set(BullyTimer::Detect, L)
         .nothing_else_happened();
     me.later(L + LATE)
-        .fire(Timer::Detect)
+        .fire(BullyTimer::Detect)
         .has_no_leader(OLD)
         .led(OLD + 1)
         .nothing_else_happened();
@@ -31,11 +31,11 @@ fn a_follower_that_slept_watches_its_leader_once_more() {
 #[test]
 fn a_leader_that_was_heard_in_between_may_be_suspected_anew() {
     let mut me = Kit::following();
-    me.later(L + LATE).fire(Timer::Detect).whatever();
+    me.later(L + LATE).fire(BullyTimer::Detect).whatever();
     me.later(1).hear(HIGH, heartbeat(OLD, 9)).whatever();
     me.later(L + LATE)
-        .fire(Timer::Detect)
-        .set(Timer::Detect, L)
+        .fire(BullyTimer::Detect)
+        .set(BullyTimer::Detect, L)
         .nothing_else_happened();
 }
 
@@ -44,9 +44,9 @@ fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
     let mut me = Kit::following_low();
     me.ends(LOW).whatever();
     me.later(S + LATE)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .sent_to(&[HIGH], ask(1, OLD))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -54,12 +54,12 @@ fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
 fn a_candidate_that_slept_asks_every_voter_once_more() {
     let mut me = Kit::asking_voters().after(LOW, yields(1));
     me.later(T + LATE)
-        .fire(Timer::Deadline)
+        .fire(BullyTimer::Deadline)
         .sent_to(&[HIGH, LOW], ask(2, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     me.later(T + LATE)
-        .fire(Timer::Deadline)
+        .fire(BullyTimer::Deadline)
         .led(1)
         .nothing_else_happened();
 }
@@ -68,7 +68,7 @@ fn a_candidate_that_slept_asks_every_voter_once_more() {
 fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
     let mut me = Kit::asking_voters().after(LOW, yields(1));
     me.later(T + D)
-        .fire(Timer::Deadline)
+        .fire(BullyTimer::Deadline)
         .led(1)
         .nothing_else_happened();
 }
@@ -77,10 +77,10 @@ fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
 fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
     Kit::asking_leader()
         .later(L)
-        .fire(Timer::Widen)
+        .fire(BullyTimer::Widen)
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW], ask(2, OLD))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -88,13 +88,13 @@ fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
 fn an_agent_that_slept_while_it_waited_waits_once_more() {
     let mut me = Kit::waiting();
     me.later(VICTORY + LATE)
-        .fire(Timer::Victory)
-        .set(Timer::Victory, VICTORY)
+        .fire(BullyTimer::Victory)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     me.later(VICTORY + LATE)
-        .fire(Timer::Victory)
+        .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -102,13 +102,13 @@ fn an_agent_that_slept_while_it_waited_waits_once_more() {
 fn a_former_leader_that_slept_asks_before_it_announces() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.later(2 * D + S + LATE)
-        .fire(Timer::Victory)
-        .set(Timer::Victory, VICTORY)
+        .fire(BullyTimer::Victory)
+        .set(BullyTimer::Victory, VICTORY)
         .nothing_else_happened();
     me.later(VICTORY)
-        .fire(Timer::Victory)
+        .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, MINE))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -116,9 +116,9 @@ fn a_former_leader_that_slept_asks_before_it_announces() {
 fn a_leader_that_was_a_little_late_leads_on() {
     Kit::leading()
         .later(H + L)
-        .fire(Timer::Heartbeat)
+        .fire(BullyTimer::Heartbeat)
         .sent_all(heartbeat(MINE, 5))
-        .set(Timer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H)
         .nothing_else_happened();
 }
 
@@ -126,9 +126,9 @@ fn a_leader_that_was_a_little_late_leads_on() {
 fn a_leader_that_slept_for_longer_than_others_wait_leads_no_more() {
     let mut me = Kit::leading();
     me.later(H + L + 1)
-        .fire(Timer::Heartbeat)
+        .fire(BullyTimer::Heartbeat)
         .lost(MINE, LostReason::Stalled)
-        .set(Timer::Campaign, S)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
     assert_eq!(me.view().leader, None);
 }
@@ -137,11 +137,11 @@ fn a_leader_that_slept_for_longer_than_others_wait_leads_no_more() {
 fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
     let mut me = Kit::draining();
     me.later(H + L + 1)
-        .fire(Timer::Heartbeat)
+        .fire(BullyTimer::Heartbeat)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
-        .set(Timer::Campaign, L + J + 9 * S)
+        .set(BullyTimer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 

@@ -5,7 +5,9 @@ use super::*;
 #[test]
 fn an_agent_that_is_not_first_in_an_open_group_waits_for_its_slot() {
     let mut me = Kit::voter(&lan());
-    me.start().set(Timer::Campaign, S).nothing_else_happened();
+    me.start()
+        .set(BullyTimer::Campaign, S)
+        .nothing_else_happened();
     assert_eq!(me.view().leader, None);
 }
 
@@ -15,7 +17,7 @@ fn the_first_in_an_open_group_asks() {
     me.members.suspect(&id(HIGH), Incarnation(1));
     me.start()
         .sent_to(&[HIGH, LOW], elect(5))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -33,7 +35,7 @@ fn the_second_in_a_closed_group_waits_and_then_announces_itself() {
     me.members.set_closed(true);
     let mut me = me.started();
     me.later(S)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .led(1)
         .nothing_else_happened();
 }
@@ -53,7 +55,7 @@ fn the_leader_in_the_snapshot_is_asked_and_no_other_agent() {
     let seen = Term(OLD);
     me.step(Input::Start(members))
         .sent(LOW, Elect { seen, ..elect(5) })
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
     assert_eq!(me.view().leader, None, "it has not heard it");
 }
@@ -63,7 +65,9 @@ fn the_leader_in_the_snapshot_that_is_gone_is_not_asked() {
     let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(LOW, OLD));
     me.members.down(&id(LOW), Incarnation(1));
-    me.start().set(Timer::Campaign, S).nothing_else_happened();
+    me.start()
+        .set(BullyTimer::Campaign, S)
+        .nothing_else_happened();
     assert_eq!(me.view().term, Term(OLD), "its term is known");
 }
 
@@ -71,7 +75,9 @@ fn the_leader_in_the_snapshot_that_is_gone_is_not_asked() {
 fn a_former_incarnation_of_its_own_is_not_asked() {
     let mut me = Kit::voter(&lan());
     me.members.note_leader(leader(ME, OLD));
-    me.start().set(Timer::Campaign, S).nothing_else_happened();
+    me.start()
+        .set(BullyTimer::Campaign, S)
+        .nothing_else_happened();
 }
 
 #[test]

@@ -17,9 +17,9 @@ fn the_leadership_ends_before_the_resignation_is_sent() {
     let mut me = Kit::draining();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(LOW)))
-        .set(Timer::Campaign, LAST_TURN)
+        .set(BullyTimer::Campaign, LAST_TURN)
         .nothing_else_happened();
     assert_eq!(me.view().leader, None);
 }
@@ -30,9 +30,9 @@ fn a_successor_that_is_gone_by_then_is_replaced() {
     me.ends(LOW).nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
-        .set(Timer::Campaign, LAST_TURN)
+        .set(BullyTimer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }
 
@@ -44,12 +44,12 @@ fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
     }
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, None))
-        .set(Timer::Campaign, 8 * S)
+        .set(BullyTimer::Campaign, 8 * S)
         .nothing_else_happened();
     me.later(8 * S)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .led(MINE + 1)
         .nothing_else_happened();
 }
@@ -62,7 +62,7 @@ fn the_successor_is_not_asked_for_the_leadership_again() {
         .nothing_else_happened();
     me.later(H)
         .hear(LOW, heartbeat(MINE + 1, 1))
-        .set(Timer::Detect, L)
+        .set(BullyTimer::Detect, L)
         .nothing_else_happened();
 }
 
@@ -72,8 +72,8 @@ fn the_term_that_was_handed_over_is_the_renewed_one() {
     me.hear(LOW, elected(MINE + 1, 1)).whatever();
     me.step(Input::Drained)
         .lost(MINE + 2, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE + 2, Some(LOW)))
-        .set(Timer::Campaign, LAST_TURN)
+        .set(BullyTimer::Campaign, LAST_TURN)
         .nothing_else_happened();
 }

@@ -15,9 +15,9 @@ fn the_last_term_can_be_led() {
     let mut me = having_seen(Kit::asking_voters(), LAST - 1).after(LOW, yields(1));
     me.hear(HIGH, yields(1)).led(LAST).nothing_else_happened();
     me.later(H)
-        .fire(Timer::Heartbeat)
+        .fire(BullyTimer::Heartbeat)
         .sent_all(heartbeat(LAST, 5))
-        .set(Timer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H)
         .nothing_else_happened();
 }
 
@@ -25,7 +25,9 @@ fn the_last_term_can_be_led() {
 fn no_agent_competes_after_the_last_term() {
     let mut me = having_seen(Kit::with_slot(), LAST);
     me.step(Input::Campaign).nothing_else_happened();
-    me.later(S).fire(Timer::Campaign).nothing_else_happened();
+    me.later(S)
+        .fire(BullyTimer::Campaign)
+        .nothing_else_happened();
     let mut me = having_seen(Kit::following(), LAST);
     me.step(Input::Campaign).nothing_else_happened();
     me.set_score(20).nothing_else_happened();
@@ -38,7 +40,9 @@ fn a_candidate_that_cannot_lead_gives_up() {
     me.hear(HIGH, yields(1)).nothing_else_happened();
     assert_eq!(me.role(), Role::Follower);
     let mut me = having_seen(Kit::asking_voters(), LAST);
-    me.later(T).fire(Timer::Deadline).nothing_else_happened();
+    me.later(T)
+        .fire(BullyTimer::Deadline)
+        .nothing_else_happened();
     assert_eq!(me.role(), Role::Follower);
     having_seen(Kit::asking_leader(), LAST)
         .hear(HIGH, releases(1, OLD))

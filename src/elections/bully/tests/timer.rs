@@ -15,7 +15,7 @@ fn campaign_a_slot_after_a_leaders_end_announces() {
     let mut me = Kit::following_low();
     me.ends(LOW).whatever();
     me.later(S + J)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .led(OLD + 1)
         .nothing_else_happened();
 }
@@ -24,9 +24,9 @@ fn campaign_a_slot_after_a_leaders_end_announces() {
 fn campaign_any_other_slot_asks() {
     Kit::with_slot()
         .later(S)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .sent_to(&[HIGH, LOW], ask(1, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -34,16 +34,16 @@ fn campaign_any_other_slot_asks() {
 fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
     Kit::asking_leader()
         .later(2 * D)
-        .fire(Timer::Widen)
+        .fire(BullyTimer::Widen)
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW], ask(2, OLD))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     Kit::asking_found()
         .later(2 * D)
-        .fire(Timer::Widen)
+        .fire(BullyTimer::Widen)
         .sent_to(&[HIGH, LOW], ask(2, OLD))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -51,7 +51,7 @@ fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
 fn deadline_a_silent_voter_is_not_there() {
     Kit::asking_voters()
         .later(T)
-        .fire(Timer::Deadline)
+        .fire(BullyTimer::Deadline)
         .led(1)
         .nothing_else_happened();
 }
@@ -60,9 +60,9 @@ fn deadline_a_silent_voter_is_not_there() {
 fn victory_the_awaited_one_is_not_there() {
     let mut me = Kit::waiting();
     me.later(VICTORY)
-        .fire(Timer::Victory)
+        .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, 0))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -70,8 +70,8 @@ fn victory_the_awaited_one_is_not_there() {
 fn victory_the_next_in_rank_goes_first() {
     let mut me = Kit::asking_voters().after(LOW, ok(1));
     me.later(VICTORY)
-        .fire(Timer::Victory)
-        .set(Timer::Campaign, S)
+        .fire(BullyTimer::Victory)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -79,7 +79,7 @@ fn victory_the_next_in_rank_goes_first() {
 fn victory_a_successor_that_does_not_come_leaves_the_leadership_to_the_former_leader() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.later(2 * D + S)
-        .fire(Timer::Victory)
+        .fire(BullyTimer::Victory)
         .led(MINE + 1)
         .nothing_else_happened();
 }
@@ -89,9 +89,9 @@ fn heartbeat_a_leader_is_heard_by_all() {
     for mut me in [Kit::leading(), Kit::draining()] {
         for _ in 0..3 {
             me.later(H)
-                .fire(Timer::Heartbeat)
+                .fire(BullyTimer::Heartbeat)
                 .sent_all(heartbeat(MINE, 5))
-                .set(Timer::Heartbeat, H)
+                .set(BullyTimer::Heartbeat, H)
                 .nothing_else_happened();
         }
     }
@@ -101,15 +101,15 @@ fn heartbeat_a_leader_is_heard_by_all() {
 fn detect_a_silent_leader_is_gone_and_the_first_slot_announces() {
     Kit::following()
         .later(L + J)
-        .fire(Timer::Detect)
+        .fire(BullyTimer::Detect)
         .has_no_leader(OLD)
         .led(OLD + 1)
         .nothing_else_happened();
     Kit::following_low()
         .later(L)
-        .fire(Timer::Detect)
+        .fire(BullyTimer::Detect)
         .has_no_leader(OLD)
-        .set(Timer::Campaign, S)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -118,7 +118,7 @@ fn detect_an_ineligible_agent_only_sees_the_leader_go() {
     for me in [Kit::observer(), Kit::witness()] {
         let mut me = me.after(HIGH, elected(OLD, 9));
         me.later(L)
-            .fire(Timer::Detect)
+            .fire(BullyTimer::Detect)
             .has_no_leader(OLD)
             .nothing_else_happened();
     }
@@ -130,14 +130,14 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
     me.leaves(HIGH).nothing_else_happened();
     let mut me = me.after(LOW, elected(MINE + 1, 1));
     me.later(L)
-        .fire(Timer::Detect)
+        .fire(BullyTimer::Detect)
         .has_no_leader(MINE + 1)
-        .set(Timer::Campaign, 8 * S)
+        .set(BullyTimer::Campaign, 8 * S)
         .nothing_else_happened();
     me.later(8 * S)
-        .fire(Timer::Campaign)
+        .fire(BullyTimer::Campaign)
         .sent_to(&[LOW], ask(2, MINE + 1))
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 
@@ -145,8 +145,8 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
 fn cooldown_is_over_and_the_slot_is_taken() {
     Kit::cooling_down()
         .later(COOLDOWN)
-        .fire(Timer::Cooldown)
-        .set(Timer::Campaign, S)
+        .fire(BullyTimer::Cooldown)
+        .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
 
@@ -154,13 +154,13 @@ fn cooldown_is_over_and_the_slot_is_taken() {
 fn cooldown_is_over_and_the_leadership_is_asked_for() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.later(COOLDOWN)
-        .fire(Timer::Cooldown)
+        .fire(BullyTimer::Cooldown)
         .sent(LOW, ask(2, MINE + 1))
-        .set(Timer::Widen, 2 * D)
+        .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
     let mut me = Kit::cooling_down().after(HIGH, elected(MINE + 1, 9));
     me.later(COOLDOWN)
-        .fire(Timer::Cooldown)
+        .fire(BullyTimer::Cooldown)
         .nothing_else_happened();
 }
 
@@ -174,15 +174,15 @@ fn challenged() -> Kit {
 #[test]
 fn preempt_a_steady_challenger_gets_the_leadership_by_a_clean_hand_over() {
     let mut me = challenged();
-    me.fire(Timer::Preempt)
+    me.fire(BullyTimer::Preempt)
         .drained(MINE, Some(HIGH))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
+        .set(BullyTimer::Cooldown, COOLDOWN)
         .sent_all(resign(MINE, Some(HIGH)))
-        .set(Timer::Campaign, L + J + 9 * S)
+        .set(BullyTimer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 
@@ -191,16 +191,16 @@ fn preempt_a_challenger_that_is_no_better_now_is_forgotten() {
     for score in [None, Some(2.into())] {
         let mut me = challenged();
         me.told(|m| m.set_score(&id(HIGH), score))
-            .set(Timer::Preempt, 0)
+            .set(BullyTimer::Preempt, 0)
             .nothing_else_happened();
-        me.fire(Timer::Preempt).nothing_else_happened();
+        me.fire(BullyTimer::Preempt).nothing_else_happened();
         assert_eq!(me.role(), Role::Leader);
     }
     let mut me = challenged();
     me.set_score(10)
         .sent_all(heartbeat(MINE, 10))
         .nothing_else_happened();
-    me.fire(Timer::Preempt).nothing_else_happened();
+    me.fire(BullyTimer::Preempt).nothing_else_happened();
 }
 
 #[test]
@@ -217,13 +217,13 @@ fn preempt_another_challenger_is_not_forgotten() {
     me.later(300).hear("third", elect(7)).whatever();
     me.told(|m| m.set_score(&id(HIGH), None)).whatever();
     me.later(700)
-        .fire(Timer::Preempt)
-        .set(Timer::Preempt, 300)
+        .fire(BullyTimer::Preempt)
+        .set(BullyTimer::Preempt, 300)
         .nothing_else_happened();
     me.later(300)
-        .fire(Timer::Preempt)
+        .fire(BullyTimer::Preempt)
         .drained(MINE, Some("third"))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
 }
 
@@ -231,5 +231,5 @@ fn preempt_another_challenger_is_not_forgotten() {
 fn preempt_a_leader_that_steps_down_hands_over_once() {
     let mut me = challenged();
     me.step_down(LOW).whatever();
-    me.fire(Timer::Preempt).nothing_else_happened();
+    me.fire(BullyTimer::Preempt).nothing_else_happened();
 }

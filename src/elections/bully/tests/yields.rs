@@ -41,12 +41,12 @@ fn the_asked_leader_that_does_not_lead_is_not_asked_again() {
         .hear(HIGH, yields(1))
         .has_no_leader(OLD)
         .sent_to(&[LOW], elect.clone())
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     Kit::asking_found()
         .hear(LOW, yields(1))
         .sent_to(&[HIGH], elect)
-        .set(Timer::Deadline, T)
+        .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
 }
 

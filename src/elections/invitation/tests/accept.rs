@@ -18,9 +18,12 @@ fn when_all_have_accepted_the_group_is_formed() {
 #[test]
 fn when_t_has_passed_it_is_formed_of_those_that_have_accepted() {
     let mut me = Kit::merging();
-    assert_eq!(me.later(199).fire(Timer::Accepts), ["set Accepts 1"]);
     assert_eq!(
-        me.later(1).fire(Timer::Accepts),
+        me.later(199).fire(InvitationTimer::Accepts),
+        ["set Accepts 1"]
+    );
+    assert_eq!(
+        me.later(1).fire(InvitationTimer::Accepts),
         [
             "set Check 60",
             "acquired the leadership in term 5",
@@ -38,9 +41,9 @@ fn when_t_has_passed_it_is_formed_of_those_that_have_accepted() {
 /// HIGH, which has no score any more, coordinates two others.
 fn with_a_group_of_three() -> Kit {
     let mut me = Kit::asking();
-    me.hear(HIGH, place(4, None, Standing::Coordinator { members: 2 }))
+    me.hear(HIGH, place(4, None, GroupRole::Coordinator { members: 2 }))
         .whatever();
-    me.later(27).fire(Timer::Check).whatever();
+    me.later(27).fire(InvitationTimer::Check).whatever();
     me
 }
 
@@ -55,7 +58,7 @@ fn those_that_others_bring_are_waited_for() {
         "a copy brings no member"
     );
     assert_eq!(
-        me.later(200).fire(Timer::Accepts).lines()[2],
+        me.later(200).fire(InvitationTimer::Accepts).lines()[2],
         "eye high low: ready 5.me task 40"
     );
 }
@@ -64,9 +67,9 @@ fn those_that_others_bring_are_waited_for() {
 fn when_only_agents_that_are_down_are_awaited_it_ends_soon() {
     let mut me = Kit::asking();
     for (name, score) in [(HIGH, None), (LOW, Some(1))] {
-        me.hear(name, place(4, score, Standing::Free)).whatever();
+        me.hear(name, place(4, score, GroupRole::Free)).whatever();
     }
-    me.later(27).fire(Timer::Check).whatever();
+    me.later(27).fire(InvitationTimer::Check).whatever();
     assert_eq!(me.ends(LOW), NOTHING);
     assert_eq!(
         me.hear(HIGH, accept(5, ME)),
@@ -107,20 +110,23 @@ fn a_copy_of_a_decline_counts_for_nothing() {
 fn the_next_number_exceeds_what_a_decline_tells() {
     let mut me = Kit::merging();
     me.hear(LOW, decline(5, ME, 30)).whatever();
-    me.later(60).fire(Timer::Check).whatever();
-    me.hear(LOW, place(5, Some(1), Standing::Free)).whatever();
-    assert_eq!(me.later(27).fire(Timer::Check).lines()[1], "persist 31");
+    me.later(60).fire(InvitationTimer::Check).whatever();
+    me.hear(LOW, place(5, Some(1), GroupRole::Free)).whatever();
+    assert_eq!(
+        me.later(27).fire(InvitationTimer::Check).lines()[1],
+        "persist 31"
+    );
 }
 
 #[test]
 fn an_observers_decline_asks_for_a_new_number() {
     let after_a_check = |mut me: Kit, from| {
-        me.later(60).fire(Timer::Check).whatever();
+        me.later(60).fire(InvitationTimer::Check).whatever();
         let group = election(5, ME);
-        me.hear(LOW, place(5, Some(1), Standing::Member { group }))
+        me.hear(LOW, place(5, Some(1), GroupRole::Member { group }))
             .whatever();
         assert_eq!(me.hear(from, decline(5, ME, 30)), NOTHING);
-        me.later(27).fire(Timer::Check)
+        me.later(27).fire(InvitationTimer::Check)
     };
     assert_eq!(
         after_a_check(Kit::leading(), EYE),

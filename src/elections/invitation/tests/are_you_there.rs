@@ -42,7 +42,7 @@ fn a_coordinator_knows_its_members() {
 fn asks() -> Kit {
     let mut me = Kit::following();
     assert_eq!(
-        me.later(250).fire(Timer::Watch),
+        me.later(250).fire(InvitationTimer::Watch),
         ["high: are you there? in 7.high", "set Watch 200"]
     );
     me
@@ -55,7 +55,7 @@ fn a_member_watches_on_and_an_agent_that_is_none_waits_for_its_slot() {
     assert_eq!(said.lines()[0], "has no leader since term 7");
     assert_eq!(said.lines()[1], "persist 8", "HIGH is gone: ME goes first");
     assert_eq!(
-        asks().later(200).fire(Timer::Watch).lines()[..2],
+        asks().later(200).fire(InvitationTimer::Watch).lines()[..2],
         said.lines()[..2],
         "silence"
     );

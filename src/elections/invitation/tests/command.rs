@@ -67,16 +67,16 @@ fn a_leader_that_has_resigned_cools_down() {
     );
     assert_eq!(
         (me.role(), me.machine.status()),
-        (Role::Follower, Status::Election)
+        (Role::Follower, PaperStatus::Election)
     );
 }
 
 #[test]
 fn an_agent_that_cools_down_forms_a_group_in_the_last_slot() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.later(661).fire(Timer::Slot), ["set Slot 1"]);
+    assert_eq!(me.later(661).fire(InvitationTimer::Slot), ["set Slot 1"]);
     assert!(me.machine.core.cooldown.has_begun());
-    let said = me.later(1).fire(Timer::Slot);
+    let said = me.later(1).fire(InvitationTimer::Slot);
     assert_eq!(
         said.lines()[2],
         "acquired the leadership in term 6",
@@ -94,8 +94,8 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
         me
     };
     let silent = |mut me: Kit| {
-        me.later(250).fire(Timer::Watch).whatever();
-        me.later(200).fire(Timer::Watch)
+        me.later(250).fire(InvitationTimer::Watch).whatever();
+        me.later(200).fire(InvitationTimer::Watch)
     };
     let said = silent(under_high());
     assert_eq!(
@@ -115,8 +115,11 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
 #[test]
 fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.later(59_999).fire(Timer::Cooldown), ["set Cooldown 1"]);
-    assert_eq!(me.later(1).fire(Timer::Cooldown), ["set Slot 54"]);
+    assert_eq!(
+        me.later(59_999).fire(InvitationTimer::Cooldown),
+        ["set Cooldown 1"]
+    );
+    assert_eq!(me.later(1).fire(InvitationTimer::Cooldown), ["set Slot 54"]);
     assert_eq!(
         Kit::cooling_down().step(Input::SetScore(Some(5.into()))),
         ["set Slot 54"]

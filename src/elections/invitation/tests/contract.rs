@@ -16,7 +16,7 @@ impl Machine for InvitationElection {
         format!("{:?}", self.state)
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<InvitationTimer> {
         needed(self)
     }
 
@@ -45,41 +45,41 @@ impl Machine for InvitationElection {
             InvitationMessage::Accept(_) => {
                 assert!(said.is_durable() && !said.is_own(), "{message}");
             }
-            InvitationMessage::Place(_)
+            InvitationMessage::CoordinatorReply(_)
             | InvitationMessage::Decline(_)
             | InvitationMessage::AreYouThere(_)
             | InvitationMessage::There(_) => {}
         }
     }
 
-    fn may_store(&self, record: &Count) {
+    fn may_store(&self, record: &CountRecord) {
         assert!(record.count <= self.core.numbers.record.count && self.core.me.is_voter());
     }
 
     fn follows(&self, _: &Self, now: Time) {
         let view = self.view(now);
         assert_eq!(
-            self.status() == Status::Normal,
+            self.status() == PaperStatus::Normal,
             view.leader.is_some(),
             "an agent that works has a leader"
         );
         assert_eq!(
             self.coordinator().is_some(),
-            self.status() >= Status::Reorganization
+            self.status() >= PaperStatus::Reorganization
         );
         assert_eq!(self.coordinator(), self.group().map(|group| &group.id));
     }
 
-    fn record(record: &Count) -> String {
+    fn record(record: &CountRecord) -> String {
         record.count.to_string()
     }
 }
 
 /// Exactly the timers that move this machine on.
-fn needed(machine: &InvitationElection) -> BTreeSet<Timer> {
+fn needed(machine: &InvitationElection) -> BTreeSet<InvitationTimer> {
     let mut timers = BTreeSet::new();
     match &machine.state {
-        State::Free { slot: Some(_) } => timers.extend([Timer::Slot]),
+        State::Free { slot: Some(_) } => timers.extend([InvitationTimer::Slot]),
         State::Free { slot: None } => {
             let can_lead = machine.stepped.is_some() && machine.core.me.rank().is_some();
             assert!(
@@ -87,13 +87,19 @@ fn needed(machine: &InvitationElection) -> BTreeSet<Timer> {
                 "it can be elected, and nothing will move it"
             );
         }
-        State::Candidate(_) => timers.extend([Timer::Accepts]),
-        State::Member(_) => timers.extend([Timer::Watch]),
+        State::Candidate(_) => timers.extend([InvitationTimer::Accepts]),
+        State::Member(_) => timers.extend([InvitationTimer::Watch]),
         State::Leader(leading) => {
-            timers.extend([Timer::Check]);
-            timers.extend(leading.handover.as_ref().map(|_| Timer::Drain));
+            timers.extend([InvitationTimer::Check]);
+            timers.extend(leading.handover.as_ref().map(|_| InvitationTimer::Drain));
         }
     }
-    timers.extend(machine.core.cooldown.has_begun().then_some(Timer::Cooldown));
+    timers.extend(
+        machine
+            .core
+            .cooldown
+            .has_begun()
+            .then_some(InvitationTimer::Cooldown),
+    );
     timers
 }

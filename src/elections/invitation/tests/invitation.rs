@@ -31,7 +31,7 @@ fn an_agent_that_is_invited_from_above_joins() {
             _ => assert_eq!(said, joined, "{state}"),
         }
         if !["observer", "merging"].contains(&state) {
-            assert_eq!(me.machine.status(), Status::Reorganization, "{state}");
+            assert_eq!(me.machine.status(), PaperStatus::Reorganization, "{state}");
             assert_eq!(me.machine.coordinator(), Some(&id(HIGH)), "{state}");
         }
     }

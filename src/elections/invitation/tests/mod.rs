@@ -32,15 +32,15 @@ use crate::protocol::{
 type Kit = crate::elections::fixture::Kit<InvitationElection>;
 
 impl Suite for InvitationElection {
-    const TIMERS: &'static [Timer] = &[
-        Timer::Slot,
-        Timer::Check,
-        Timer::Accepts,
-        Timer::Watch,
-        Timer::Drain,
-        Timer::Cooldown,
+    const TIMERS: &'static [InvitationTimer] = &[
+        InvitationTimer::Slot,
+        InvitationTimer::Check,
+        InvitationTimer::Accepts,
+        InvitationTimer::Watch,
+        InvitationTimer::Drain,
+        InvitationTimer::Cooldown,
     ];
-    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+    const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
 
     fn configs() -> Vec<Arc<InvitationConfig>> {
         vec![Arc::new(lan())]
@@ -69,7 +69,7 @@ common_suite!(InvitationElection);
 impl Kit {
     /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
     fn began(kind: MemberKind, score: Option<i32>) -> Self {
-        let record = Some(Count { count: Term(3) });
+        let record = Some(CountRecord { count: Term(3) });
         Self::restored(&Arc::new(lan()), kind, score, record)
     }
 
@@ -81,7 +81,7 @@ impl Kit {
     /// Coordinates a group of one, 4.me, and has asked all where they stand.
     fn asking() -> Self {
         let mut kit = Self::free();
-        kit.later(54).fire(Timer::Slot).whatever();
+        kit.later(54).fire(InvitationTimer::Slot).whatever();
         assert_eq!(kit.machine.group(), Some(&election(4, ME)));
         kit
     }
@@ -89,9 +89,12 @@ impl Kit {
     /// Has found LOW, and invited it to 5.me.
     fn merging() -> Self {
         let mut kit = Self::asking();
-        kit.hear(LOW, place(4, Some(1), Standing::Coordinator { members: 0 }))
-            .whatever();
-        kit.later(27).fire(Timer::Check).whatever();
+        kit.hear(
+            LOW,
+            place(4, Some(1), GroupRole::Coordinator { members: 0 }),
+        )
+        .whatever();
+        kit.later(27).fire(InvitationTimer::Check).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
     }
@@ -128,7 +131,7 @@ impl Kit {
     fn following() -> Self {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
-        assert_eq!(kit.machine.status(), Status::Normal);
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
         kit
     }
 
@@ -165,8 +168,8 @@ fn lan() -> InvitationConfig {
 }
 
 /// To the check of the group `count`.me.
-fn place(count: u64, score: Option<i32>, standing: Standing) -> Place {
-    Place {
+fn place(count: u64, score: Option<i32>, standing: GroupRole) -> CoordinatorReply {
+    CoordinatorReply {
         group: election(count, ME),
         score: score.map(Score::from),
         standing,
@@ -232,15 +235,15 @@ fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
         AreYouThere { group: group() }.into(),
     ];
     for standing in [
-        Standing::Free,
-        Standing::Merging,
-        Standing::Coordinator { members: 1 },
-        Standing::Joining { group: group() },
-        Standing::Member { group: group() },
+        GroupRole::Free,
+        GroupRole::Merging,
+        GroupRole::Coordinator { members: 1 },
+        GroupRole::Joining { group: group() },
+        GroupRole::Member { group: group() },
     ] {
         let group = group();
         let place = place(count, Some(9), standing);
-        all.push(Place { group, ..place }.into());
+        all.push(CoordinatorReply { group, ..place }.into());
     }
     for successor in [None, Some(ME), Some(LOW)] {
         let (group, successor) = (group(), successor.map(id));
@@ -261,15 +264,15 @@ fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
     }
     let belongs = dice.one_in(2);
     let standing = match dice.below(5) {
-        0 => Standing::Free,
-        1 => Standing::Merging,
-        2 => Standing::Coordinator {
+        0 => GroupRole::Free,
+        1 => GroupRole::Merging,
+        2 => GroupRole::Coordinator {
             members: u32::try_from(dice.below(3)).unwrap(),
         },
-        3 => Standing::Joining {
+        3 => GroupRole::Joining {
             group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
         },
-        _ => Standing::Member {
+        _ => GroupRole::Member {
             group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
         },
     };
@@ -295,7 +298,7 @@ fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
             belongs: dice.one_in(2),
         }
         .into(),
-        _ => Place {
+        _ => CoordinatorReply {
             group,
             score,
             standing,

@@ -1,9 +1,9 @@
-//! `Place`: what a coordinator finds, `look-for-others`.
+//! `CoordinatorReply`: what a coordinator finds, `look-for-others`.
 
 use super::*;
 
-fn coordinator(members: u32) -> Standing {
-    Standing::Coordinator { members }
+fn coordinator(members: u32) -> GroupRole {
+    GroupRole::Coordinator { members }
 }
 
 #[test]
@@ -11,7 +11,7 @@ fn an_agent_that_is_found_below_is_invited_when_all_have_answered() {
     let mut me = Kit::asking();
     assert_eq!(me.hear(LOW, place(4, Some(1), coordinator(0))), NOTHING);
     assert_eq!(
-        me.later(27).fire(Timer::Check),
+        me.later(27).fire(InvitationTimer::Check),
         [
             "lost the leadership of term 4: reorganized",
             "persist 5",
@@ -21,16 +21,16 @@ fn an_agent_that_is_found_below_is_invited_when_all_have_answered() {
     );
     assert_eq!(
         (me.machine.status(), me.machine.group()),
-        (Status::Election, None)
+        (PaperStatus::Election, None)
     );
 }
 
 #[test]
 fn no_agent_outside_is_nothing_to_do() {
     let mut me = Kit::asking();
-    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 60"]);
     assert_eq!(
-        me.later(60).fire(Timer::Check),
+        me.later(60).fire(InvitationTimer::Check),
         ["all: are you coordinator? of 4.me", "set Check 27"]
     );
 }
@@ -39,10 +39,10 @@ fn no_agent_outside_is_nothing_to_do() {
 fn one_found_above_is_given_a_step_to_invite_all() {
     let mut me = Kit::asking();
     me.hear(HIGH, place(4, Some(9), coordinator(0))).whatever();
-    me.hear(LOW, place(4, Some(1), Standing::Free)).whatever();
-    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 18"]);
+    me.hear(LOW, place(4, Some(1), GroupRole::Free)).whatever();
+    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 18"]);
     assert_eq!(me.role(), Role::Leader);
-    let said = me.later(18).fire(Timer::Check);
+    let said = me.later(18).fire(InvitationTimer::Check);
     assert_eq!(
         said.lines()[2],
         "low: invitation to 5.me score 5",
@@ -55,26 +55,26 @@ fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
     let other = election(9, HIGH);
     let mine = election(4, ME);
     for (standing, found) in [
-        (Standing::Free, true),
-        (Standing::Merging, false),
+        (GroupRole::Free, true),
+        (GroupRole::Merging, false),
         (
-            Standing::Member {
+            GroupRole::Member {
                 group: other.clone(),
             },
             false,
         ),
-        (Standing::Joining { group: other }, false),
+        (GroupRole::Joining { group: other }, false),
         (
-            Standing::Member {
+            GroupRole::Member {
                 group: mine.clone(),
             },
             true,
         ),
-        (Standing::Joining { group: mine }, true),
+        (GroupRole::Joining { group: mine }, true),
     ] {
         let mut me = Kit::asking();
         assert_eq!(me.hear(LOW, place(4, Some(1), standing.clone())), NOTHING);
-        let said = me.later(27).fire(Timer::Check);
+        let said = me.later(27).fire(InvitationTimer::Check);
         assert_eq!(said.lines().len() > 1, found, "{standing}");
     }
 }
@@ -82,9 +82,9 @@ fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
 #[test]
 fn a_member_that_has_missed_the_task_gets_it_again() {
     let mut me = Kit::leading();
-    me.later(60).fire(Timer::Check).whatever();
+    me.later(60).fire(InvitationTimer::Check).whatever();
     let group = election(5, ME);
-    let joins = Standing::Joining {
+    let joins = GroupRole::Joining {
         group: group.clone(),
     };
     assert_eq!(
@@ -92,24 +92,24 @@ fn a_member_that_has_missed_the_task_gets_it_again() {
         ["low: ready 5.me task 40"]
     );
     assert_eq!(
-        me.hear(LOW, place(5, Some(1), Standing::Member { group })),
+        me.hear(LOW, place(5, Some(1), GroupRole::Member { group })),
         NOTHING
     );
-    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 60"]);
 }
 
 #[test]
 fn of_the_old_members_those_that_answer_are_invited_again() {
     let mut me = Kit::leading();
-    me.later(60).fire(Timer::Check).whatever();
-    me.hear(HIGH, place(5, None, Standing::Free)).whatever();
-    let silent = me.clone().later(27).fire(Timer::Check);
+    me.later(60).fire(InvitationTimer::Check).whatever();
+    me.hear(HIGH, place(5, None, GroupRole::Free)).whatever();
+    let silent = me.clone().later(27).fire(InvitationTimer::Check);
     assert_eq!(silent.lines()[2], "high: invitation to 6.me score 5");
     let group = election(5, ME);
-    me.hear(LOW, place(5, Some(1), Standing::Member { group }))
+    me.hear(LOW, place(5, Some(1), GroupRole::Member { group }))
         .whatever();
     assert_eq!(
-        me.later(27).fire(Timer::Check).lines()[2],
+        me.later(27).fire(InvitationTimer::Check).lines()[2],
         "high low: invitation to 6.me score 5"
     );
 }
@@ -119,7 +119,7 @@ fn an_answer_to_an_earlier_check_counts_for_nothing() {
     for (state, mut me) in Kit::states() {
         let before = me.machine.state.clone();
         assert_eq!(
-            me.hear(LOW, place(3, Some(1), Standing::Free)),
+            me.hear(LOW, place(3, Some(1), GroupRole::Free)),
             NOTHING,
             "{state}"
         );
@@ -130,7 +130,7 @@ fn an_answer_to_an_earlier_check_counts_for_nothing() {
 #[test]
 fn a_coordinator_that_leaves_invites_no_agent() {
     let mut me = Kit::draining();
-    me.later(60).fire(Timer::Check).whatever();
-    me.hear(HIGH, place(5, None, Standing::Free)).whatever();
-    assert_eq!(me.later(27).fire(Timer::Check), ["set Check 60"]);
+    me.later(60).fire(InvitationTimer::Check).whatever();
+    me.hear(HIGH, place(5, None, GroupRole::Free)).whatever();
+    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 60"]);
 }

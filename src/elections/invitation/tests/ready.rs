@@ -11,7 +11,7 @@ fn only_an_agent_that_joins_that_group_goes_to_work() {
                 assert_eq!(said, ["follows high in term 7", "set Watch 250"], "{state}");
                 assert_eq!(
                     (me.machine.status(), me.role()),
-                    (Status::Normal, Role::Follower)
+                    (PaperStatus::Normal, Role::Follower)
                 );
             }
             _ => assert_eq!(said, NOTHING, "{state}"),
@@ -39,7 +39,7 @@ fn an_observer_takes_the_word_of_the_latest_group() {
         ]
     );
     assert_eq!(
-        eye.later(250).fire(Timer::Watch),
+        eye.later(250).fire(InvitationTimer::Watch),
         ["has no leader since term 9"],
         "it asks no member"
     );

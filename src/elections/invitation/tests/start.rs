@@ -8,10 +8,10 @@ fn an_agent_that_is_not_the_first_is_free_until_its_slot_comes() {
     assert_eq!(me.start(), ["set Slot 54"]);
     assert_eq!(
         (me.machine.status(), me.role()),
-        (Status::Election, Role::Follower)
+        (PaperStatus::Election, Role::Follower)
     );
-    assert_eq!(me.later(53).fire(Timer::Slot), ["set Slot 1"]);
-    assert_eq!(me.later(1).fire(Timer::Slot), FORMED);
+    assert_eq!(me.later(53).fire(InvitationTimer::Slot), ["set Slot 1"]);
+    assert_eq!(me.later(1).fire(InvitationTimer::Slot), FORMED);
 }
 
 /// A group of one, and the first check.
@@ -29,7 +29,7 @@ fn the_first_forms_a_group_of_one_at_once() {
     assert_eq!(me.start(), FORMED);
     assert_eq!(
         (me.machine.status(), me.role()),
-        (Status::Normal, Role::Leader)
+        (PaperStatus::Normal, Role::Leader)
     );
     assert_eq!(me.machine.task(), Some(Task(40)));
 }
@@ -56,5 +56,5 @@ fn an_agent_that_cannot_be_elected_is_free_and_has_no_slot() {
 fn at_the_end_of_the_counts_no_group_is_formed() {
     let mut me = Kit::free();
     me.machine.core.numbers.seen = LAST_COUNT;
-    assert_eq!(me.later(54).fire(Timer::Slot), NOTHING);
+    assert_eq!(me.later(54).fire(InvitationTimer::Slot), NOTHING);
 }

@@ -6,10 +6,10 @@ use super::*;
 fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
     let mut me = Kit::leading();
     assert_eq!(
-        me.later(60 + 251).fire(Timer::Check),
+        me.later(60 + 251).fire(InvitationTimer::Check),
         ["lost the leadership of term 5: stalled", "set Slot 54"]
     );
-    let said = Kit::leading().later(60 + 250).fire(Timer::Check);
+    let said = Kit::leading().later(60 + 250).fire(InvitationTimer::Check);
     assert_eq!(
         said,
         ["all: are you coordinator? of 5.me", "set Check 27"],
@@ -21,11 +21,11 @@ fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
 fn one_that_never_hands_out_the_task_is_asked() {
     let mut me = Kit::joining();
     assert_eq!(
-        me.later(500).fire(Timer::Watch),
+        me.later(500).fire(InvitationTimer::Watch),
         ["high: are you there? in 7.high", "set Watch 200"]
     );
     assert_eq!(me.hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
-    assert_eq!(me.machine.status(), Status::Reorganization);
+    assert_eq!(me.machine.status(), PaperStatus::Reorganization);
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn a_voter_follows_writes_promises_and_acknowledges() {
     me.hear(HIGH, elected(OLD, 9))
         .wrote(OLD, HIGH)
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
     let promise = me.machine.core.voter.promise.as_ref().unwrap();
@@ -21,7 +21,7 @@ fn a_heartbeat_prolongs_the_promise() {
     let mut me = Kit::following();
     me.later(H)
         .hear(HIGH, heartbeat(OLD, 9))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
     let until = me.machine.core.voter.promise.as_ref().unwrap().until;
@@ -57,7 +57,7 @@ fn a_newer_leader_supersedes_one_that_is_followed() {
     me.hear(LOW, elected(OLD + 1, 1))
         .wrote(OLD + 1, LOW)
         .new_leader(LOW, OLD + 1)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(LOW, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
 }
@@ -69,7 +69,7 @@ fn a_newer_leader_supersedes_this_one() {
         .lost(MINE, LostReason::Superseded)
         .wrote(50, HIGH)
         .new_leader(HIGH, 50)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(50, SAID, 5))
         .nothing_else_happened();
 }
@@ -80,7 +80,7 @@ fn a_candidate_follows_the_winner() {
         me.hear(LOW, elected(50, 1)).wrote(50, LOW).whatever();
         assert_eq!(me.view().role, Role::Follower);
         assert_eq!(me.view().leader, Some(leader(LOW, 50)));
-        me.fire(Timer::Round).nothing_else_happened();
+        me.fire(BullyTimer::Round).nothing_else_happened();
     }
 }
 
@@ -96,13 +96,13 @@ fn a_vote_in_that_term_for_another_one_does_not_hinder() {
 fn silence_ends_with_the_promise() {
     let mut me = Kit::following();
     me.later(P - 1)
-        .fire(Timer::Election)
-        .set(Timer::Election, 1)
+        .fire(BullyTimer::Election)
+        .set(BullyTimer::Election, 1)
         .nothing_else_happened();
     me.later(1)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .has_no_leader(OLD)
-        .set(Timer::Election, 0) // no agent waits for the one that fell silent
+        .set(BullyTimer::Election, 0) // no agent waits for the one that fell silent
         .nothing_else_happened();
 }
 
@@ -112,11 +112,11 @@ fn an_observer_follows_and_promises_nothing() {
     let mut me = Kit::observer();
     me.hear(HIGH, elected(OLD, 9))
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .nothing_else_happened();
     assert_eq!(me.machine.core.voter.promise, None);
     me.later(P)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .has_no_leader(OLD)
         .nothing_else_happened();
 }
@@ -165,7 +165,7 @@ fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
     me.hear(LOW, elected(50, 1))
         .wrote(50, LOW)
         .new_leader(LOW, 50)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(LOW, sleepy)
         .nothing_else_happened();
 }

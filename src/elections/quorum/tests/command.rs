@@ -7,7 +7,7 @@ fn campaigning_asks_now_unless_bound() {
     let mut me = Kit::vacant();
     me.step(Input::Campaign)
         .asked(elect(0, 5))
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
     me.step(Input::Campaign).nothing_else_happened();
     let mut me = Kit::following();
@@ -24,7 +24,7 @@ fn campaigning_under_a_lesser_leader_challenges_it() {
             takeover,
             ..elect(OLD, 5)
         })
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
 
@@ -52,7 +52,7 @@ fn an_ineligible_agent_does_not_campaign() {
 fn an_agent_that_becomes_eligible_takes_a_slot() {
     let mut me = Kit::witness();
     me.set_score(5)
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     let mut me = Kit::witness().after(HIGH, heartbeat(OLD, 9));
     me.set_score(5).nothing_else_happened();
@@ -67,7 +67,7 @@ fn a_round_belongs_to_one_score() {
     };
     me.set_score(10)
         .asked(again)
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
 
@@ -76,9 +76,9 @@ fn an_agent_that_becomes_ineligible_gives_up() {
     for mut me in [Kit::vacant(), Kit::asking(), Kit::claiming()] {
         me.set_score(None).nothing_else_happened();
         assert_eq!(me.view().role, Role::Follower);
-        me.fire(Timer::Round).nothing_else_happened();
+        me.fire(BullyTimer::Round).nothing_else_happened();
         me.later(1_000)
-            .fire(Timer::Election)
+            .fire(BullyTimer::Election)
             .nothing_else_happened();
     }
 }
@@ -110,7 +110,7 @@ fn campaigning_ends_a_cooldown() {
     let mut me = Kit::leading();
     me.step_down(None).whatever();
     me.step(Input::Drained).whatever();
-    me.fire(Timer::Election)
-        .set(Timer::Election, W + 9 * S)
+    me.fire(BullyTimer::Election)
+        .set(BullyTimer::Election, W + 9 * S)
         .nothing_else_happened();
 }

@@ -33,7 +33,7 @@ fn a_voter_objects_to_an_agent_that_it_outranks_and_asks_itself() {
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))
         .asked(elect(4, 5))
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Candidate);
 }
@@ -48,7 +48,7 @@ fn it_objects_to_the_same_one_only_once() {
         .sent(LOW, yields_at(1, 4))
         .nothing_else_happened();
     let mut me = me.after(HIGH, heartbeat(OLD, 9));
-    me.later(P).fire(Timer::Election).whatever();
+    me.later(P).fire(BullyTimer::Election).whatever();
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))
         .whatever();
@@ -63,7 +63,7 @@ fn an_agent_in_its_cooldown_consents_to_all_until_it_asks_itself() {
     me.hear(LOW, elect(seen, 1))
         .sent(LOW, yields_at(1, seen))
         .nothing_else_happened();
-    me.later(60_000 - 1).fire(Timer::Election).whatever();
+    me.later(60_000 - 1).fire(BullyTimer::Election).whatever();
     assert_eq!(me.view().role, Role::Candidate);
     me.hear(LOW, elect(seen, 1))
         .sent(LOW, objects(1, seen))
@@ -112,13 +112,13 @@ fn a_term_that_is_not_new_is_stale() {
 #[test]
 fn a_campaign_begins_by_asking() {
     let mut me = Kit::vacant();
-    me.fire(Timer::Election)
-        .set(Timer::Election, S)
+    me.fire(BullyTimer::Election)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     me.later(S)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .asked(elect(0, 5))
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
 
@@ -133,7 +133,7 @@ fn a_claim_waits_for_the_voter_that_outranks_it() {
     me.hear(HIGH, yields(1))
         .wrote(MINE, ME)
         .asked(claim(MINE, 5))
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
 
@@ -141,10 +141,13 @@ fn a_claim_waits_for_the_voter_that_outranks_it() {
 fn a_claim_does_not_wait_for_ever() {
     let mut me = Kit::asking().after(LOW, yields(1));
     me.later(E - 1)
-        .fire(Timer::Round)
-        .set(Timer::Round, 1)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Round, 1)
         .nothing_else_happened();
-    me.later(1).fire(Timer::Round).wrote(MINE, ME).whatever();
+    me.later(1)
+        .fire(BullyTimer::Round)
+        .wrote(MINE, ME)
+        .whatever();
 }
 
 #[test]
@@ -158,19 +161,21 @@ fn a_claim_does_not_wait_for_a_voter_that_is_down() {
 fn a_claim_does_not_wait_for_the_leader_that_fell_silent() {
     let mut me = Kit::following();
     me.later(P)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .has_no_leader(OLD)
-        .set(Timer::Election, 0)
+        .set(BullyTimer::Election, 0)
         .nothing_else_happened();
-    me.fire(Timer::Election).asked(elect(OLD, 5)).whatever();
+    me.fire(BullyTimer::Election)
+        .asked(elect(OLD, 5))
+        .whatever();
     me.hear(LOW, yields(1)).wrote(OLD + 1, ME).whatever();
 }
 
 #[test]
 fn consent_counts_for_its_own_round_only() {
     let mut me = Kit::asking();
-    me.later(E).fire(Timer::Round).whatever();
-    me.later(S).fire(Timer::Election).whatever();
+    me.later(E).fire(BullyTimer::Round).whatever();
+    me.later(S).fire(BullyTimer::Election).whatever();
     let before = me.machine.clone();
     assert!(matches!(before.state, State::Asking(_)));
     for counter in [0, 1, 3] {
@@ -207,7 +212,7 @@ fn an_answer_that_comes_late_changes_nothing() {
 fn an_objection_makes_it_defer() {
     let mut me = Kit::asking();
     me.hear(HIGH, objects(1, 9))
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Waiting);
     assert_eq!(me.view().term, Term(9));
@@ -217,10 +222,10 @@ fn an_objection_makes_it_defer() {
 fn a_stale_term_is_asked_again_higher() {
     let mut me = Kit::asking();
     me.hear(LOW, stale(1, 20))
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     me.later(S)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .asked(Elect {
             round: round(2),
             ..elect(20, 5)
@@ -233,7 +238,7 @@ fn refusals_by_all_end_the_round_at_once() {
     let mut me = Kit::asking();
     me.hear(LOW, alive(1, 0, 40)).nothing_else_happened();
     me.hear(HIGH, alive(1, 0, 60))
-        .set(Timer::Election, 60 + S)
+        .set(BullyTimer::Election, 60 + S)
         .nothing_else_happened();
 }
 
@@ -241,8 +246,8 @@ fn refusals_by_all_end_the_round_at_once() {
 fn without_a_quorum_it_tries_again_later() {
     let mut me = Kit::asking();
     me.later(E)
-        .fire(Timer::Round)
-        .set(Timer::Election, S)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     assert_eq!(me.durable(), (0, None), "nothing was used up");
 }
@@ -284,7 +289,7 @@ fn at_the_end_of_the_terms_it_does_not_campaign() {
     let vote = vote(LAST_TERM.0, None, P);
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
     me.later(P + S)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .nothing_else_happened();
     me.step(Input::Campaign).nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);

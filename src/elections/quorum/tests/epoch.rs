@@ -33,7 +33,7 @@ fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
     let fresh = vote(NEXT, None, P);
     start(&mut me)
         .next(&Effect::Persist(fresh))
-        .set(Timer::Election, P + S)
+        .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
     assert_eq!(me.machine.core.voter.record.term, Term(NEXT));
     me.later(P - 1);
@@ -107,7 +107,7 @@ fn a_machine_with_a_record_of_a_later_epoch_gives_no_vote() {
     start(&mut me).whatever();
     let before = me.machine.core.voter.record.clone();
     me.later(2 * P + S);
-    me.fire(Timer::Election).nothing_else_happened();
+    me.fire(BullyTimer::Election).nothing_else_happened();
     me.hear(LOW, claim(9, 1)).whatever();
     me.hear(LOW, elected(9, 1)).whatever();
     assert_eq!(me.machine.core.voter.record, before);

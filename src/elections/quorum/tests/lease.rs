@@ -8,7 +8,7 @@ fn the_lease_begins_with_a_quorum_of_acknowledgements() {
     let said = me.now;
     me.later(3)
         .hear(LOW, ack(MINE, said, 1))
-        .set(Timer::Lease, D - 3)
+        .set(BullyTimer::Lease, D - 3)
         .acquired(MINE)
         .nothing_else_happened();
     let view = me.view();
@@ -73,7 +73,7 @@ impl Kit {
     fn elected_by_five(config: QuorumConfig) -> Self {
         let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
         kit.machine.core.voter.seen = Term(MINE - 1);
-        kit.later(S).fire(Timer::Election).whatever();
+        kit.later(S).fire(BullyTimer::Election).whatever();
         kit.after(LOW, yields(1))
             .after(HIGH, yields(1))
             .after(LOW, grants(MINE))
@@ -96,8 +96,8 @@ fn the_leadership_ends_with_the_lease_before_any_step() {
 #[test]
 fn every_step_begins_by_looking_whether_the_lease_is_over() {
     let inputs = [
-        Input::TimedOut(Timer::Heartbeat),
-        Input::TimedOut(Timer::Lease),
+        Input::TimedOut(BullyTimer::Heartbeat),
+        Input::TimedOut(BullyTimer::Lease),
         Input::Drained,
         Input::StepDown { to: None },
         Input::SetScore(None),
@@ -118,7 +118,7 @@ fn every_step_begins_by_looking_whether_the_lease_is_over() {
 #[test]
 fn an_acknowledgement_after_the_end_does_not_revive_a_leadership() {
     let mut me = Kit::leading();
-    me.later(H).fire(Timer::Heartbeat).whatever();
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
     let said = me.now;
     me.later(D - H)
         .hear(LOW, ack(MINE, said, 1))
@@ -131,17 +131,17 @@ fn an_acknowledgement_after_the_end_does_not_revive_a_leadership() {
 fn a_leader_is_heard_again_and_again() {
     let mut me = Kit::leading();
     me.later(H - 1)
-        .fire(Timer::Heartbeat)
-        .set(Timer::Heartbeat, 1)
+        .fire(BullyTimer::Heartbeat)
+        .set(BullyTimer::Heartbeat, 1)
         .nothing_else_happened();
     me.later(1);
     let sent_at = Some(me.now);
-    me.fire(Timer::Heartbeat)
+    me.fire(BullyTimer::Heartbeat)
         .sent_all(Heartbeat {
             sent_at,
             ..heartbeat(MINE, 5)
         })
-        .set(Timer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H)
         .nothing_else_happened();
 }
 
@@ -150,13 +150,13 @@ fn the_lease_timer_moves_with_the_lease() {
     let mut me = Kit::leading();
     me.later(H).acked(LOW, 1).nothing_else_happened();
     me.later(D - H)
-        .fire(Timer::Lease)
-        .set(Timer::Lease, H)
+        .fire(BullyTimer::Lease)
+        .set(BullyTimer::Lease, H)
         .nothing_else_happened();
     me.later(H)
-        .fire(Timer::Lease)
+        .fire(BullyTimer::Lease)
         .lost(MINE, LostReason::LeaseExpired)
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
 }
 
@@ -165,14 +165,14 @@ fn the_lease_timer_moves_with_the_lease() {
 fn an_elected_agent_that_is_not_acknowledged_gives_up() {
     let mut me = Kit::elected();
     me.later(E)
-        .fire(Timer::Round)
-        .set(Timer::Round, E)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
     me.later(E)
-        .fire(Timer::Round)
-        .set(Timer::Election, S)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
-    me.fire(Timer::Heartbeat).nothing_else_happened();
+    me.fire(BullyTimer::Heartbeat).nothing_else_happened();
 }
 
 /// 72
@@ -181,7 +181,7 @@ fn without_a_lease_an_elected_agent_steps_down_for_a_higher_term() {
     let mut me = Kit::elected();
     me.hear(LOW, nack(MINE)).nothing_else_happened();
     me.hear(LOW, nack(20))
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     me.acked(HIGH, 9).nothing_else_happened();
     assert_eq!((me.view().leading, me.view().term), (None, Term(20)));
@@ -222,12 +222,12 @@ fn the_claim_of_a_higher_term_is_repeated_with_each_heartbeat() {
     let mut me = Kit::leading().after(HIGH, nack(20));
     me.later(H);
     let sent_at = Some(me.now);
-    me.fire(Timer::Heartbeat)
+    me.fire(BullyTimer::Heartbeat)
         .sent_all(Heartbeat {
             sent_at,
             ..heartbeat(MINE, 5)
         })
-        .set(Timer::Heartbeat, H)
+        .set(BullyTimer::Heartbeat, H)
         .asked(claim(21, 5))
         .nothing_else_happened();
 }
@@ -251,7 +251,7 @@ fn the_lease_ends_while_a_higher_term_is_claimed() {
     me.later(D)
         .hear(LOW, grants(21))
         .lost(MINE, LostReason::LeaseExpired)
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
 }
 
@@ -263,7 +263,7 @@ fn resigning_while_a_higher_term_is_claimed_names_the_term_that_was_led() {
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(LOW)))
-        .set(Timer::Election, W + 9 * S)
+        .set(BullyTimer::Election, W + 9 * S)
         .nothing_else_happened();
 }
 

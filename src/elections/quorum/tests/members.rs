@@ -9,7 +9,7 @@ fn the_confirmed_end_of_the_holder_voids_the_promise() {
     me.ends(HIGH)
         .has_no_leader(OLD)
         .asked(elect(OLD, 5)) // the first in rank: at once
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
     me.hear(LOW, claim(OLD + 1, 1))
         .wrote(OLD + 1, LOW)
@@ -21,7 +21,7 @@ fn after_a_confirmed_end_slots_come_in_steps_of_a_delay() {
     let mut me = Kit::following_low();
     me.ends(LOW)
         .has_no_leader(OLD)
-        .set(Timer::Election, DELAY)
+        .set(BullyTimer::Election, DELAY)
         .nothing_else_happened();
 }
 
@@ -89,7 +89,7 @@ fn a_later_incarnation_is_not_followed_in_place_of_the_former_one() {
     let mut me = Kit::following();
     me.begins(HIGH, 2)
         .has_no_leader(OLD)
-        .set(Timer::Election, P) // its end is not certain: the promise holds
+        .set(BullyTimer::Election, P) // its end is not certain: the promise holds
         .nothing_else_happened();
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P))
@@ -101,7 +101,7 @@ fn a_leader_that_left_is_not_followed_and_the_promise_to_it_holds() {
     let mut me = Kit::following();
     me.leaves(HIGH)
         .has_no_leader(OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .nothing_else_happened();
     assert!(me.machine.core.voter.promise.is_some());
 }
@@ -135,7 +135,7 @@ fn a_snapshot_does_not_change_the_voters() {
     me.told(|m| m.join(more)).nothing_else_happened();
     me.hear("x", claim(9, 50)).nothing_else_happened();
     me.later(S)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .asked(elect(0, 5))
         .whatever();
 }

@@ -27,8 +27,8 @@ use std::{
 use say::*;
 
 use super::{
-    Ack, BullyMessage, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
-    QuorumBully, QuorumConfig, Refusal, Takeover, Timer, Vote, Yield, state::State,
+    Ack, BullyMessage, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat,
+    Leadership, Nack, Ok, QuorumBully, QuorumConfig, Refusal, Takeover, Vote, Yield, state::State,
 };
 use crate::elections::{
     fixture::{
@@ -70,30 +70,30 @@ impl Machine for QuorumBully {
         format!("{:?}", self.state)
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<BullyTimer> {
         let mut timers = BTreeSet::new();
         match &self.state {
             State::Vacant(vacant) => {
-                timers.extend((vacant.due < Time::MAX).then_some(Timer::Election));
+                timers.extend((vacant.due < Time::MAX).then_some(BullyTimer::Election));
             }
-            State::Following(_) => timers.extend([Timer::Election]),
-            State::Asking(_) | State::Claiming(_) => timers.extend([Timer::Round]),
+            State::Following(_) => timers.extend([BullyTimer::Election]),
+            State::Asking(_) | State::Claiming(_) => timers.extend([BullyTimer::Round]),
             State::Leading(leading) => {
                 let lease = if leading.has_lease() {
-                    Timer::Lease
+                    BullyTimer::Lease
                 } else {
-                    Timer::Round
+                    BullyTimer::Round
                 };
-                timers.extend([Timer::Heartbeat, lease]);
-                timers.extend(leading.leaving.as_ref().map(|_| Timer::Drain));
+                timers.extend([BullyTimer::Heartbeat, lease]);
+                timers.extend(leading.leaving.as_ref().map(|_| BullyTimer::Drain));
             }
         }
         timers
     }
 
     /// A follower's question has a round; the next role may begin before its timer is stopped.
-    fn idle_timers(&self) -> BTreeSet<Timer> {
-        [Timer::Round, Timer::Election].into()
+    fn idle_timers(&self) -> BTreeSet<BullyTimer> {
+        [BullyTimer::Round, BullyTimer::Election].into()
     }
 
     fn is_planted(&self) -> bool {
@@ -113,14 +113,14 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
-    const TIMERS: &'static [Timer] = &[
-        Timer::Election,
-        Timer::Round,
-        Timer::Heartbeat,
-        Timer::Lease,
-        Timer::Drain,
+    const TIMERS: &'static [BullyTimer] = &[
+        BullyTimer::Election,
+        BullyTimer::Round,
+        BullyTimer::Heartbeat,
+        BullyTimer::Lease,
+        BullyTimer::Drain,
     ];
-    const DRAIN: (Timer, u64) = (Timer::Drain, DRAIN);
+    const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const LEADS_BY_THE_CLOCK: bool = true;
 
     fn configs() -> Vec<Arc<QuorumConfig>> {
@@ -196,7 +196,7 @@ impl Kit {
     fn asking_by(config: QuorumConfig) -> Self {
         let mut kit = Self::began(config, MemberKind::Voter, Some(5)).started();
         kit.machine.core.voter.seen = Term(MINE - 1);
-        kit.later(S).fire(Timer::Election).whatever();
+        kit.later(S).fire(BullyTimer::Election).whatever();
         assert!(matches!(kit.machine.state, State::Asking(_)));
         kit
     }

@@ -38,7 +38,7 @@ fn three() -> [(&'static str, Kit); 3] {
         kit.started()
     };
     let mut all = [(LOW, kit(LOW, 1)), (ME, kit(ME, 5)), (HIGH, kit(HIGH, 9))];
-    let seen = all[2].1.fire(Timer::Election);
+    let seen = all[2].1.fire(BullyTimer::Election);
     deliver(&mut all, 2, seen);
     assert_eq!(all[2].1.view().leading, Some(Term(1)));
     all
@@ -92,7 +92,7 @@ fn a_voter_with_a_higher_term_costs_no_leadership() {
     let mut all = three();
     all[0].1.machine.core.voter.record.term = Term(9);
     pass(&mut all, H);
-    let seen = all[2].1.fire(Timer::Heartbeat);
+    let seen = all[2].1.fire(BullyTimer::Heartbeat);
     deliver(&mut all, 2, seen);
     assert_eq!(leading(&all), [Term(10)]);
     for (name, kit) in &all {
@@ -108,8 +108,8 @@ fn two_that_claim_the_same_term_are_not_both_elected() {
     seen.whatever();
     pass(&mut all, P);
     for at in [0, 1] {
-        all[at].1.fire(Timer::Election).whatever();
-        all[at].1.fire(Timer::Election).whatever();
+        all[at].1.fire(BullyTimer::Election).whatever();
+        all[at].1.fire(BullyTimer::Election).whatever();
     }
     let one = all[0].1.hear(HIGH, yields_at(1, 1));
     let other = all[1].1.hear(HIGH, yields_at(1, 1));

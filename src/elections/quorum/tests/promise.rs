@@ -69,7 +69,7 @@ fn a_leader_beats_three_times_within_the_shortest_promise() {
     assert_eq!(
         set,
         Some(Effect::SetTimer {
-            timer: Timer::Heartbeat,
+            timer: BullyTimer::Heartbeat,
             after: (span(50) / 3).into()
         }),
         "before its own H is over"
@@ -80,10 +80,10 @@ fn a_leader_beats_three_times_within_the_shortest_promise() {
         ..heartbeat(MINE, 5)
     };
     let again = Effect::SetTimer {
-        timer: Timer::Heartbeat,
+        timer: BullyTimer::Heartbeat,
         after: (span(50) / 3).into(),
     };
-    me.fire(Timer::Heartbeat)
+    me.fire(BullyTimer::Heartbeat)
         .sent_all(beat)
         .next(&again)
         .nothing_else_happened();
@@ -98,13 +98,13 @@ fn a_short_promise_of_long_ago_makes_no_haste() {
     me.later(30).hear(HIGH, promising(P, now)).whatever();
     for _ in 0..12 {
         me.later(9);
-        me.fire(Timer::Heartbeat).whatever();
+        me.fire(BullyTimer::Heartbeat).whatever();
         let now = me.now;
         me.hear(HIGH, promising(P, now)).whatever();
     }
-    let next = me.later(H).fire(Timer::Heartbeat).0.pop_back();
+    let next = me.later(H).fire(BullyTimer::Heartbeat).0.pop_back();
     let after = Duration::from_millis(H).into();
-    let timer = Timer::Heartbeat;
+    let timer = BullyTimer::Heartbeat;
     assert_eq!(next, Some(Effect::SetTimer { timer, after }));
 }
 
@@ -113,7 +113,7 @@ fn no_promise_makes_a_leader_beat_without_measure() {
     let mut me = Kit::elected();
     let now = me.now;
     me.hear(LOW, promising(0, now))
-        .set(Timer::Heartbeat, 5)
+        .set(BullyTimer::Heartbeat, 5)
         .nothing_else_happened();
 }
 
@@ -123,12 +123,12 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
     start(&mut me).whatever();
     me.hear(HIGH, heartbeat(OLD, 9))
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .wrote(OLD, HIGH)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
     me.hear(HIGH, heartbeat(OLD, 9))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
 
@@ -143,7 +143,7 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
 fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
     let mut me = reborn(config(), 3 * P);
     start(&mut me)
-        .set(Timer::Election, 3 * P + S)
+        .set(BullyTimer::Election, 3 * P + S)
         .nothing_else_happened();
     me.later(3 * P - 1)
         .hear(LOW, claim(9, 1))
@@ -165,12 +165,12 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
         .hear(HIGH, heartbeat(OLD + 1, 9))
         .next(&Effect::Persist(vote(OLD + 1, HIGH, 3 * P)))
         .new_leader(HIGH, OLD + 1)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
     me.later(1)
         .hear(HIGH, heartbeat(OLD + 1, 9))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .wrote(OLD + 1, HIGH)
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
@@ -192,7 +192,7 @@ fn an_epoch_is_entered_with_the_longest_promise() {
     let mut me = reborn(next.clone(), 3 * P);
     start(&mut me)
         .next(&Effect::Persist(vote(next.first_term().0, None, 3 * P)))
-        .set(Timer::Election, 3 * P + S)
+        .set(BullyTimer::Election, 3 * P + S)
         .nothing_else_happened();
 }
 
@@ -210,32 +210,32 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
     let mut me = Kit::observer();
     me.hear(HIGH, heartbeat(OLD, 9))
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .nothing_else_happened();
     me.later(P)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .has_no_leader(OLD)
         .nothing_else_happened();
     me.later(P)
         .hear(HIGH, heartbeat(OLD, 9))
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, 6 * P)
+        .set(BullyTimer::Election, 6 * P)
         .nothing_else_happened();
     me.later(2 * P)
         .hear(HIGH, heartbeat(OLD, 9))
-        .set(Timer::Election, 6 * P)
+        .set(BullyTimer::Election, 6 * P)
         .nothing_else_happened();
     me.later(H)
         .hear(HIGH, heartbeat(OLD, 9))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .nothing_else_happened();
     me.later(100 * P)
         .hear(HIGH, heartbeat(OLD, 9))
-        .set(Timer::Election, 16 * P)
+        .set(BullyTimer::Election, 16 * P)
         .nothing_else_happened();
     me.hear(LOW, elected(OLD + 1, 1))
         .new_leader(LOW, OLD + 1)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .nothing_else_happened();
 }
 

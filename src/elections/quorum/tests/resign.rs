@@ -10,7 +10,7 @@ fn the_leadership_ends_before_it_is_said() {
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(LOW)))
-        .set(Timer::Election, W + 9 * S) // it lets the others go first
+        .set(BullyTimer::Election, W + 9 * S) // it lets the others go first
         .nothing_else_happened();
     assert_eq!(me.view().leading, None);
     me.acked(LOW, 1).nothing_else_happened();
@@ -23,11 +23,11 @@ fn work_that_does_not_end_is_waited_for_only_so_long() {
     me.step_down(None).whatever();
     me.later(50).acked(LOW, 1).whatever();
     me.later(DRAIN - 51)
-        .fire(Timer::Drain)
-        .set(Timer::Drain, 1)
+        .fire(BullyTimer::Drain)
+        .set(BullyTimer::Drain, 1)
         .nothing_else_happened();
     me.later(1)
-        .fire(Timer::Drain)
+        .fire(BullyTimer::Drain)
         .lost(MINE, LostReason::Resigned)
         .whatever();
 }
@@ -74,7 +74,7 @@ fn a_leader_that_becomes_ineligible_hands_over() {
     let mut me = Kit::leading();
     me.set_score(None)
         .drained(MINE, Some(LOW))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
@@ -87,7 +87,7 @@ fn without_a_lease_an_elected_agent_resigns_at_once() {
     let mut me = Kit::elected();
     me.step_down(None)
         .sent_all(resign(MINE, None))
-        .set(Timer::Election, W + 9 * S)
+        .set(BullyTimer::Election, W + 9 * S)
         .nothing_else_happened();
 }
 
@@ -114,7 +114,7 @@ fn the_successor_claims_at_once() {
             released,
             ..claim(OLD + 1, 5)
         })
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
 }
 
@@ -123,7 +123,7 @@ fn the_others_wait_for_the_successor() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, Some(LOW)))
         .has_no_leader(OLD)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .nothing_else_happened();
     assert_eq!(me.machine.core.voter.promise, None);
     assert_eq!(me.view().role, Role::Waiting);
@@ -134,7 +134,7 @@ fn without_a_successor_slots_come_by_rank() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, None))
         .has_no_leader(OLD)
-        .set(Timer::Election, 0) // HIGH, which resigned, is not waited for
+        .set(BullyTimer::Election, 0) // HIGH, which resigned, is not waited for
         .nothing_else_happened();
 }
 

@@ -14,7 +14,7 @@ fn recovered(term: u64) -> Kit {
 fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     start(&mut me)
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
 }
 
@@ -22,7 +22,7 @@ fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
 fn a_voter_that_is_down_is_not_waited_for() {
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     me.members.down(&id(HIGH), Incarnation(1));
-    start(&mut me).set(Timer::Election, 0).whatever();
+    start(&mut me).set(BullyTimer::Election, 0).whatever();
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     me.members.note_leader(leader(LOW, OLD));
     start(&mut me)
-        .set(Timer::Election, P + S)
+        .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
 }
 
@@ -70,7 +70,7 @@ fn the_only_voter_leads_at_once() {
 fn a_voter_that_may_have_promised_something_abstains() {
     let mut me = recovered(OLD);
     start(&mut me)
-        .set(Timer::Election, P + S)
+        .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
     me.later(P - 1)
         .hear(LOW, elect(9, 1))
@@ -82,7 +82,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
     me.later(1)
         .hear(LOW, claim(9, 1))
         .wrote(9, LOW)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(LOW, grants(9))
         .nothing_else_happened();
 }
@@ -99,7 +99,7 @@ fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
         .nothing_else_happened();
     assert_eq!(me.durable(), (OLD, Some(LOW.into())));
     me.hear(LOW, claim(OLD, 1))
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(LOW, grants(OLD))
         .nothing_else_happened();
 }
@@ -110,7 +110,7 @@ fn a_voter_that_abstains_follows_all_the_same() {
     start(&mut me).whatever();
     me.hear(HIGH, heartbeat(OLD, 9))
         .new_leader(HIGH, OLD)
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
 }
@@ -118,7 +118,7 @@ fn a_voter_that_abstains_follows_all_the_same() {
 #[test]
 fn a_store_that_was_only_created_binds_no_voter() {
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), Vote::default());
-    start(&mut me).set(Timer::Election, S).whatever();
+    start(&mut me).set(BullyTimer::Election, S).whatever();
     me.hear(LOW, claim(1, 1)).wrote(1, LOW).whatever();
 }
 
@@ -130,5 +130,5 @@ fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
         ..QuorumConfig::new([LOW, ME, HIGH].map(id))
     });
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, None, P));
-    start(&mut me).set(Timer::Election, S).whatever();
+    start(&mut me).set(BullyTimer::Election, S).whatever();
 }

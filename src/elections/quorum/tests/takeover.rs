@@ -48,14 +48,14 @@ fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
 fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
     let mut me = steady();
     me.hear(LOW, heartbeat(OLD, 1))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(LOW, ack(OLD, SAID, 5))
         .asked(asks(1))
-        .set(Timer::Round, E)
+        .set(BullyTimer::Round, E)
         .nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(LOW, OLD)), "and follows on");
     me.hear(LOW, heartbeat(OLD, 1))
-        .set(Timer::Election, P)
+        .set(BullyTimer::Election, P)
         .sent(LOW, ack(OLD, SAID, 5))
         .nothing_else_happened();
 }
@@ -117,7 +117,7 @@ fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
 #[test]
 fn consent_to_an_earlier_challenge_does_not_count() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
-    me.later(E).fire(Timer::Round).whatever();
+    me.later(E).fire(BullyTimer::Round).whatever();
     let asked = (0..40).any(|_| {
         let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
         seen.messages().len() == 2
@@ -180,12 +180,12 @@ fn a_refusal_by_the_leader_says_when_to_ask_again() {
 #[test]
 fn a_challenge_without_a_quorum_is_not_repeated_soon() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
-    me.later(E).fire(Timer::Round).nothing_else_happened();
+    me.later(E).fire(BullyTimer::Round).nothing_else_happened();
     me.hear(LOW, yields(1)).nothing_else_happened();
     let mut asked = 0;
     for _ in 0..40 {
         asked += usize::from(me.later(H).hear(LOW, heartbeat(OLD, 1)).messages().len() == 2);
-        me.fire(Timer::Round).whatever();
+        me.fire(BullyTimer::Round).whatever();
     }
     assert!(
         asked <= 1_000 / usize::try_from(P + DRAIN).unwrap(),
@@ -202,12 +202,12 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
         .nothing_else_happened();
     me.hear(HIGH, Takeover { term: Term(MINE) })
         .drained(MINE, Some(HIGH))
-        .set(Timer::Drain, DRAIN)
+        .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
     me.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
         .sent_all(resign(MINE, Some(HIGH)))
-        .set(Timer::Election, W + S)
+        .set(BullyTimer::Election, W + S)
         .nothing_else_happened();
 }
 
@@ -289,8 +289,8 @@ fn an_agent_that_keeps_losing_the_leadership_waits_longer() {
     let mut me = Kit::vacant();
     me.machine.core.voter.seen = Term(MINE - 1);
     me.hear(HIGH, heartbeat(MINE - 1, 9)).whatever();
-    me.later(P).fire(Timer::Election).whatever();
-    me.fire(Timer::Election).whatever();
+    me.later(P).fire(BullyTimer::Election).whatever();
+    me.fire(BullyTimer::Election).whatever();
     let me = me.after(LOW, yields(1)).after(LOW, grants(MINE));
     let mut me = me;
     me.acked(LOW, 1).notified_later();

@@ -7,7 +7,7 @@ fn a_vote_is_durable_before_it_is_given() {
     let mut me = Kit::vacant();
     me.hear(LOW, claim(4, 1))
         .wrote(4, LOW)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(LOW, grants(4))
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Waiting);
@@ -23,7 +23,7 @@ fn a_voter_votes_once_in_a_term() {
     let again = me.hear(LOW, claim(4, 1));
     assert!(!again.writes(), "the same vote again");
     again
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(LOW, grants(4))
         .nothing_else_happened();
 }
@@ -49,7 +49,7 @@ fn a_promise_that_is_over_binds_no_voter() {
         .hear(LOW, claim(OLD + 1, 1))
         .wrote(OLD + 1, LOW)
         .has_no_leader(OLD)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(LOW, grants(OLD + 1))
         .nothing_else_happened();
 }
@@ -113,7 +113,7 @@ fn without_a_lease_an_elected_agent_gives_its_vote_and_steps_down() {
     let mut me = Kit::elected();
     me.hear(HIGH, claim(50, 9))
         .wrote(50, HIGH)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(HIGH, grants(50))
         .nothing_else_happened();
     me.acked(LOW, 1).nothing_else_happened();
@@ -126,9 +126,9 @@ fn a_leader_whose_lease_is_over_gives_its_vote() {
     me.later(D)
         .hear(HIGH, claim(50, 9))
         .lost(MINE, LostReason::LeaseExpired)
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .wrote(50, HIGH)
-        .set(Timer::Election, W)
+        .set(BullyTimer::Election, W)
         .sent(HIGH, grants(50))
         .nothing_else_happened();
 }
@@ -151,8 +151,8 @@ fn a_quorum_of_votes_elects() {
             sent_at,
             ..elected(MINE, 5)
         })
-        .set(Timer::Heartbeat, H)
-        .set(Timer::Round, 2 * E)
+        .set(BullyTimer::Heartbeat, H)
+        .set(BullyTimer::Round, 2 * E)
         .nothing_else_happened();
     assert_eq!(me.view().leading, None, "not before it is acknowledged");
     assert_eq!(me.view().role, Role::Candidate);
@@ -173,10 +173,10 @@ fn votes_for_another_claim_do_not_count() {
 fn a_higher_term_ends_a_claim() {
     let mut me = Kit::claiming();
     me.hear(LOW, refuses(MINE, 20, 0))
-        .set(Timer::Election, S)
+        .set(BullyTimer::Election, S)
         .nothing_else_happened();
     me.later(S)
-        .fire(Timer::Election)
+        .fire(BullyTimer::Election)
         .asked(Elect {
             round: round(2),
             ..elect(20, 5)
@@ -190,8 +190,8 @@ fn a_claim_without_a_quorum_is_tried_again() {
     me.hear(LOW, refuses(MINE, MINE, 30))
         .nothing_else_happened();
     me.later(E)
-        .fire(Timer::Round)
-        .set(Timer::Election, 30 + S)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Election, 30 + S)
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
 }

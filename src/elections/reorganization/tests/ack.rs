@@ -21,7 +21,7 @@ fn with_all_acknowledgements_phase_follows_phase() {
     );
     assert_eq!(
         (me.machine.status(), me.machine.task()),
-        (Status::Reorganization, None)
+        (PaperStatus::Reorganization, None)
     );
     assert_eq!(
         me.hear(LOW, ack(Call::Ready)),
@@ -29,7 +29,7 @@ fn with_all_acknowledgements_phase_follows_phase() {
     );
     assert_eq!(
         (me.machine.status(), me.machine.task()),
-        (Status::Normal, Some(Task(40)))
+        (PaperStatus::Normal, Some(Task(40)))
     );
 }
 
@@ -76,11 +76,11 @@ fn a_refusal_ends_the_election_and_the_next_one_exceeds_what_it_tells() {
         assert_eq!(me.hear(LOW, nack(call, 30, Some(1))), ["set Takeover 18"]);
         assert_eq!(
             (me.machine.status(), me.role()),
-            (Status::Election, Role::Waiting)
+            (PaperStatus::Election, Role::Waiting)
         );
         me.later(18);
         assert_eq!(
-            me.fire(Timer::Takeover),
+            me.fire(ReorganizationTimer::Takeover),
             ["persist 31", "high: are you there? 31.me", "set Answer 200"]
         );
     }
@@ -92,7 +92,7 @@ fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
     me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
     me.later(18);
     assert_eq!(
-        me.fire(Timer::Takeover).lines()[1],
+        me.fire(ReorganizationTimer::Takeover).lines()[1],
         "high low: are you there? 5.me"
     );
 }

@@ -25,7 +25,7 @@ fn an_agent_that_works_under_another_one_says_no() {
         me.hear(HIGH, are_you_normal(8, HIGH, 9)),
         ["high: not normal 8.high"]
     );
-    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_candidate_begins_again_with_its_new_score() {
     assert_eq!(me.set_score(None), NOTHING);
     assert_eq!(
         (me.role(), me.machine.status()),
-        (Role::Follower, Status::Election)
+        (Role::Follower, PaperStatus::Election)
     );
 }
 
@@ -100,16 +100,23 @@ fn a_leader_that_has_resigned_cools_down() {
     );
     assert_eq!(
         (me.role(), me.machine.status()),
-        (Role::Follower, Status::Election)
+        (Role::Follower, PaperStatus::Election)
     );
 }
 
 #[test]
 fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.later(59_999).fire(Timer::Cooldown), ["set Cooldown 1"]);
     assert_eq!(
-        me.later(1).fire(Timer::Cooldown).lines().last().unwrap(),
+        me.later(59_999).fire(ReorganizationTimer::Cooldown),
+        ["set Cooldown 1"]
+    );
+    assert_eq!(
+        me.later(1)
+            .fire(ReorganizationTimer::Cooldown)
+            .lines()
+            .last()
+            .unwrap(),
         "set Answer 200"
     );
     for command in [Input::Campaign, Input::SetScore(Some(5.into()))] {
@@ -123,10 +130,13 @@ fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
 #[test]
 fn an_agent_that_cools_down_holds_an_election_in_the_last_slot() {
     let mut me = Kit::cooling_down();
-    assert_eq!(me.later(661).fire(Timer::Takeover), ["set Takeover 1"]);
+    assert_eq!(
+        me.later(661).fire(ReorganizationTimer::Takeover),
+        ["set Takeover 1"]
+    );
     assert!(me.machine.core.cooldown.has_begun());
     assert_eq!(
-        me.later(1).fire(Timer::Takeover),
+        me.later(1).fire(ReorganizationTimer::Takeover),
         ["persist 5", "high: are you there? 5.me", "set Answer 200"]
     );
     assert!(
@@ -135,7 +145,7 @@ fn an_agent_that_cools_down_holds_an_election_in_the_last_slot() {
     );
     let mut me = Kit::cooling_down();
     me.set_score(None).whatever();
-    assert_eq!(me.later(662).fire(Timer::Takeover), NOTHING);
+    assert_eq!(me.later(662).fire(ReorganizationTimer::Takeover), NOTHING);
 }
 
 /// ME cools down, and works under HIGH.
@@ -144,15 +154,15 @@ fn cooling_down_under_high() -> Kit {
     me.hear(HIGH, halt(7, HIGH, 9)).whatever();
     me.hear(HIGH, new_coordinator(7, HIGH)).whatever();
     me.hear(HIGH, ready(7, HIGH, 9)).whatever();
-    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
     me
 }
 
 #[test]
 fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     let mut me = cooling_down_under_high();
-    me.later(250).fire(Timer::Watch).whatever();
-    let said = me.later(200).fire(Timer::Watch);
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
+    let said = me.later(200).fire(ReorganizationTimer::Watch);
     assert_eq!(
         said,
         ["has no leader since term 7", "set Takeover 662"],
@@ -160,8 +170,8 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     );
     let mut me = cooling_down_under_high();
     me.ends(LOW).whatever();
-    me.later(250).fire(Timer::Watch).whatever();
-    let said = me.later(200).fire(Timer::Watch);
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
+    let said = me.later(200).fire(ReorganizationTimer::Watch);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
 }
 
@@ -170,7 +180,7 @@ fn an_agent_that_cools_down_does_not_defer_to_a_halter_that_is_silent() {
     let mut me = Kit::cooling_down();
     me.ends(LOW).whatever();
     me.hear(HIGH, halt(7, HIGH, 9)).whatever();
-    let said = me.later(500).fire(Timer::Takeover);
+    let said = me.later(500).fire(ReorganizationTimer::Takeover);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
 }
 

@@ -16,7 +16,7 @@ impl Machine for Reorganization {
         format!("{:?}", self.state)
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<ReorganizationTimer> {
         needed(self)
     }
 
@@ -58,30 +58,30 @@ impl Machine for Reorganization {
         }
     }
 
-    fn may_store(&self, record: &Count) {
+    fn may_store(&self, record: &CountRecord) {
         assert!(record.count <= self.core.numbers.record.count && self.core.me.is_voter());
     }
 
     fn follows(&self, _: &Self, now: Time) {
         let view = self.view(now);
         assert_eq!(
-            self.status() == Status::Normal,
+            self.status() == PaperStatus::Normal,
             view.leader.is_some(),
             "an agent that works has a leader"
         );
         assert_eq!(
             self.coordinator().is_some(),
-            self.status() >= Status::Reorganization
+            self.status() >= PaperStatus::Reorganization
         );
     }
 
-    fn record(record: &Count) -> String {
+    fn record(record: &CountRecord) -> String {
         record.count.to_string()
     }
 }
 
 /// Exactly the timers that move this machine on.
-fn needed(machine: &Reorganization) -> BTreeSet<Timer> {
+fn needed(machine: &Reorganization) -> BTreeSet<ReorganizationTimer> {
     let mut timers = BTreeSet::new();
     match &machine.state {
         State::Idle => {
@@ -91,14 +91,25 @@ fn needed(machine: &Reorganization) -> BTreeSet<Timer> {
                 "it can be elected, and nothing will move it"
             );
         }
-        State::Candidate(_) => timers.extend([Timer::Answer]),
-        State::Waiting(_) => timers.extend([Timer::Takeover]),
-        State::Member(_) => timers.extend([Timer::Watch]),
+        State::Candidate(_) => timers.extend([ReorganizationTimer::Answer]),
+        State::Waiting(_) => timers.extend([ReorganizationTimer::Takeover]),
+        State::Member(_) => timers.extend([ReorganizationTimer::Watch]),
         State::Leader(leading) => {
-            timers.extend([Timer::Check]);
-            timers.extend(leading.handover.as_ref().map(|_| Timer::Drain));
+            timers.extend([ReorganizationTimer::Check]);
+            timers.extend(
+                leading
+                    .handover
+                    .as_ref()
+                    .map(|_| ReorganizationTimer::Drain),
+            );
         }
     }
-    timers.extend(machine.core.cooldown.has_begun().then_some(Timer::Cooldown));
+    timers.extend(
+        machine
+            .core
+            .cooldown
+            .has_begun()
+            .then_some(ReorganizationTimer::Cooldown),
+    );
     timers
 }

@@ -25,7 +25,7 @@ fn an_agent_that_is_halted_from_above_stops_and_remembers_the_count() {
         };
         assert_eq!(halted.lines(), expected, "{state}");
         if state != "observer" {
-            assert_eq!(me.machine.status(), Status::Election, "{state}");
+            assert_eq!(me.machine.status(), PaperStatus::Election, "{state}");
         }
     }
 }
@@ -134,7 +134,7 @@ fn an_agent_that_may_still_hear_of_one_above_lets_those_below_wait() {
     };
     let obeyed = ["persist 20", "mid: halt ack 20.mid", "set Takeover 500"];
     assert_eq!(
-        asking().later(200).fire(Timer::Answer),
+        asking().later(200).fire(ReorganizationTimer::Answer),
         obeyed,
         "HIGH is dead"
     );
@@ -178,7 +178,7 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
         "a later one of its own"
     );
     assert_eq!(
-        me.later(200).fire(Timer::Answer).lines()[1],
+        me.later(200).fire(ReorganizationTimer::Answer).lines()[1],
         "mid2: halt ack 22.mid2"
     );
 }
@@ -187,8 +187,8 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
 fn when_the_wait_is_over_the_next_one_is_obeyed() {
     let mut me = with_mid(Kit::halted());
     me.told(|_| ()).whatever();
-    me.later(500).fire(Timer::Takeover).whatever();
-    me.later(200).fire(Timer::Answer).whatever();
+    me.later(500).fire(ReorganizationTimer::Takeover).whatever();
+    me.later(200).fire(ReorganizationTimer::Answer).whatever();
     assert!(
         me.hear(MID, halt(20, MID, 7))
             .lines()

@@ -8,7 +8,10 @@ fn a_confirmed_end_shortens_the_wait_for_answers() {
     assert_eq!(me.is_suspected(HIGH), NOTHING);
     assert_eq!(me.ends(HIGH), ["set Answer 27"]);
     me.later(27);
-    assert_eq!(me.fire(Timer::Answer).lines()[0], "low: halt 4.me score 5");
+    assert_eq!(
+        me.fire(ReorganizationTimer::Answer).lines()[0],
+        "low: halt 4.me score 5"
+    );
     assert_eq!(me.ends(LOW), ["set Answer 27"]);
 }
 
@@ -61,7 +64,7 @@ fn a_suspicion_is_a_reason_to_ask_at_once() {
     let said = me.is_suspected(HIGH);
     assert_eq!(said, ["high: are you there? 7.high", "set Watch 200"]);
     assert_eq!(me.told(|_| ()), NOTHING, "once");
-    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn an_agent_that_has_come_above_meanwhile_is_asked_before_any_is_halted() {
         .whatever();
     me.later(200);
     assert_eq!(
-        me.fire(Timer::Answer).lines()[1],
+        me.fire(ReorganizationTimer::Answer).lines()[1],
         "high low: are you there? 5.me"
     );
 }
@@ -90,5 +93,8 @@ fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
     me.hear(LOW, are_you_there(3, LOW, 6)).whatever();
     me.told(|_| ()).whatever();
     me.later(200);
-    assert_eq!(me.fire(Timer::Answer).lines()[0], "low: halt 4.me score 5");
+    assert_eq!(
+        me.fire(ReorganizationTimer::Answer).lines()[0],
+        "low: halt 4.me score 5"
+    );
 }

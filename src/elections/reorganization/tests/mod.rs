@@ -33,15 +33,15 @@ use crate::protocol::{
 type Kit = crate::elections::fixture::Kit<Reorganization>;
 
 impl Suite for Reorganization {
-    const TIMERS: &'static [Timer] = &[
-        Timer::Answer,
-        Timer::Takeover,
-        Timer::Check,
-        Timer::Watch,
-        Timer::Drain,
-        Timer::Cooldown,
+    const TIMERS: &'static [ReorganizationTimer] = &[
+        ReorganizationTimer::Answer,
+        ReorganizationTimer::Takeover,
+        ReorganizationTimer::Check,
+        ReorganizationTimer::Watch,
+        ReorganizationTimer::Drain,
+        ReorganizationTimer::Cooldown,
     ];
-    const DRAIN: (Timer, u64) = (Timer::Drain, 5_000);
+    const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
 
     fn configs() -> Vec<Arc<ReorganizationConfig>> {
         let asked = |when_asked| ReorganizationConfig {
@@ -80,7 +80,7 @@ impl Kit {
     }
 
     fn began_by(config: ReorganizationConfig, kind: MemberKind, score: Option<i32>) -> Self {
-        let record = Some(Count { count: Term(3) });
+        let record = Some(CountRecord { count: Term(3) });
         Self::restored(&Arc::new(config), kind, score, record)
     }
 
@@ -92,8 +92,8 @@ impl Kit {
     /// HIGH is dead; has halted LOW, and called HIGH's next incarnation in vain, in 4.me.
     fn halting() -> Self {
         let mut kit = Self::asking();
-        kit.later(200).fire(Timer::Answer).whatever();
-        assert_eq!(kit.machine.status(), Status::Election);
+        kit.later(200).fire(ReorganizationTimer::Answer).whatever();
+        assert_eq!(kit.machine.status(), PaperStatus::Election);
         kit
     }
 
@@ -101,7 +101,7 @@ impl Kit {
     fn reorganizing() -> Self {
         let mut kit = Self::halting();
         kit.hear(LOW, ack(Call::Halt)).whatever();
-        assert_eq!(kit.machine.status(), Status::Reorganization);
+        assert_eq!(kit.machine.status(), PaperStatus::Reorganization);
         kit
     }
 
@@ -116,7 +116,7 @@ impl Kit {
     fn leading() -> Self {
         let mut kit = Self::readying();
         kit.hear(LOW, ack(Call::Ready)).whatever();
-        assert_eq!(kit.machine.status(), Status::Normal);
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
         kit
     }
 
@@ -158,7 +158,7 @@ impl Kit {
     fn following() -> Self {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
-        assert_eq!(kit.machine.status(), Status::Normal);
+        assert_eq!(kit.machine.status(), PaperStatus::Normal);
         kit
     }
 

@@ -10,7 +10,7 @@ fn only_an_agent_that_this_election_halted_joins() {
             "observer" => assert_eq!(said, NOTHING),
             "halted" => {
                 assert_eq!(said, ["set Watch 500", "high: new coordinator ack 7.high"]);
-                assert_eq!(me.machine.status(), Status::Reorganization);
+                assert_eq!(me.machine.status(), PaperStatus::Reorganization);
                 assert_eq!(me.machine.coordinator(), Some(&id(HIGH)));
                 assert_eq!(me.role(), Role::Waiting);
             }
@@ -38,5 +38,5 @@ fn another_election_of_the_halter_is_not_meant() {
             "{said:?}"
         );
     }
-    assert_eq!(me.machine.status(), Status::Election);
+    assert_eq!(me.machine.status(), PaperStatus::Election);
 }

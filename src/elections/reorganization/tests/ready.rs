@@ -39,7 +39,7 @@ fn another_election_is_not_meant() {
         me.hear(HIGH, ready(8, HIGH, 9)),
         ["high: ready nack 8.high, knows 7"]
     );
-    assert_eq!(me.machine.status(), Status::Reorganization);
+    assert_eq!(me.machine.status(), PaperStatus::Reorganization);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_observer_takes_the_word_of_the_latest_coordinator() {
         ]
     );
     assert_eq!(
-        eye.later(250).fire(Timer::Watch),
+        eye.later(250).fire(ReorganizationTimer::Watch),
         ["has no leader since term 9"],
         "it asks no member"
     );

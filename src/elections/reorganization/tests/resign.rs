@@ -30,7 +30,11 @@ fn the_others_wait_for_their_slots() {
         ["has no leader since term 7", "set Takeover 18"]
     );
     assert_eq!(
-        me.later(18).fire(Timer::Takeover).lines().last().unwrap(),
+        me.later(18)
+            .fire(ReorganizationTimer::Takeover)
+            .lines()
+            .last()
+            .unwrap(),
         "set Answer 200"
     );
 }

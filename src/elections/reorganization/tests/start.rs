@@ -11,7 +11,7 @@ fn an_incarnation_begins_with_a_new_count_and_a_question_to_all_above() {
     );
     assert_eq!(
         (me.machine.status(), me.role()),
-        (Status::Election, Role::Candidate)
+        (PaperStatus::Election, Role::Candidate)
     );
     assert_eq!(me.machine.coordinator(), None);
 }

@@ -8,7 +8,7 @@ fn an_agent_that_hears_from_one_above_waits_for_two_and_a_half_t() {
     assert_eq!(me.hear(HIGH, there(Some(9))), ["set Takeover 500"]);
     assert_eq!(
         (me.machine.status(), me.role()),
-        (Status::Election, Role::Waiting)
+        (PaperStatus::Election, Role::Waiting)
     );
 }
 
@@ -26,7 +26,10 @@ fn all_answers_are_awaited() {
     assert_eq!(me.role(), Role::Waiting, "it will stand back");
     let mut both = me.clone();
     assert_eq!(both.hear("top", there(Some(10))), ["set Takeover 500"]);
-    assert_eq!(me.later(200).fire(Timer::Answer), ["set Takeover 500"]);
+    assert_eq!(
+        me.later(200).fire(ReorganizationTimer::Answer),
+        ["set Takeover 500"]
+    );
 }
 
 #[test]
@@ -42,7 +45,10 @@ fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
     assert_eq!(me.start().lines().last().unwrap(), "set Answer 200");
     me.later(5);
     assert_eq!(me.hear(HIGH, there(Some(9))), ["set Answer 27"]);
-    assert_eq!(me.later(27).fire(Timer::Answer), ["set Takeover 500"]);
+    assert_eq!(
+        me.later(27).fire(ReorganizationTimer::Answer),
+        ["set Takeover 500"]
+    );
 }
 
 #[test]
@@ -81,7 +87,10 @@ fn a_later_count_is_heard_of() {
     .whatever();
     me.hear(LOW, nack(Call::Halt, 0, None)).whatever();
     me.later(18);
-    assert_eq!(me.fire(Timer::Takeover).lines()[0], "persist 31");
+    assert_eq!(
+        me.fire(ReorganizationTimer::Takeover).lines()[0],
+        "persist 31"
+    );
 }
 
 fn coordinates(coordinates: bool) -> There {
@@ -96,15 +105,15 @@ fn coordinates(coordinates: bool) -> There {
 fn a_coordinator_that_is_there_is_watched_on() {
     let mut me = Kit::following();
     assert_eq!(me.hear(HIGH, coordinates(true)), NOTHING, "not asked");
-    me.later(250).fire(Timer::Watch).whatever();
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
     assert_eq!(me.hear(HIGH, coordinates(true)), ["set Watch 250"]);
-    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
 }
 
 #[test]
 fn one_that_knows_nothing_of_its_election_is_as_good_as_silent() {
     let mut me = Kit::following();
-    me.later(250).fire(Timer::Watch).whatever();
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
     assert_eq!(
         me.hear(HIGH, coordinates(false)),
         [

@@ -6,7 +6,7 @@ use super::*;
 fn a_silence_of_those_above_is_their_death() {
     let mut me = Kit::asking();
     assert_eq!(
-        me.later(200).fire(Timer::Answer),
+        me.later(200).fire(ReorganizationTimer::Answer),
         ["low: halt 4.me score 5", "set Answer 200"]
     );
 }
@@ -16,7 +16,7 @@ fn a_silence_of_those_below_leaves_them_out() {
     let mut me = Kit::halting();
     me.later(200);
     assert_eq!(
-        me.fire(Timer::Answer),
+        me.fire(ReorganizationTimer::Answer),
         [
             "eye: ready 4.me task 40",
             "set Check 60",
@@ -29,10 +29,10 @@ fn a_silence_of_those_below_leaves_them_out() {
 fn a_silence_of_an_agent_that_was_halted_begins_another_election() {
     for mut me in [Kit::reorganizing(), Kit::readying()] {
         assert_eq!(
-            me.later(200).fire(Timer::Answer),
+            me.later(200).fire(ReorganizationTimer::Answer),
             ["persist 5", "high: are you there? 5.me", "set Answer 200"]
         );
-        assert_eq!(me.machine.status(), Status::Election);
+        assert_eq!(me.machine.status(), PaperStatus::Election);
     }
 }
 
@@ -41,7 +41,7 @@ fn a_coordinator_checks_all_again_and_again() {
     let mut me = Kit::leading();
     for _ in 0..3 {
         assert_eq!(
-            me.later(60).fire(Timer::Check),
+            me.later(60).fire(ReorganizationTimer::Check),
             ["set Check 60", "all: are you normal? 4.me"]
         );
     }
@@ -51,7 +51,7 @@ fn a_coordinator_checks_all_again_and_again() {
 fn a_coordinator_that_was_stalled_for_longer_than_others_wait_starts_again() {
     let mut me = Kit::leading();
     assert_eq!(
-        me.later(60 + 251).fire(Timer::Check),
+        me.later(60 + 251).fire(ReorganizationTimer::Check),
         [
             "lost the leadership of term 4: stalled",
             "persist 5",
@@ -61,7 +61,10 @@ fn a_coordinator_that_was_stalled_for_longer_than_others_wait_starts_again() {
     );
     let mut me = Kit::leading();
     assert_eq!(
-        me.later(60 + 250).fire(Timer::Check).lines().len(),
+        me.later(60 + 250)
+            .fire(ReorganizationTimer::Check)
+            .lines()
+            .len(),
         2,
         "just in time"
     );
@@ -71,12 +74,12 @@ fn a_coordinator_that_was_stalled_for_longer_than_others_wait_starts_again() {
 fn a_silent_coordinator_is_asked_and_then_given_up() {
     let mut me = Kit::following();
     assert_eq!(
-        me.later(250).fire(Timer::Watch),
+        me.later(250).fire(ReorganizationTimer::Watch),
         ["high: are you there? 7.high", "set Watch 200"]
     );
-    assert_eq!(me.machine.status(), Status::Normal);
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
     assert_eq!(
-        me.later(200).fire(Timer::Watch).lines()[0],
+        me.later(200).fire(ReorganizationTimer::Watch).lines()[0],
         "has no leader since term 7"
     );
     assert_eq!(me.role(), Role::Candidate);
@@ -86,16 +89,19 @@ fn a_silent_coordinator_is_asked_and_then_given_up() {
 fn one_that_never_hands_out_the_task_is_asked_as_well() {
     let mut me = Kit::joining();
     assert_eq!(
-        me.later(500).fire(Timer::Watch),
+        me.later(500).fire(ReorganizationTimer::Watch),
         ["high: are you there? 7.high", "set Watch 200"]
     );
-    assert_eq!(me.later(200).fire(Timer::Watch).lines()[0], "persist 8");
+    assert_eq!(
+        me.later(200).fire(ReorganizationTimer::Watch).lines()[0],
+        "persist 8"
+    );
 }
 
 #[test]
 fn when_nothing_comes_of_standing_back_an_election_is_held() {
     for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
-        let said = me.later(500).fire(Timer::Takeover);
+        let said = me.later(500).fire(ReorganizationTimer::Takeover);
         assert_eq!(said.lines().last().unwrap(), "set Answer 200");
         assert_eq!(me.role(), Role::Candidate);
     }
@@ -105,7 +111,7 @@ fn when_nothing_comes_of_standing_back_an_election_is_held() {
 fn a_halted_witness_is_idle_when_nothing_comes_of_it() {
     let mut me = Kit::witness();
     me.hear(LOW, halt(4, LOW, 1)).whatever();
-    assert_eq!(me.later(500).fire(Timer::Takeover), NOTHING);
+    assert_eq!(me.later(500).fire(ReorganizationTimer::Takeover), NOTHING);
     assert_eq!(me.role(), Role::Follower);
 }
 

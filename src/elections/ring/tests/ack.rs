@@ -22,7 +22,7 @@ fn only_the_one_that_was_sent_to_can_acknowledge_it() {
     kit.later(RESEND - 1)
         .hear(Z, ack(Lap::Collect, 0, ME, 0, 0))
         .nothing_else_happened();
-    kit.later(1).fire(Timer::Hop(Lap::Collect)).whatever();
+    kit.later(1).fire(RingTimer::Hop(Lap::Collect)).whatever();
     assert_eq!(kit.suspects(), [""; 0]);
 }
 
@@ -38,7 +38,7 @@ fn an_acknowledgement_of_another_message_does_not_end_the_wait() {
         kit.hear(Z, other).nothing_else_happened();
         assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id(Z)]);
         kit.now = kit.now.after(lan().resend());
-        kit.fire(Timer::Hop(Lap::Collect))
+        kit.fire(RingTimer::Hop(Lap::Collect))
             .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
             .nothing_else_happened();
     }
@@ -48,14 +48,14 @@ fn an_acknowledgement_of_another_message_does_not_end_the_wait() {
 fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
     let mut kit = Kit::candidate();
     let token = collect(1, (ME, 5), &[(ME, 5)]);
-    let (half, hop) = (lan().resend(), Timer::Hop(Lap::Collect));
+    let (half, hop) = (lan().resend(), RingTimer::Hop(Lap::Collect));
     kit.now = kit.now.after(half);
     kit.fire(hop)
         .passed(Z, Lap::Collect, token.clone())
         .nothing_else_happened();
     kit.now = kit.now.after(half);
     kit.fire(hop)
-        .set(Timer::Probe, PROBE)
+        .set(RingTimer::Probe, PROBE)
         .passed(A, Lap::Collect, token.clone())
         .nothing_else_happened();
     assert_eq!(kit.suspects(), [Z]);
@@ -76,10 +76,10 @@ fn sent_once_the_hop_is_as_the_source_has_it() {
         ..lan()
     };
     let mut kit = Kit::unborn(once, MemberKind::Voter, Some(5)).started();
-    kit.later(S).fire(Timer::Slot).whatever();
+    kit.later(S).fire(RingTimer::Slot).whatever();
     kit.later(HOP)
-        .fire(Timer::Hop(Lap::Collect))
-        .set(Timer::Probe, PROBE)
+        .fire(RingTimer::Hop(Lap::Collect))
+        .set(RingTimer::Probe, PROBE)
         .whatever();
     assert_eq!(kit.suspects(), [Z]);
 }
@@ -99,15 +99,15 @@ fn a_newer_message_buys_a_silent_member_no_time() {
 fn a_member_that_was_late_itself_asks_once_more() {
     let mut kit = Kit::candidate();
     kit.later(RESEND + 1)
-        .fire(Timer::Hop(Lap::Collect))
+        .fire(RingTimer::Hop(Lap::Collect))
         .whatever();
     kit.later(RESEND + D + 2)
-        .fire(Timer::Hop(Lap::Collect))
+        .fire(RingTimer::Hop(Lap::Collect))
         .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.suspects(), [""; 0]);
     kit.later(RESEND + D + 2)
-        .fire(Timer::Hop(Lap::Collect))
+        .fire(RingTimer::Hop(Lap::Collect))
         .whatever();
     assert_eq!(kit.suspects(), [Z], "once");
 }
@@ -117,7 +117,7 @@ fn a_hop_that_is_not_due_goes_on() {
     let mut kit = Kit::candidate();
     kit.later(2);
     let left = lan().resend().saturating_sub(Duration::from_millis(2));
-    let timer = Timer::Hop(Lap::Collect);
+    let timer = RingTimer::Hop(Lap::Collect);
     kit.fire(timer)
         .next(&Effect::SetTimer {
             timer,
@@ -130,11 +130,11 @@ fn a_hop_that_is_not_due_goes_on() {
 fn an_agent_that_follows_an_older_leader_begins_an_election() {
     let mut kit = Kit::following();
     kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
-        .set(Timer::Slot, 2 * D) // when all answers that are under way have come
+        .set(RingTimer::Slot, 2 * D) // when all answers that are under way have come
         .nothing_else_happened();
     kit.later(2 * D)
-        .fire(Timer::Slot)
-        .set(Timer::Token, TOKEN)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 5, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
@@ -143,12 +143,12 @@ fn an_agent_that_follows_an_older_leader_begins_an_election() {
 fn an_agent_without_a_leader_waits_for_the_one_that_others_know() {
     let mut kit = Kit::candidate();
     kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 6))
-        .set(Timer::Slot, LOST)
+        .set(RingTimer::Slot, LOST)
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Follower, "its own election is too old");
     kit.later(LOST)
-        .fire(Timer::Slot)
-        .set(Timer::Token, TOKEN)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(7, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }

@@ -6,7 +6,7 @@ use super::*;
 fn a_follower_begins_an_election_and_goes_on_following() {
     let mut kit = Kit::following();
     kit.step(Input::Campaign)
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.leader().as_deref(), Some(B));
@@ -16,7 +16,7 @@ fn a_follower_begins_an_election_and_goes_on_following() {
 fn a_leader_is_heard_once_more() {
     let mut kit = Kit::leading();
     kit.step(Input::Campaign)
-        .set(Timer::Heartbeat, H)
+        .set(RingTimer::Heartbeat, H)
         .sent_to(&[EYE], beat(ME, MINE, 5, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
         .nothing_else_happened();

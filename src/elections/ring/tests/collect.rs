@@ -7,7 +7,7 @@ fn a_member_adds_itself_and_passes_on() {
     let mut kit = Kit::scheduled();
     kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Waiting);
@@ -18,7 +18,7 @@ fn a_follower_and_a_leader_keep_their_places_meanwhile() {
     let mut kit = Kit::following();
     kit.hear(B, collect(OLD + 1, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, OLD + 1, A, 0, OLD))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(
             Z,
             Lap::Collect,
@@ -38,7 +38,7 @@ fn a_witness_passes_on_without_a_score() {
     expected.entrants.push(entrant(ME, None));
     kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, expected)
         .nothing_else_happened();
 }
@@ -59,14 +59,14 @@ fn the_weaker_of_two_elections_is_suppressed() {
         .nothing_else_happened();
     kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Waiting);
     // A later term is stronger, whichever member began it.
     kit.hear(B, collect(2, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, 2, A, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(
             Z,
             Lap::Collect,
@@ -110,7 +110,7 @@ fn the_first_behind_an_origin_that_is_down_closes_the_circle() {
     // The one that is down is not chosen, though it is the highest on the list.
     kit.hear(A, collect(1, (B, 9), &circle))
         .sent(A, ack(Lap::Collect, 1, B, 0, 0))
-        .set(Timer::Token, 3 * 2 * HOP)
+        .set(RingTimer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
         .nothing_else_happened();
 }
@@ -126,7 +126,7 @@ fn an_agent_that_cools_down_is_chosen_only_where_no_other_can_be() {
     let mut kit = Kit::candidate();
     kit.hear(B, circle)
         .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
         .nothing_else_happened();
     let mut kit = Kit::candidate();
@@ -168,7 +168,7 @@ fn a_full_list_goes_on_without_this_member() {
     let mut kit = Kit::scheduled();
     kit.hear(B, full.clone())
         .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, full)
         .nothing_else_happened();
 }
@@ -177,10 +177,10 @@ fn a_full_list_goes_on_without_this_member() {
 fn an_agent_that_is_on_the_list_is_suspected_no_more() {
     let mut kit = Kit::candidate();
     kit.later(RESEND + 1)
-        .fire(Timer::Hop(Lap::Collect))
+        .fire(RingTimer::Hop(Lap::Collect))
         .whatever();
     kit.later(RESEND + 1)
-        .fire(Timer::Hop(Lap::Collect))
+        .fire(RingTimer::Hop(Lap::Collect))
         .whatever();
     assert_eq!(kit.suspects(), [Z]);
     kit.hear(B, collect(2, (Z, 3), &[(Z, 3), (A, 1), (B, 9)]))
@@ -192,7 +192,7 @@ fn an_agent_that_is_on_the_list_is_suspected_no_more() {
 #[test]
 fn an_election_that_was_given_up_is_not_closed() {
     let mut kit = Kit::candidate();
-    kit.later(TOKEN).fire(Timer::Token).whatever();
+    kit.later(TOKEN).fire(RingTimer::Token).whatever();
     let old = collect(1, (ME, 5), &[(ME, 5), (Z, 3), (A, 1), (B, 9)]);
     kit.hear(B, old)
         .sent(B, ack(Lap::Collect, 1, ME, 0, 0))

@@ -37,20 +37,25 @@ pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     }
 }
 
-pub(super) fn needed(ring: &Ring) -> BTreeSet<Timer> {
-    let mut needed: BTreeSet<Timer> = ring.core.hops.keys().map(|lap| Timer::Hop(*lap)).collect();
+pub(super) fn needed(ring: &Ring) -> BTreeSet<RingTimer> {
+    let mut needed: BTreeSet<RingTimer> = ring
+        .core
+        .hops
+        .keys()
+        .map(|lap| RingTimer::Hop(*lap))
+        .collect();
     let mut if_so = |so: bool, timer| so.then(|| needed.insert(timer));
-    if_so(ring.campaign.contest().is_some(), Timer::Token);
-    if_so(is_scheduled(ring), Timer::Slot);
-    if_so(ring.core.probe.is_some(), Timer::Probe);
-    if_so(ring.core.cooldown.has_begun(), Timer::Cooldown);
+    if_so(ring.campaign.contest().is_some(), RingTimer::Token);
+    if_so(is_scheduled(ring), RingTimer::Slot);
+    if_so(ring.core.probe.is_some(), RingTimer::Probe);
+    if_so(ring.core.cooldown.has_begun(), RingTimer::Cooldown);
     match &ring.state {
         State::Vacant => {}
-        State::Follower(_) => drop(if_so(true, Timer::Silence)),
+        State::Follower(_) => drop(if_so(true, RingTimer::Silence)),
         State::Leader(leading) => {
-            if_so(true, Timer::Silence);
-            if_so(true, Timer::Heartbeat);
-            if_so(leading.handover.is_some(), Timer::Drain);
+            if_so(true, RingTimer::Silence);
+            if_so(true, RingTimer::Heartbeat);
+            if_so(leading.handover.is_some(), RingTimer::Drain);
         }
     }
     needed

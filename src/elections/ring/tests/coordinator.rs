@@ -22,7 +22,7 @@ fn a_heartbeat_renews_the_watch_and_is_passed_on() {
     kit.later(H)
         .hear(B, beat(B, OLD, 9, 1))
         .sent(B, ack(Lap::Coordinator, OLD, B, 1, OLD))
-        .set(Timer::Silence, LOST)
+        .set(RingTimer::Silence, LOST)
         .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 1))
         .nothing_else_happened();
 }
@@ -60,8 +60,8 @@ fn the_winner_leads_when_its_announcement_comes_home() {
     assert_eq!(kit.role(), Role::Candidate);
     kit.hear(B, coordinator(ME, MINE, 5))
         .sent(B, ack(Lap::Coordinator, MINE, ME, 0, MINE))
-        .set(Timer::Heartbeat, H)
-        .set(Timer::Silence, LOST)
+        .set(RingTimer::Heartbeat, H)
+        .set(RingTimer::Silence, LOST)
         .acquired(MINE)
         .sent_to(&[EYE], coordinator(ME, MINE, 5))
         .nothing_else_happened();
@@ -76,8 +76,8 @@ fn a_leader_that_wins_again_goes_on_in_the_higher_term() {
     let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
     kit.hear(B, coordinator(ME, MINE + 1, 5))
         .sent(B, ack(Lap::Coordinator, MINE + 1, ME, 0, MINE + 1))
-        .set(Timer::Heartbeat, H)
-        .set(Timer::Silence, LOST)
+        .set(RingTimer::Heartbeat, H)
+        .set(RingTimer::Silence, LOST)
         .notified(Event::Renewed { term })
         .sent_to(&[EYE], coordinator(ME, MINE + 1, 5))
         .nothing_else_happened();
@@ -109,9 +109,9 @@ fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
     kit.hear(A, coordinator(A, OLD, 1))
         .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
         .new_leader(A, OLD)
-        .set(Timer::Silence, L + 3 * HOP)
+        .set(RingTimer::Silence, L + 3 * HOP)
         .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
-        .set(Timer::Token, 3 * 2 * HOP)
+        .set(RingTimer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
@@ -127,7 +127,7 @@ fn a_challenger_leaves_the_leader_alone_for_a_while() {
         .sent(B, ack(Lap::Coordinator, OLD, A, 0, 0))
         .followed(A, OLD)
         .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
-        .set(Timer::Slot, 1_000)
+        .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
     let mut kit = kit.acked(Z, Lap::Coordinator, OLD, A, 0);
     // A heartbeat does not begin the time anew; one of a better leader ends it.
@@ -147,7 +147,7 @@ fn a_former_incarnation_of_this_member_is_not_followed() {
     };
     kit.hear(B, former)
         .sent(B, ack(Lap::Coordinator, OLD, ME, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
@@ -158,10 +158,10 @@ fn an_observer_is_told_and_passes_nothing_on() {
     let lost = LOST - HOP; // the observer is not in the ring
     kit.hear(B, coordinator(B, OLD, 9))
         .new_leader(B, OLD)
-        .set(Timer::Silence, lost)
+        .set(RingTimer::Silence, lost)
         .nothing_else_happened();
     kit.hear(B, beat(B, OLD, 9, 1))
-        .set(Timer::Silence, lost)
+        .set(RingTimer::Silence, lost)
         .nothing_else_happened();
 }
 

@@ -7,7 +7,7 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
     let mut kit = Kit::following();
     kit.ends(B)
         .has_no_leader(OLD)
-        .set(Timer::Token, 3 * 2 * HOP)
+        .set(RingTimer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
     // Another member is ahead of this one.
@@ -16,11 +16,11 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
         .nothing_else_happened();
     kit.ends(B)
         .has_no_leader(OLD)
-        .set(Timer::Slot, S)
+        .set(RingTimer::Slot, S)
         .nothing_else_happened();
     // It is gone too.
     kit.ends(Z)
-        .set(Timer::Token, 2 * 2 * HOP)
+        .set(RingTimer::Token, 2 * 2 * HOP)
         .passed(A, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
@@ -87,7 +87,7 @@ fn a_new_incarnation_or_a_mended_link_is_tried_again() {
         let mut kit = Kit::candidate();
         for _ in 0..2 {
             kit.later(RESEND + 1)
-                .fire(Timer::Hop(Lap::Collect))
+                .fire(RingTimer::Hop(Lap::Collect))
                 .whatever();
         }
         assert_eq!(kit.suspects(), [Z]);
@@ -103,16 +103,16 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
     let more = Member::up(id("ear"), MemberKind::Observer, None, Incarnation(1));
     kit.told(|m| m.join([more])).nothing_else_happened();
     kit.later(H)
-        .fire(Timer::Heartbeat)
-        .set(Timer::Heartbeat, H)
+        .fire(RingTimer::Heartbeat)
+        .set(RingTimer::Heartbeat, H)
         .sent_to(&["ear", EYE], beat(ME, MINE, 5, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
         .nothing_else_happened();
     kit.ends(EYE).nothing_else_happened();
     kit.ends("ear").nothing_else_happened();
     kit.later(H)
-        .fire(Timer::Heartbeat)
-        .set(Timer::Heartbeat, H)
+        .fire(RingTimer::Heartbeat)
+        .set(RingTimer::Heartbeat, H)
         .sent(Z, beat(ME, MINE, 5, 2))
         .whatever();
 }

@@ -24,8 +24,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use words::*;
 
 use super::{
-    Answer, Bounded, Collect, Coordinator, ElectionId, Entrant, Following, HopAck, Lap, MOST,
-    Nominate, Probe, Ring, RingConfig, RingError, RingMessage, Timer,
+    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe, Ring,
+    RingConfig, RingElectionId, RingError, RingMessage, RingTimer,
     collect::Contest,
     state::{Campaign, State},
 };
@@ -63,7 +63,7 @@ impl Machine for Ring {
         format!("{:?}, {:?}", self.state, self.campaign)
     }
 
-    fn needed_timers(&self) -> BTreeSet<Timer> {
+    fn needed_timers(&self) -> BTreeSet<RingTimer> {
         contract::needed(self)
     }
 
@@ -93,19 +93,19 @@ impl Machine for Ring {
 
 impl Suite for Ring {
     const OTHERS: [&'static str; 2] = [Z, B];
-    const TIMERS: &'static [Timer] = &[
-        Timer::Slot,
-        Timer::Token,
-        Timer::Silence,
-        Timer::Heartbeat,
-        Timer::Probe,
-        Timer::Drain,
-        Timer::Cooldown,
-        Timer::Hop(Lap::Collect),
-        Timer::Hop(Lap::Nominate),
-        Timer::Hop(Lap::Coordinator),
+    const TIMERS: &'static [RingTimer] = &[
+        RingTimer::Slot,
+        RingTimer::Token,
+        RingTimer::Silence,
+        RingTimer::Heartbeat,
+        RingTimer::Probe,
+        RingTimer::Drain,
+        RingTimer::Cooldown,
+        RingTimer::Hop(Lap::Collect),
+        RingTimer::Hop(Lap::Nominate),
+        RingTimer::Hop(Lap::Coordinator),
     ];
-    const DRAIN: (Timer, u64) = (Timer::Drain, DRAIN);
+    const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
     const IS_TOLD_FIRST: bool = true;
 
     fn configs() -> Vec<Arc<RingConfig>> {
@@ -169,7 +169,7 @@ impl Kit {
     /// Has begun an election for the term 1.
     fn candidate() -> Self {
         let mut kit = Self::scheduled();
-        kit.later(S).fire(Timer::Slot).whatever();
+        kit.later(S).fire(RingTimer::Slot).whatever();
         assert_eq!(kit.role(), Role::Candidate);
         kit
     }
@@ -256,13 +256,13 @@ impl Seen {
             timer,
             after: resend.into(),
         };
-        self.sent(to, message).next(&set(Timer::Hop(lap)))
+        self.sent(to, message).next(&set(RingTimer::Hop(lap)))
     }
 
     /// Follows that leader, and watches it.
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
-        self.new_leader(name, term).set(Timer::Silence, LOST)
+        self.new_leader(name, term).set(RingTimer::Silence, LOST)
     }
 }
 

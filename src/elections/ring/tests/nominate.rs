@@ -7,7 +7,7 @@ fn a_nomination_is_passed_on_to_the_winner() {
     let mut kit = Kit::waiting();
     kit.hear(B, nominate(2, A, Z, &[A, B]))
         .sent(B, ack(Lap::Nominate, 2, A, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Nominate, nominate(2, A, Z, &[A, B, ME]))
         .nothing_else_happened();
     kit.hear(B, nominate(2, A, Z, &[A, B])) // a copy
@@ -20,7 +20,7 @@ fn the_winner_announces_itself_and_does_not_lead_yet() {
     let mut kit = Kit::scheduled();
     kit.hear(B, nominate(MINE, A, ME, &[A, B]))
         .sent(B, ack(Lap::Nominate, MINE, A, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Coordinator, coordinator(ME, MINE, 5))
         .nothing_else_happened();
     assert_eq!((kit.role(), kit.leader()), (Role::Candidate, None));
@@ -44,7 +44,7 @@ fn a_winner_that_cannot_lead_any_more_begins_another_election() {
     };
     kit.hear(B, chosen)
         .sent(B, ack(Lap::Nominate, 1, B, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, without)
         .nothing_else_happened();
 }
@@ -63,7 +63,7 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
     // It comes round: the winner is not there.
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
@@ -74,7 +74,7 @@ fn round_without_the_winner_means_another_election() {
     let mut kit = kit.acked(Z, Lap::Nominate, 2, A, 0);
     kit.hear(A, nominate(2, A, B, &[A, ME, Z, A]))
         .sent(A, ack(Lap::Nominate, 2, A, 0, 0))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(3, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }

@@ -9,7 +9,7 @@ fn a_follower_that_outranks_its_leader_now_begins_an_election() {
     kit.told(|m| m.set_score(&id(ME), Some(50.into())))
         .nothing_else_happened();
     kit.set_score(50)
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
         .nothing_else_happened();
 }
@@ -24,14 +24,14 @@ fn a_challenger_that_falls_back_gives_up() {
         .started()
         .after(B, coordinator(B, OLD, 9));
     kit.set_score(50)
-        .set(Timer::Slot, 1_000)
+        .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
     kit.later(900).set_score(5).nothing_else_happened();
     assert_eq!(kit.machine.campaign, Campaign::Idle);
     kit.set_score(50)
-        .set(Timer::Slot, 1_000)
+        .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
-    kit.later(1_000).fire(Timer::Slot).whatever();
+    kit.later(1_000).fire(RingTimer::Slot).whatever();
     assert_eq!(kit.role(), Role::Candidate);
 }
 
@@ -39,7 +39,7 @@ fn a_challenger_that_falls_back_gives_up() {
 fn a_leader_tells_its_score_at_once() {
     let mut kit = Kit::leading();
     kit.set_score(2)
-        .set(Timer::Heartbeat, H)
+        .set(RingTimer::Heartbeat, H)
         .sent_to(&[EYE], beat(ME, MINE, 2, 1))
         .passed(Z, Lap::Coordinator, beat(ME, MINE, 2, 1))
         .nothing_else_happened();
@@ -50,7 +50,7 @@ fn a_leader_that_cannot_be_elected_any_more_steps_down() {
     let mut kit = Kit::leading();
     kit.set_score(None)
         .drained(MINE, Some(B))
-        .set(Timer::Drain, DRAIN)
+        .set(RingTimer::Drain, DRAIN)
         .nothing_else_happened();
     kit.set_score(7).whatever();
     kit.set_score(None).nothing_else_happened();
@@ -61,7 +61,7 @@ fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
     let mut kit = Kit::announced();
     kit.set_score(None).nothing_else_happened();
     kit.hear(B, coordinator(ME, MINE, 5)).whatever();
-    assert!(kit.contract.is_armed(Timer::Drain));
+    assert!(kit.contract.is_armed(RingTimer::Drain));
 }
 
 #[test]
@@ -85,6 +85,6 @@ fn the_same_score_changes_nothing_but_ends_a_cool_down() {
     }
     let mut kit = Kit::cooling_down();
     kit.set_score(5)
-        .set(Timer::Slot, S) // it outranks z, and b is ahead of it
+        .set(RingTimer::Slot, S) // it outranks z, and b is ahead of it
         .nothing_else_happened();
 }

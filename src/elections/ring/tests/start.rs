@@ -11,7 +11,7 @@ fn begin(mut kit: Kit) -> (Kit, Seen) {
 fn the_highest_member_begins_at_once() {
     let kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
     let (kit, seen) = begin(kit);
-    seen.set(Timer::Token, TOKEN)
+    seen.set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (ME, 50), &[(ME, 50)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Candidate);
@@ -20,14 +20,14 @@ fn the_highest_member_begins_at_once() {
 #[test]
 fn the_others_wait_for_their_slots_in_order_of_rank() {
     let (mut kit, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(5)));
-    seen.set(Timer::Slot, S).nothing_else_happened();
+    seen.set(RingTimer::Slot, S).nothing_else_happened();
     kit.later(S)
-        .fire(Timer::Slot)
-        .set(Timer::Token, TOKEN)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
     let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(0)));
-    seen.set(Timer::Slot, 3 * S).nothing_else_happened();
+    seen.set(RingTimer::Slot, 3 * S).nothing_else_happened();
 }
 
 #[test]
@@ -35,10 +35,10 @@ fn an_agent_that_finds_a_leader_waits_for_its_heartbeat() {
     let mut kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
     kit.members.note_leader(leader(Z, OLD));
     let (mut kit, seen) = begin(kit);
-    seen.set(Timer::Slot, LOST).nothing_else_happened();
+    seen.set(RingTimer::Slot, LOST).nothing_else_happened();
     kit.later(LOST)
-        .fire(Timer::Slot)
-        .set(Timer::Token, TOKEN)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
         .nothing_else_happened();
 }
@@ -58,10 +58,10 @@ fn one_alone_leads_at_once() {
         kit.members.leave(&id(name));
     }
     let (kit, seen) = begin(kit);
-    seen.set(Timer::Token, 2 * HOP) // begun
-        .set(Timer::Token, 2 * HOP) // and won
-        .set(Timer::Heartbeat, H)
-        .set(Timer::Silence, L + HOP)
+    seen.set(RingTimer::Token, 2 * HOP) // begun
+        .set(RingTimer::Token, 2 * HOP) // and won
+        .set(RingTimer::Heartbeat, H)
+        .set(RingTimer::Silence, L + HOP)
         .acquired(1)
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Leader);

@@ -18,8 +18,8 @@ fn the_leadership_ends_then_the_successor_is_nominated() {
     kit.step_down(Z).whatever();
     kit.step(Input::Drained)
         .lost(MINE, LostReason::Resigned)
-        .set(Timer::Cooldown, COOLDOWN)
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Cooldown, COOLDOWN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Nominate, hand_over(Z))
         .nothing_else_happened();
 }
@@ -48,7 +48,7 @@ fn a_successor_that_is_gone_is_found_out_by_the_nomination() {
     });
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, MINE + 1, ME, 0, MINE))
-        .set(Timer::Token, TOKEN)
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, list)
         .nothing_else_happened();
 }
@@ -69,12 +69,12 @@ fn a_challenge_waits_for_the_end_of_the_cool_down() {
     let mut kit = Kit::cooling_down();
     assert_eq!(kit.leader().as_deref(), Some(Z));
     kit.later(COOLDOWN - 1)
-        .fire(Timer::Cooldown)
-        .set(Timer::Cooldown, 1)
+        .fire(RingTimer::Cooldown)
+        .set(RingTimer::Cooldown, 1)
         .nothing_else_happened();
     kit.later(1)
-        .fire(Timer::Cooldown)
-        .set(Timer::Slot, S) // it outranks z, and b is ahead of it
+        .fire(RingTimer::Cooldown)
+        .set(RingTimer::Slot, S) // it outranks z, and b is ahead of it
         .nothing_else_happened();
 }
 
@@ -83,7 +83,7 @@ fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
     let mut kit = Kit::cooling_down();
     kit.ends(Z)
         .has_no_leader(MINE + 1)
-        .set(Timer::Slot, 9 * S) // after all that do not cool down, and b if it does
+        .set(RingTimer::Slot, 9 * S) // after all that do not cool down, and b if it does
         .nothing_else_happened();
     let mut list = collect(MINE + 2, (ME, 5), &[]);
     list.entrants.push(Entrant {
@@ -91,8 +91,8 @@ fn an_agent_that_cools_down_has_the_last_slot_and_is_still_chosen_last() {
         ..entrant(ME, Some(5))
     });
     kit.later(9 * S)
-        .fire(Timer::Slot)
-        .set(Timer::Token, 3 * 2 * HOP)
+        .fire(RingTimer::Slot)
+        .set(RingTimer::Token, 3 * 2 * HOP)
         .passed(A, Lap::Collect, list)
         .nothing_else_happened();
 }
@@ -103,7 +103,7 @@ fn an_agent_that_cools_down_lets_no_suspect_go_first() {
     for name in [A, B] {
         kit.ends(name).whatever();
     }
-    kit.later(LOST).fire(Timer::Silence).whatever();
+    kit.later(LOST).fire(RingTimer::Silence).whatever();
     assert_eq!(kit.suspects(), [Z]);
     assert_eq!(kit.role(), Role::Leader, "no other member is there");
     // Neither the leader that is gone, nor a member that is skipped for another reason.

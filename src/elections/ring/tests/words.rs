@@ -2,8 +2,8 @@
 
 use super::*;
 
-pub(super) fn election(term: u64, origin: &str, score: Option<i32>) -> ElectionId {
-    ElectionId {
+pub(super) fn election(term: u64, origin: &str, score: Option<i32>) -> RingElectionId {
+    RingElectionId {
         term: Term(term),
         score: score.map(Score::from),
         origin: id(origin),
@@ -77,7 +77,7 @@ pub(super) fn probe(known: u64) -> Probe {
 pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
     Answer {
         known: Term(known),
-        leader: leader.map(|(name, term)| Following {
+        leader: leader.map(|(name, term)| crate::protocol::Leader {
             id: id(name),
             incarnation: Incarnation(1),
             term: Term(term),

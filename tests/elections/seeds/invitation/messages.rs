@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use actix_bully::{
     elections::invitation::{
-        Accept, AreYouCoordinator, Decline, ElectionId, Invitation, InvitationElection,
-        InvitationMessage, Place, Ready, Resign, Standing, Task, There,
+        Accept, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, Invitation,
+        InvitationElection, InvitationMessage, Ready, Resign, Task, There,
     },
     protocol::Term,
     testkit::{cluster::Cluster, faults::Conditions},
@@ -53,10 +53,10 @@ fn answers(count: Term) -> [InvitationMessage; 4] {
             score,
         }
         .into(),
-        Place {
+        CoordinatorReply {
             group: group(),
             score,
-            standing: Standing::Coordinator { members: 3 },
+            standing: GroupRole::Coordinator { members: 3 },
             seen,
         }
         .into(),

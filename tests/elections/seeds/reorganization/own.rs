@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{Reorganization, Status, WhenAsked},
+    elections::reorganization::{PaperStatus, Reorganization, WhenAsked},
     protocol::{Term, Time},
     testkit::{
         sim::{Reaction, World},
@@ -30,7 +30,7 @@ fn s29_the_halter_dies_before_it_is_the_coordinator() {
         for name in ["a", "b", "c", "d"] {
             assert!(has_said(&world, name, "halt_ack", "e"), "{name} obeys");
             let status = world.machine(name).map(Reorganization::status);
-            assert_eq!(status, Some(Status::Election));
+            assert_eq!(status, Some(PaperStatus::Election));
         }
         // They wait until Takeover is over, then one of them begins.
         world.run_to(Time::ZERO.after(config().takeover()));

@@ -11,7 +11,7 @@ use super::ledger::Ledger;
 use actix_bully::{
     elections::{
         bully::{BullyMessage, Claim, Preemption},
-        quorum::{QuorumBully, QuorumConfig, QuorumError, Timer, Vote},
+        quorum::{BullyTimer, QuorumBully, QuorumConfig, QuorumError, Vote},
     },
     protocol::{
         AgentId, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation, Input,
@@ -82,7 +82,7 @@ impl Watched {
 
 impl Election for Watched {
     type Message = BullyMessage;
-    type Timer = Timer;
+    type Timer = BullyTimer;
     type Durable = Vote;
     type Config = Watch;
 

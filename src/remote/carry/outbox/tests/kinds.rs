@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     elections::{
         ballot,
-        invitation::{self, ElectionId, Standing},
+        invitation::{self, ElectionId, GroupRole},
         message, reorganization,
         ring::{self, Lap},
     },
@@ -80,10 +80,10 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_an_invitation() {
         count: term,
         id: id("x"),
     };
-    let place = invitation::Place {
+    let place = invitation::CoordinatorReply {
         group: group.clone(),
         score: None,
-        standing: Standing::Free,
+        standing: GroupRole::Free,
         seen: term,
     };
     let question = invitation::AreYouCoordinator { group, score };
