@@ -76,13 +76,13 @@ pub use unshared::Unshared;
 
 // For what drives members: see the macro below.
 #[cfg(not(feature = "testkit"))]
-use wire::Wire;
+use wire::LocalWire;
 #[cfg(not(feature = "testkit"))]
 pub(crate) use {
     remote::{Remote, Update},
     snapshot::Snapshot,
     watch::MembershipWatch,
-    wire::Link,
+    wire::RemoteLink,
 };
 #[cfg(feature = "testkit")]
 pub use {
