@@ -155,16 +155,14 @@ pub enum OnPanic {
 /// The panics of one lead future's work, and what they lead to.
 struct Panics<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
-    answer: PanicResponse,
-}
-
-enum PanicResponse {
-    StepDown,
-    Restart(RestartBudget),
-    GiveUp,
+    /// How often the work may still begin again, if it may at all.
+    budget: Option<RestartBudget>,
+    /// The step after a panic that the budget does not cover.
+    otherwise: AfterWork,
 }
 
 /// The step after the work's end.
+#[derive(Clone, Copy)]
 enum AfterWork {
     StepDown,
     Again { after: Duration },
@@ -173,25 +171,24 @@ enum AfterWork {
 
 impl<'a, E: Election> Panics<'a, E> {
     fn new(on_panic: OnPanic, handle: &'a ElectionHandle<E>) -> Self {
-        let answer = match on_panic {
-            OnPanic::StepDown => PanicResponse::StepDown,
-            OnPanic::Restart(policy) => PanicResponse::Restart(RestartBudget::new(policy)),
-            OnPanic::GiveUp => PanicResponse::GiveUp,
+        let (budget, otherwise) = match on_panic {
+            OnPanic::StepDown => (None, AfterWork::StepDown),
+            OnPanic::Restart(policy) => (Some(RestartBudget::new(policy)), AfterWork::GiveUp),
+            OnPanic::GiveUp => (None, AfterWork::GiveUp),
         };
-        Self { handle, answer }
+        Self {
+            handle,
+            budget,
+            otherwise,
+        }
     }
 
     fn count(&mut self, reason: &str) -> AfterWork {
         let shared = &self.handle.shared;
-        let next = match &mut self.answer {
-            PanicResponse::StepDown => AfterWork::StepDown,
-            PanicResponse::GiveUp => AfterWork::GiveUp,
-            PanicResponse::Restart(budget) => {
-                match budget.spend(Duration::from_nanos(shared.now().as_nanos())) {
-                    Decision::Restart { after, .. } => AfterWork::Again { after },
-                    Decision::GiveUp => AfterWork::GiveUp,
-                }
-            }
+        let now = Duration::from_nanos(shared.now().as_nanos());
+        let next = match self.budget.as_mut().map(|budget| budget.spend(now)) {
+            Some(Decision::Restart { after, .. }) => AfterWork::Again { after },
+            Some(Decision::GiveUp) | None => self.otherwise,
         };
         let then = match next {
             AfterWork::StepDown => "the agent steps down",

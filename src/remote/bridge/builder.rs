@@ -174,15 +174,8 @@ impl BridgeBuilder {
         self
     }
 
-    /// What encrypts connections, and says which node is at their other end. Default: nothing, which is
-    /// accepted on loopback only.
-    #[cfg(feature = "testkit")]
-    pub fn security(mut self, security: impl Security + 'static) -> Self {
-        self.security = Some(Arc::new(security));
-        self
-    }
-
-    /// Mutual TLS on every connection. Keep a clone to reload the certificates.
+    /// Mutual TLS on every connection. Keep a clone to reload the certificates. Default: connections are
+    /// not encrypted, which is accepted on loopback only.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {
@@ -319,14 +312,16 @@ impl BridgeBuilder {
     }
 
     fn check_security(&self, node: &NodeId) -> Result<(), BridgeError> {
-        let security = self.security.as_ref();
-        let found = security.and_then(|security| security.vouches_for());
-        match found.filter(|found| found != node) {
-            None => Ok(()),
-            Some(found) => {
-                let node = node.clone();
+        match self
+            .security
+            .as_ref()
+            .map(|security| security.vouches_for())
+        {
+            Some(found) if found != node => {
+                let (found, node) = (found.clone(), node.clone());
                 Err(BridgeError::OtherNode { found, node })
             }
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -220,11 +220,11 @@ impl Connection {
             return Ok((stream, None));
         };
         let is_peer = |node: &NodeId| self.shared.peer(node).is_some();
-        let secured = match dialled {
+        let (stream, node) = match dialled {
             Some(node) => security.outbound(stream, node).await,
             None => security.inbound(stream, &is_peer).await,
         }?;
-        Ok((secured.stream, Some(secured.node)))
+        Ok((stream, Some(node)))
     }
 
     async fn shake(

@@ -29,8 +29,8 @@ impl Security for TlsConfig {
         Box::pin(async move { outcome(self.accept(stream, is_peer).await) })
     }
 
-    fn vouches_for(&self) -> Option<NodeId> {
-        Some(self.node().clone())
+    fn vouches_for(&self) -> &NodeId {
+        self.node()
     }
 
     fn expires_soon(&self) -> Option<SystemTime> {
@@ -40,10 +40,10 @@ impl Security for TlsConfig {
 
 fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
     match handshake {
-        Ok(stream) => Ok(Secured {
-            node: stream.peer().clone(),
-            stream: Box::new(stream),
-        }),
+        Ok(stream) => {
+            let node = stream.peer().clone();
+            Ok((Box::new(stream), node))
+        }
         Err(refusal) => Err(unsecured(refusal)),
     }
 }

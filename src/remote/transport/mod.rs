@@ -86,7 +86,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
 
 /// Wraps each stream: encrypts it, and says which node is at the other end.
-pub trait Security: Debug + Send + Sync {
+pub(crate) trait Security: Debug + Send + Sync {
     /// Secures a connection that this bridge dialled, to that node.
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
 
@@ -97,55 +97,28 @@ pub trait Security: Debug + Send + Sync {
         is_peer: &'a dyn Fn(&NodeId) -> bool,
     ) -> Securing<'a>;
 
-    /// The node that this side can prove to be, if that is fixed: the bridge has to have its name.
-    fn vouches_for(&self) -> Option<NodeId> {
-        None
-    }
+    /// The node that this side can prove to be: the bridge has to have its name.
+    fn vouches_for(&self) -> &NodeId;
 
     /// When the proof expires, if that is soon. Asked at the start, and each hour.
-    fn expires_soon(&self) -> Option<SystemTime> {
-        None
-    }
+    fn expires_soon(&self) -> Option<SystemTime>;
 }
 
 /// A stream that is being secured, or why it is refused.
-pub type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
+pub(crate) type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
 
-/// A stream whose other end has shown which node it is.
-pub struct Secured {
-    /// The stream inside.
-    pub stream: Box<dyn Stream>,
-    /// The node that is there, as proved.
-    pub node: NodeId,
-}
+/// The stream inside, and the node at its other end, as proved.
+pub(crate) type Secured = (Box<dyn Stream>, NodeId);
 
 /// A stream that is refused.
-pub struct Unsecured {
+pub(crate) struct Unsecured {
     /// Under which name it is counted.
-    pub why: Closed,
+    pub(crate) why: Closed,
     /// Why in detail, for the security log of this side.
-    pub detail: &'static str,
+    pub(crate) detail: &'static str,
     /// The names that the other end showed, as far as they can be trusted.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Where the other end still listens, and what it may be told there; nothing: only that it
     /// ends.
-    pub parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
-}
-
-impl Debug for Unsecured {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unsecured")
-            .field("why", &self.why)
-            .field("detail", &self.detail)
-            .field("names", &self.names)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Debug for Secured {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Secured")
-            .field("node", &self.node)
-            .finish_non_exhaustive()
-    }
+    pub(crate) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }
