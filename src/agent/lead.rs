@@ -105,7 +105,7 @@ impl<E: Election> ElectionHandle<E> {
             let next = match end {
                 WorkEnd::Dropped => continue,
                 WorkEnd::Finished => AfterWork::StepDown,
-                WorkEnd::Panicked(reason) => panics.count(&reason),
+                WorkEnd::Panicked(reason) => panics.decide(&reason),
             };
             match next {
                 AfterWork::StepDown => {
@@ -183,7 +183,7 @@ impl<'a, E: Election> Panics<'a, E> {
         }
     }
 
-    fn count(&mut self, reason: &str) -> AfterWork {
+    fn decide(&mut self, reason: &str) -> AfterWork {
         let shared = &self.handle.shared;
         let now = Duration::from_nanos(shared.now().as_nanos());
         let next = match self.budget.as_mut().map(|budget| budget.spend(now)) {

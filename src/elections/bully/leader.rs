@@ -243,6 +243,7 @@ impl Tenure {
     // ---- time ----
 
     pub(super) fn on_heartbeat_due(&mut self, step: &mut Step<'_>) -> Next {
+        // Timings without a detector set no such timer: no agent waits for these heartbeats.
         let Some(detector) = step.core.config.timings.detector() else {
             return Next::Stay;
         };

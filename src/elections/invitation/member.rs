@@ -155,7 +155,8 @@ impl Membership {
             out.set_timer(InvitationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
-        // Voters do not answer an observer, so it would ask in vain.
+        // A coordinator that forms a new group sends no checks meanwhile, so its silence is asked about
+        // once before it counts. Voters do not answer an observer, which would ask in vain.
         if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;

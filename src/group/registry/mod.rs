@@ -331,6 +331,8 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.up_to_date.move_to(&mut self.due);
         let order = self.requirements.as_ref().map(|theirs| theirs.notify);
+        // The likely successor first: the others then hear its announcement before the end of their
+        // leader, and have nothing left to ask. A member that is not up cannot announce itself.
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(position) = self.due.pop() {
             if self.notify(position) && stops_at_first {

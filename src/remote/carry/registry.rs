@@ -290,6 +290,8 @@ impl GroupAgents {
 
     /// Tells the group, in one step; says whose names others have.
     fn tell(&mut self, updates: Vec<Update>) -> Vec<AgentId> {
+        // Often nothing has changed, as when a new link names all agents again: that must not take the
+        // lock that all members of the group share.
         let refused = if updates.is_empty() {
             Vec::new()
         } else {

@@ -37,6 +37,8 @@ pub(super) struct Failed {
     /// Why, if there was another end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
+    /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
+    /// other failure may be the network's, and says nothing of the process.
     is_refused: bool,
     /// What is still to be said, and over which stream.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,

@@ -123,7 +123,9 @@ impl LinkWriter {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        self.close_request = None; // no caller is left that could ask
+                        // The bridge that could ask is gone, which is no reason to end the link here; and
+                        // a channel that has answered must not be polled again.
+                        self.close_request = None;
                         idle.await
                     }
                     Either::Right((woken, _)) => woken,
