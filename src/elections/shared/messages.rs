@@ -28,6 +28,10 @@ macro_rules! messages {
         }
 
         impl $all {
+            /// All messages, for the tests that claim to have each of them.
+            #[cfg(test)]
+            pub(in crate::elections) const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
+
             /// The highest term that the message names.
             pub fn term(&self) -> $crate::protocol::Term {
                 match self {

@@ -14,6 +14,7 @@ use crate::common;
 mod crashes;
 mod elections;
 mod forged;
+mod forgeries;
 mod invitation;
 use crate::losses;
 mod networks;

@@ -55,6 +55,7 @@ impl Machine for Astra {
 }
 
 impl Suite for Astra {
+    const MESSAGES: &'static [&'static str] = &MESSAGES;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
     const LATE: &'static [u64] = &[0, STEP, DEADLINE, VICTORY, 2 * COOLDOWN];

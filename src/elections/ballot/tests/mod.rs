@@ -84,6 +84,7 @@ impl Machine for Ballot {
 }
 
 impl Suite for Ballot {
+    const MESSAGES: &'static [&'static str] = BallotMessage::ALL;
     const TIMERS: &'static [BallotTimer] = &[
         BallotTimer::Round,
         BallotTimer::Again,

@@ -85,6 +85,7 @@ impl Machine for Bully {
 }
 
 impl Suite for Bully {
+    const MESSAGES: &'static [&'static str] = &MESSAGES;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];

@@ -32,6 +32,7 @@ use crate::protocol::{
 type Kit = crate::elections::fixture::Kit<InvitationElection>;
 
 impl Suite for InvitationElection {
+    const MESSAGES: &'static [&'static str] = InvitationMessage::ALL;
     const TIMERS: &'static [InvitationTimer] = &[
         InvitationTimer::Slot,
         InvitationTimer::Check,

@@ -113,6 +113,7 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
+    const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Election,
         BullyTimer::Round,

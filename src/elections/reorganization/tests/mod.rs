@@ -33,6 +33,7 @@ use crate::protocol::{
 type Kit = crate::elections::fixture::Kit<Reorganization>;
 
 impl Suite for Reorganization {
+    const MESSAGES: &'static [&'static str] = ReorganizationMessage::ALL;
     const TIMERS: &'static [ReorganizationTimer] = &[
         ReorganizationTimer::Answer,
         ReorganizationTimer::Takeover,

@@ -93,6 +93,7 @@ impl Machine for Ring {
 
 impl Suite for Ring {
     const OTHERS: [&'static str; 2] = [Z, B];
+    const MESSAGES: &'static [&'static str] = RingMessage::ALL;
     const TIMERS: &'static [RingTimer] = &[
         RingTimer::Slot,
         RingTimer::Token,

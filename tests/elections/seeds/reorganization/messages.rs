@@ -1,6 +1,4 @@
-//! Forged messages: scenarios 23, 24 and 27, on agents.
-
-use std::sync::Arc;
+//! What can be forged of a reorganization: scenarios 23, 24 and 27, on agents.
 
 use actix_bully::{
     elections::reorganization::{
@@ -8,162 +6,95 @@ use actix_bully::{
         Reorganization, ReorganizationMessage, Resign, Task, There,
     },
     protocol::Term,
-    testkit::{cluster::Cluster, faults::Conditions},
 };
 
-use super::config;
 use crate::seeds::{
-    MS, changes,
-    forged::{are_dropped, forge, heard, id},
-    leads, once, wait,
+    forged::id,
+    forgeries::{Forgeries, forgeries},
 };
 
-/// Agent 5 has led, crashed, come back, and leads again; agent 4 has led in between.
-async fn led_twice(seed: u64) -> Cluster<Reorganization> {
-    let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
-    let builder = Cluster::with_config(Arc::new(config()));
-    let builder = builder.agents(5).seed(seed).network(network);
-    let mut cluster = builder.start().unwrap();
-    leads(&cluster, "agent-5").await;
-    cluster.crash("5").await.unwrap();
-    leads(&cluster, "agent-4").await;
-    cluster.restart("5").unwrap();
-    leads(&cluster, "agent-5").await;
-    cluster
-}
-
-fn term(cluster: &Cluster<Reorganization>) -> Term {
-    cluster.leader_of("5").unwrap().unwrap().term
-}
-
-/// The counts up to this one.
-fn up_to(term: Term) -> impl Iterator<Item = Term> {
-    (1..=term.0).map(Term)
-}
-
-/// All that an earlier election can have made an agent answer; of the present one what was called
-/// is done.
-fn answers(count: Term, is_over: bool) -> Vec<ReorganizationMessage> {
+/// All that an election can have made an agent answer.
+fn answers(count: Term) -> Vec<ReorganizationMessage> {
     let election = || ElectionId { count, id: id(5) };
-    let mut all: Vec<ReorganizationMessage> = vec![
-        There {
-            election: election(),
-            score: Some(9.into()),
-            coordinates: true,
-            seen: count,
-        }
-        .into(),
-        Normal {
-            election: election(),
-        }
-        .into(),
-    ];
+    let (seen, score) = (count, Some(9.into()));
+    let there = There {
+        election: election(),
+        score,
+        coordinates: true,
+        seen,
+    };
+    let normal = Normal {
+        election: election(),
+    };
+    let mut all: Vec<ReorganizationMessage> = vec![there.into(), normal.into()];
     for call in [Call::Halt, Call::NewCoordinator, Call::Ready] {
-        let (seen, score) = (count, Some(9.into()));
-        all.push(
-            Ack {
-                call,
-                election: election(),
-            }
-            .into(),
-        );
-        all.push(
-            Nack {
-                call,
-                election: election(),
-                seen,
-                score,
-            }
-            .into(),
-        );
-    }
-    if is_over {
-        let (election, seen) = (election(), count);
-        all.push(NotNormal { election, seen }.into());
+        let ack = Ack {
+            call,
+            election: election(),
+        };
+        let nack = Nack {
+            call,
+            election: election(),
+            seen,
+            score,
+        };
+        all.extend([ack.into(), nack.into()]);
     }
     all
 }
 
-#[test]
-fn s23_a_stale_answer_has_no_effect_on_a_standing_coordinator() {
-    for seed in 1..=5 {
-        once(|| async move {
-            let cluster = led_twice(seed).await;
-            let (before, now) = (cluster.status(), term(&cluster));
-            let moment = cluster.now();
-            let heard_before = heard(&cluster, "halt_ack");
-            for count in up_to(now) {
-                for answer in answers(count, count < now) {
-                    forge(&cluster, 4, 5, answer);
-                }
-            }
-            wait(MS(2_000)).await;
-            let stale = heard(&cluster, "halt_ack") - heard_before;
-            assert_eq!(stale, now.0);
-            leads(&cluster, "agent-5").await;
-            assert_eq!(changes(&cluster, moment), 0);
-            assert_eq!(cluster.status(), before);
-        });
-    }
-}
+impl Forgeries for Reorganization {
+    const ANSWER: &'static str = "halt_ack";
+    const CALL: &'static str = "new_coordinator";
 
-#[test]
-fn s24_a_stale_call_from_below_has_no_effect() {
-    for seed in 1..=5 {
-        once(|| async move {
-            let cluster = led_twice(seed).await;
-            let (before, now) = (cluster.status(), term(&cluster));
-            let moment = cluster.now();
-            let heard_before = heard(&cluster, "new_coordinator");
-            for (count, to) in up_to(now).flat_map(|count| (2..=5).map(move |to| (count, to))) {
-                let election = || ElectionId { count, id: id(1) };
-                let score = 1.into();
-                let halt = Halt {
-                    election: election(),
-                    score,
-                };
-                forge(&cluster, 1, to, halt);
-                let coordinates = NewCoordinator {
-                    election: election(),
-                };
-                forge(&cluster, 1, to, coordinates);
-                let ready = Ready {
-                    election: election(),
-                    score,
-                    task: Task(7),
-                };
-                forge(&cluster, 1, to, ready);
-                let check = AreYouNormal {
-                    election: election(),
-                    score,
-                };
-                forge(&cluster, 1, to, check);
-                let (election, successor) = (election(), Some(id(to)));
-                let resign = Resign {
-                    election,
-                    successor,
-                };
-                forge(&cluster, 1, to, resign);
+    /// Of the present election what was called is done.
+    fn stale_answers(now: Term) -> Vec<ReorganizationMessage> {
+        let mut all = Vec::new();
+        for count in (1..=now.0).map(Term) {
+            all.extend(answers(count));
+            if count < now {
+                let (election, seen) = (ElectionId { count, id: id(5) }, count);
+                all.push(NotNormal { election, seen }.into());
             }
-            wait(MS(2_000)).await;
-            let stale = heard(&cluster, "new_coordinator") - heard_before;
-            assert_eq!(stale, 4 * now.0);
-            leads(&cluster, "agent-5").await;
-            assert_eq!(changes(&cluster, moment), 0);
-            assert_eq!(cluster.status(), before);
-        });
+        }
+        all
     }
-}
 
-#[test]
-fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
-    once(|| async {
-        let mut cluster = led_twice(1).await;
-        let message = || {
-            let (count, score) = (Term(99), 99.into());
-            let election = ElectionId { count, id: id(4) };
-            Halt { election, score }.into()
+    fn stale_calls(election: &ElectionId, to: u32) -> Vec<ReorganizationMessage> {
+        let (election, score) = (|| election.clone(), 1.into());
+        let halt = Halt {
+            election: election(),
+            score,
         };
-        are_dropped(&mut cluster, message).await;
-    });
+        let coordinates = NewCoordinator {
+            election: election(),
+        };
+        let ready = Ready {
+            election: election(),
+            score,
+            task: Task(7),
+        };
+        let check = AreYouNormal {
+            election: election(),
+            score,
+        };
+        let resign = Resign {
+            election: election(),
+            successor: Some(id(to)),
+        };
+        vec![
+            halt.into(),
+            coordinates.into(),
+            ready.into(),
+            check.into(),
+            resign.into(),
+        ]
+    }
+
+    fn call(election: ElectionId) -> ReorganizationMessage {
+        let score = 99.into();
+        Halt { election, score }.into()
+    }
 }
+
+forgeries!(Reorganization);
