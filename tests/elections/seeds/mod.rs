@@ -2,7 +2,8 @@
 //!
 //! Where nothing else is said, each runs with several seeds, with every delay that the timings
 //! allow, under the default rules (*swift*) and the plain ASTRA rules (*astra*). Agents are
-//! numbered from 1; the score of each is its number. The other elections have files of their own.
+//! numbered from 1; the score of each is its number. The other elections have files of their own;
+//! what both elections of 1982 are asked is in `scenarios` and `forgeries`.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
