@@ -1,7 +1,7 @@
 //! The clock that goes on while the host sleeps.
 //!
 //! Decided here: which of the system's clocks that is. A lease that is measured by a clock which
-//! stands still during a suspend would still seem valid after it, long after another agent took over.
+//! stops during a suspend would still seem valid after it, long after another agent took over.
 
 use crate::protocol::Time;
 

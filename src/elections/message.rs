@@ -14,7 +14,7 @@
 //! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //!
-//! All are flat and small. The sender's name and life travel beside them. A field that only one
+//! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
 //! mode needs is `None` in the other.
 //!
 //! # Reserved fields
@@ -49,7 +49,7 @@ use crate::protocol::{
 pub struct Elect {
     /// The asker's round; an answer echoes it.
     pub round: Round,
-    /// The asker's importance.
+    /// The asker's score.
     pub score: Score,
     /// The highest term the asker has seen; in quorum mode it asks for the one after it.
     pub seen: Term,
@@ -102,7 +102,7 @@ pub struct Yield {
 pub struct Elected {
     /// The term.
     pub term: Term,
-    /// The leader's importance.
+    /// The leader's score.
     pub score: Score,
     /// The round this answers, when it is a standing leader's answer to an [`Elect`].
     pub answer: Option<Round>,
@@ -116,7 +116,7 @@ pub struct Elected {
 pub struct Heartbeat {
     /// The term.
     pub term: Term,
-    /// The leader's importance now.
+    /// The leader's score now.
     pub score: Score,
     /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
     pub sent_at: Option<Time>,
@@ -171,13 +171,13 @@ impl Announcement<'_> {
     }
 }
 
-/// "I lead no longer": the belief has ended before this is sent.
+/// "I lead no longer": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The term that has ended.
     pub term: Term,
-    /// Who shall announce itself now, without waiting.
+    /// The agent that shall announce itself now, without waiting.
     pub successor: Option<AgentId>,
 }
 
@@ -185,9 +185,9 @@ pub struct Resign {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The term, chosen by the candidate and used by nobody else who wins.
+    /// The term, chosen by the candidate and used by no other candidate that wins.
     pub term: Term,
-    /// The candidate's importance.
+    /// The candidate's score.
     pub score: Score,
     /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
     pub released: Option<Leadership>,
@@ -213,7 +213,7 @@ pub struct ClaimReply {
     pub incarnation: Option<Reserved>,
 }
 
-/// "I heard you, and support nobody else for a while."
+/// "I heard you, and support no other agent for a while."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
@@ -221,9 +221,9 @@ pub struct Ack {
     pub term: Term,
     /// What the leader's clock showed when it said what this answers.
     pub echo: Time,
-    /// The voter's importance now; `None` if it does not stand for election.
+    /// The voter's score now; `None` if it is not eligible.
     pub score: Option<Score>,
-    /// For how long the voter supports nobody else, by its own clock, from when it heard what this
+    /// For how long the voter supports no other agent, by its own clock, from when it heard what this
     /// answers: no lease may count on more. Rounded down.
     pub promise: Micros,
     /// Reserved: `None`.
@@ -250,7 +250,7 @@ pub struct Takeover {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leadership {
-    /// Who.
+    /// The agent.
     pub id: AgentId,
     /// In which term.
     pub term: Term,
@@ -316,7 +316,7 @@ impl PeerMessage for BullyMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // It answers nobody's round: "lead above this term, which I have followed."
+            // It answers no round: "lead above this term, which I have followed."
             Self::Yield(m) if m.round == Round::default() && m.released.is_none() => {
                 MinimumRole::Observer
             }

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
 //! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
-//! | [`quorum`] | at most one leader per term, and at most one that believes it leads | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`ballot`] | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
 //! | [`ring`] | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
 //! | [`reorganization`] | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
@@ -19,12 +19,12 @@
 //! |---|---|---|
 //! | one of several actors of one process to do the work | [`bully`], the default | nothing is lost in between, so its promise is simple |
 //! | a leader on each side rather than none: a cache warmer, a display | [`bully`] across hosts | during a partition there are two, and nothing tells you |
-//! | never two: a scheduler, a writer, whatever costs money | [`quorum`], and its fence in each write | without a majority nobody leads; the fence protects what checks it, and only that |
+//! | never two: a scheduler, a writer, whatever costs money | [`quorum`], and its fence in each write | without a majority no agent leads; the fence protects what checks it, and only that |
 //! | leader election under a protocol that checks ballots itself, such as Paxos | [`ballot`] | it gossips all the time, and two may lead for a while |
 //! | to learn, to teach, to compare | [`reorganization`], [`invitation`], [`ring`], and [`astra`] | each page says under which conditions the promise holds, and how it falls |
 //! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and on nothing that its holder then says |
-//! | more than some thirty hosts | a lease in a store that you run anyway | everybody here talks to everybody |
-//! | protection from members that lie | none of these | a member may always say that it is the most important |
+//! | more than some thirty hosts | a lease in a store that you run anyway | every agent here talks to every other one |
+//! | protection from members that lie | none of these | a member may always say that it ranks highest |
 //!
 //! `reorganization` promises more than `invitation`, and on a network that loses or delays messages it
 //! promises nothing: no reason to run it in production. A ring sends less than the others where each

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// When a live leader gives way to a more important agent. It is the leader's policy; a vacant
-/// seat is taken at once under any of them.
+/// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
+/// leadership is taken at once under any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preemption {
     /// At once: the bully's way. Not in quorum mode.
     #[default]
     Immediately,
-    /// After the more important agent was there for this long without a gap, with a clean
+    /// After the agent of a higher rank was there for this long without a gap, with a clean
     /// hand-over; so that a flapping agent does not bounce the leadership.
     After(Duration),
     /// Never.

@@ -21,7 +21,7 @@ pub struct Member {
     /// The last incarnation whose end is confirmed, its leadership revoked.
     pub ended: Option<Incarnation>,
     /// The last incarnation that was known where it was before, if it has moved to another host.
-    /// What is reported from its present place says nothing about that one or earlier ones.
+    /// What is reported by its present host says nothing about that one or earlier ones.
     pub former: Option<Incarnation>,
 }
 
@@ -94,9 +94,9 @@ impl Member {
     }
 
     for_tests! {
-        /// The same member after it has moved: `before` is what was known of it at another place.
+        /// The same member after it has moved: `before` is what was known of it on another host.
         ///
-        /// Incarnations are numbered by each place for itself. So nothing that the present place reports
+        /// Incarnations are numbered by each host for itself. So nothing that the present host reports
         /// is certain about an incarnation of the former one, whichever number is larger.
         #[must_use]
         fn moved(mut self, before: &Self) -> Self {
@@ -132,7 +132,7 @@ impl Member {
             && self.incarnation.is_none_or(|known| known < incarnation)
     }
 
-    /// Whether a later incarnation of the present place is known, or the end of this one.
+    /// Whether a later incarnation by the present host is known, or the end of this one.
     fn is_behind(&self, incarnation: Incarnation) -> bool {
         let down = self.presence == Presence::Down;
         self.incarnation
@@ -140,7 +140,7 @@ impl Member {
             || self.ended.is_some_and(|ended| ended >= incarnation)
     }
 
-    /// Its present place reports it as up. A later incarnation ends the earlier ones; a stale
+    /// Its present host reports it as up. A later incarnation ends the earlier ones; a stale
     /// report changes nothing. Says whether anything changed.
     pub(crate) fn mark_up(&mut self, incarnation: Incarnation) -> bool {
         if self.is_behind(incarnation) || self.is_up() && self.incarnation == Some(incarnation) {
@@ -150,7 +150,7 @@ impl Member {
         true
     }
 
-    /// Its present place reports that it may have ended. Says whether anything changed.
+    /// Its present host reports that it may have ended. Says whether anything changed.
     pub(crate) fn mark_suspect(&mut self, incarnation: Incarnation) -> bool {
         let is_known = self.presence == Presence::Suspect && self.incarnation == Some(incarnation);
         if self.is_behind(incarnation) || is_known {

@@ -136,7 +136,7 @@ impl TimingsBuilder {
             }
         }
         let least = Timings::least_promise(t.lease);
-        // Else a voter is free again while a lease that rests on it still lasts.
+        // Else a voter is free again while a lease that depends on it still lasts.
         if t.promise < least {
             return Err(TimingsError::Promise {
                 promise: t.promise,

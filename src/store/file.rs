@@ -16,7 +16,7 @@ use super::{
     Generation, Generations, Incarnations, Saving, StoreError, StoreIdentity, TermStore,
     disk::{Disk, Unsaved},
     files::Files,
-    format::{self, StoredState},
+    format::{self, FileState},
 };
 use crate::{
     planted::{Defect, has},
@@ -84,7 +84,7 @@ struct Shared<D> {
 /// What is known of the disk.
 #[derive(Debug)]
 enum DiskState<D> {
-    Durable(StoredState<D>),
+    Durable(FileState<D>),
     /// A save failed: the disk holds what it held, or what was tried.
     InDoubt,
 }
@@ -119,7 +119,7 @@ where
         identity: StoreIdentity,
         files: Files,
     ) -> Result<Self, StoreError> {
-        let kept = StoredState::nothing();
+        let kept = FileState::nothing();
         let text = format::encode::<D>(&identity, &kept.as_ref())?;
         let disk = Disk::create(path, &text, files)?;
         Ok(Self::new(disk, identity, kept))
@@ -133,13 +133,11 @@ where
         let mut disk = Disk::open(path, files)?;
         let text = disk.read(format::MAX_LEN)?;
         let kept = match format::decode::<D>(disk.named(), &text, &identity) {
-            Ok(kept) if has(Defect::ForgottenWhenOpened) => StoredState {
+            Ok(kept) if has(Defect::ForgottenWhenOpened) => FileState {
                 record: None,
                 ..kept
             },
-            Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => {
-                StoredState::nothing()
-            }
+            Err(StoreError::Damaged { .. }) if has(Defect::DamagedIsFresh) => FileState::nothing(),
             kept => kept?,
         };
         disk.tidy()?;
@@ -150,7 +148,7 @@ where
         }
     }
 
-    fn new(disk: Disk, identity: StoreIdentity, kept: StoredState<D>) -> Self {
+    fn new(disk: Disk, identity: StoreIdentity, kept: FileState<D>) -> Self {
         Self {
             turn: Arc::default(),
             shared: Arc::new(Shared {
@@ -169,7 +167,7 @@ where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
     /// What the disk is known to hold.
-    fn kept(&self) -> Result<StoredState<D>, StoreError> {
+    fn kept(&self) -> Result<FileState<D>, StoreError> {
         match &*lock(&self.known) {
             DiskState::Durable(kept) => Ok(kept.clone()),
             DiskState::InDoubt => Err(StoreError::Failed {
@@ -181,7 +179,7 @@ where
     /// Writes what `change` makes of what is kept. Blocks.
     fn write(
         &self,
-        change: impl FnOnce(StoredState<D>) -> Result<StoredState<D>, StoreError>,
+        change: impl FnOnce(FileState<D>) -> Result<FileState<D>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut disk = lock(&self.disk);
         let kept = change(self.kept()?)?;
@@ -205,7 +203,7 @@ where
     fn save(&self, by: Generation, record: D) -> Result<(), StoreError> {
         self.write(|kept| {
             self.generations.check(by)?;
-            Ok(StoredState {
+            Ok(FileState {
                 generation: by,
                 record: Some(record),
                 ..kept
@@ -222,7 +220,7 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // Nobody may begin with a disk in doubt: it may hold a vote that is not known here.
+        // No agent may begin with a disk in doubt: it may hold a vote that is not known here.
         self.shared.kept()?;
         Ok(self.shared.generations.begin())
     }
@@ -272,7 +270,7 @@ where
             return Ok(());
         }
         self.shared.write(|kept| {
-            Ok(StoredState {
+            Ok(FileState {
                 // A later one may have been remembered since the look above.
                 incarnation: kept.incarnation.max(incarnation),
                 ..kept

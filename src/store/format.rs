@@ -54,7 +54,7 @@ const CHECKSUM_LEN: usize = 15;
 
 /// What a file says beside its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StoredState<R> {
+pub(super) struct FileState<R> {
     /// The last generation that wrote.
     pub(super) generation: Generation,
     /// The last incarnation that was remembered.
@@ -90,7 +90,7 @@ struct Contents1<R> {
 /// would not be the same when read again.
 pub(super) fn encode<D>(
     identity: &StoreIdentity,
-    kept: &StoredState<&D>,
+    kept: &FileState<&D>,
 ) -> Result<Vec<u8>, StoreError>
 where
     D: PartialEq + Serialize + DeserializeOwned,
@@ -117,7 +117,7 @@ pub(super) fn decode<D>(
     path: &Path,
     text: &[u8],
     expected: &StoreIdentity,
-) -> Result<StoredState<D>, StoreError>
+) -> Result<FileState<D>, StoreError>
 where
     D: Serialize + DeserializeOwned,
 {
@@ -155,12 +155,12 @@ where
 }
 
 /// Of the present version: nothing but what would be written.
-fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<StoredState<D>>
+fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<FileState<D>>
 where
     D: Serialize + DeserializeOwned,
 {
     let contents: Contents<D> = serde_json::from_slice(json).ok()?;
-    let kept = StoredState {
+    let kept = FileState {
         generation: Generation::new(contents.generation),
         incarnation: contents.incarnation,
         record: contents.record,
@@ -170,14 +170,14 @@ where
 }
 
 /// Of version 1: a record that may lack what was added since, but says nothing that is skipped.
-fn read_1<D>(json: &[u8]) -> Option<StoredState<D>>
+fn read_1<D>(json: &[u8]) -> Option<FileState<D>>
 where
     D: Serialize + DeserializeOwned,
 {
     let upgraded: Contents1<Option<D>> = serde_json::from_slice(json).ok()?;
     let before: Contents1<Value> = serde_json::from_slice(json).ok()?;
     let after = serde_json::to_value(&upgraded.record).ok()?;
-    keeps_all(&before.record, &after).then_some(StoredState {
+    keeps_all(&before.record, &after).then_some(FileState {
         generation: Generation::default(),
         incarnation: Incarnation::default(),
         record: upgraded.record,
@@ -199,7 +199,7 @@ fn keeps_all(before: &Value, after: &Value) -> bool {
     }
 }
 
-fn write<D: Serialize>(identity: &StoreIdentity, kept: &StoredState<&D>) -> io::Result<Vec<u8>> {
+fn write<D: Serialize>(identity: &StoreIdentity, kept: &FileState<&D>) -> io::Result<Vec<u8>> {
     let mut text = format!("{BEGINNING}{VERSION}\n").into_bytes();
     serde_json::to_writer(
         &mut text,
@@ -238,7 +238,7 @@ impl<R> Contents1<R> {
     }
 }
 
-impl<R> StoredState<R> {
+impl<R> FileState<R> {
     /// What a new file says.
     pub(super) fn nothing() -> Self {
         Self {
@@ -248,8 +248,8 @@ impl<R> StoredState<R> {
         }
     }
 
-    pub(super) fn as_ref(&self) -> StoredState<&R> {
-        StoredState {
+    pub(super) fn as_ref(&self) -> FileState<&R> {
+        FileState {
             generation: self.generation,
             incarnation: self.incarnation,
             record: self.record.as_ref(),

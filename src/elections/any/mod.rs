@@ -25,7 +25,7 @@ pub enum AnyBully {
     Available(Bully),
     /// The same by the plain ASTRA rules, which have no failure detector.
     Astra(Astra),
-    /// At most one agent believes that it leads.
+    /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
 }
 
@@ -72,25 +72,25 @@ impl Election for AnyBully {
 
     fn requirements(
         config: &AnyConfig,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         match config {
-            AnyConfig::Available(config) => Bully::requirements(config, who, kind),
-            AnyConfig::Astra(config) => Astra::requirements(config, who, kind),
-            AnyConfig::Quorum(config) => QuorumBully::requirements(config, who, kind),
+            AnyConfig::Available(config) => Bully::requirements(config, agent, kind),
+            AnyConfig::Astra(config) => Astra::requirements(config, agent, kind),
+            AnyConfig::Quorum(config) => QuorumBully::requirements(config, agent, kind),
         }
     }
 
     fn admits(
         config: &AnyConfig,
-        who: &AgentId,
+        agent: &AgentId,
         vote: Option<&Vote>,
     ) -> Result<(), MembershipError> {
         match config {
-            AnyConfig::Available(config) => Bully::admits(config, who, vote),
-            AnyConfig::Astra(config) => Astra::admits(config, who, vote),
-            AnyConfig::Quorum(config) => QuorumBully::admits(config, who, vote),
+            AnyConfig::Available(config) => Bully::admits(config, agent, vote),
+            AnyConfig::Astra(config) => Astra::admits(config, agent, vote),
+            AnyConfig::Quorum(config) => QuorumBully::admits(config, agent, vote),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::protocol::{After, AgentId, Event, Leader, Score, Time};
 /// Without a leader, and without an election of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Idle {
-    /// When the slot of this agent begins; `None` if somebody else has to start.
+    /// When the slot of this agent begins; `None` if another agent has to start.
     slot: Option<Time>,
 }
 
@@ -114,7 +114,7 @@ impl Following {
     fn switch(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) {
         let leader = said.leader();
         self.score = said.score;
-        // A leader that announces itself again is no news to the application.
+        // A leader that announces itself again is no change for the application.
         if self.leader != leader {
             *self = Self::enter(leader, said.score, step);
         }

@@ -23,7 +23,7 @@ pub(super) struct HoldingElection {
 }
 
 impl HoldingElection {
-    /// Asks, unless there is nobody to ask or the agent does not compete.
+    /// Asks, unless there is no agent to ask or the agent does not compete.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -49,9 +49,9 @@ impl HoldingElection {
         if !asked.is_empty() {
             step.ask(&asked, round, score);
         } else if failed_election.is_empty() {
-            return Err(Change::Lead); // alone: there is nobody to wait for
+            return Err(Change::Lead); // alone: there is no agent to wait for
         }
-        // Nobody yields by these rules, so the deadline is sat out even if all others rank below.
+        // No agent yields by these rules, so the deadline is sat out even if all others rank below.
         step.out.set_timer(BullyTimer::Deadline, wait);
         Ok(Self {
             round,

@@ -46,7 +46,7 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
     }
 }
 
-/// Somebody has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts itself:
+/// One agent has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts itself:
 /// it may be the highest in rank, and no other agent would ask.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     step.core.note_members(members);
@@ -204,7 +204,7 @@ impl State {
 
     fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         if !step.core.me.is_voter_named(said.from) {
-            return Next::ignore(step, "an observer leads nobody");
+            return Next::ignore(step, "an observer leads no agent");
         }
         step.core.see(said.term);
         match self {
@@ -219,14 +219,14 @@ impl State {
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
         step.core.see(resign.term);
         match self {
-            Self::Leading(_) => return Next::ignore(step, "a leader is nobody's successor"),
+            Self::Leading(_) => return Next::ignore(step, "a leader is no successor"),
             Self::Following(following) if !following.is_resigned(from, resign) => {
                 return Next::ignore(step, "not the leader that is followed");
             }
             Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls nobody: the first one has raised the floor.
+        // A second copy of the message calls no agent: the first one has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
         if let Self::Following(following) = self {

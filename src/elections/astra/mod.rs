@@ -33,7 +33,7 @@
 //!      │◀──────── Elected ┤                             b leads
 //! ```
 //! The end of a leader is known where it crashed beside others in a process, or where a bridge was told
-//! of it. Otherwise nobody notices, until an agent campaigns.
+//! of it. Otherwise no agent notices, until an agent campaigns.
 //!
 //! # ASTRA's rules, and what became of them
 //! | rule | as the ASTRA agent has it | here | decided in |

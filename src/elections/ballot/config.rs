@@ -130,7 +130,7 @@ impl BallotConfig {
         back.max(self.round() / 4)
     }
 
-    /// The longest from the silent death of a leader until all who can be reached follow the next,
+    /// The longest from the silent death of a leader until all that can be reached follow the next,
     /// while rounds have their usual length and messages keep within d: 3 Δ + 4 d.
     ///
     /// The dead leader may have answered in a round that has just begun (Δ), the next one shows

@@ -247,7 +247,7 @@ impl Ballot {
             return self.ignore("an answer to another incarnation");
         }
         if round < core.round {
-            // A round that was broken off by the next one left no time to answer: nobody was late.
+            // A round that was broken off by the next one left no time to answer: no voter was late.
             if round <= core.statements.answered(from) || round > core.ended {
                 return self.ignore("an answer to a round that does not matter");
             }

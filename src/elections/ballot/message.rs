@@ -45,7 +45,7 @@ pub struct HeartbeatReply {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
-    /// The ballot that it stands with, if it holds one.
+    /// The ballot that it campaigns with, if it holds one.
     pub ballot: Option<BallotNumber>,
     /// Whether it takes a ballot if the leadership is vacant: a witness never does, and an agent in its
     /// cool-down only if no other voter would.
@@ -99,7 +99,7 @@ impl PeerMessage for BallotMessage {
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
-        // A voter speaks in each round; only an agent that may be elected stands with a ballot.
+        // A voter speaks in each round; only an agent that may be elected has a ballot.
         let of = |standing: &Standing| {
             if standing.eligible || standing.ballot.is_some() {
                 MinimumRole::Leader

@@ -1,6 +1,6 @@
 //! Ballot leader election by gossip (BLE): a majority that hears each other ends up with one leader.
 //!
-//! Every voter asks every other one, round after round, and each says which ballot it stands with. An
+//! Every voter asks every other one, round after round, and each says which ballot it campaigns with. An
 //! agent that has heard a majority trusts the holder of the highest ballot, if it is not below the
 //! highest one ever heard of (bmax); if it is, the leadership is vacant, and each agent that notices takes
 //! a ballot above all. There is no announcement, no vote, and no message but question and answer.
@@ -55,7 +55,7 @@
 //!
 //! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare
 //! by n first, so terms never decrease where ballots do not, and of one agent each leadership has a
-//! higher term. Two agents may stand with the same n, of which the larger wins: so a term names a
+//! higher term. Two agents may have ballots of the same n, of which the larger wins: so a term names a
 //! leadership only together with its leader, and is no fencing token.
 //!
 //! **A leader that hangs** considers itself leader for two rounds without a step, at their present
@@ -81,7 +81,7 @@
 //! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter says that it hears the leader: in a chain a - b - c the two ends would push each other off for ever. | `statements.rs`, `machine.rs` |
 //! | `one-ballot-per-leadership` | A ballot that lost its leadership, or is below bmax, is given up (BLE3). | `machine.rs`, `voter.rs` |
 //! | `tell-a-new-ballot` | The question says the asker's ballot too: it is known after one delay, not after the next answer. | `core.rs` |
-//! | `believe-the-connected` | bmax and ballots are believed only of a voter that heard a majority: else the partly connected push leaders off. | `statements.rs`, `machine.rs` |
+//! | `believe-the-connected` | bmax and ballots count only if they come from a voter that heard a majority: else the partly connected push leaders off. | `statements.rs`, `machine.rs` |
 //! | `resigned-is-vacant` | `Resign`, and the confirmed end of an incarnation: the leadership is vacant at once; a hand-over need not wait for silence. | `machine.rs` |
 //! | `observer-remembers` | `Leads` tells observers who leads, since they are not asked; `Nack` tells a leader that an observer followed a higher ballot, which it may be the last to remember. | `observer.rs` |
 //!
@@ -108,11 +108,11 @@
 //! | fault | consequence | repair |
 //! |---|---|---|
 //! | ⌈N/2⌉ is taken for a majority | N = 4 split in halves elects on both sides | ⌊N/2⌋ + 1 |
-//! | the event stands outside of the `if` | it is told every round | on change only |
+//! | the event is outside of the `if` | it is told every round | on change only |
 //! | without a quorum nothing is checked | an isolated leader leads for ever | `no-majority-no-leader` |
 //! | the delay grows with every late answer | one slow voter makes all others blind | `adapt-the-round` |
 //! | ballots are forgotten in a crash | the same ballot is elected twice | `number-never-reused` |
-//! | bmax and ballots are believed of any voter | the partly connected push leaders off | `believe-the-connected` |
+//! | bmax and ballots of any voter count | the partly connected push leaders off | `believe-the-connected` |
 //! | answers are a set of pairs | a voter that answers twice with two ballots counts twice | a map by voter |
 //!
 //! Not here: leases, votes, and a promise about any one instant.
@@ -218,16 +218,16 @@ impl Election for Ballot {
 
     fn requirements(
         config: &Self::Config,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
-        check_listed(&config.voters, who, kind)?;
+        check_listed(&config.voters, agent, kind)?;
         Ok(Requirements {
             // A minority ends up without a leader, so it is not one per side. But BLE2 (KTH's course,
             // "Gossip Leader Election") is eventual: a leader that is cut off leads for two rounds
             // more while the majority elects. Nor is it one per term: the term is the n of a ballot
-            // (n, score, name), and two agents may stand with one n.
+            // (n, score, name), and two agents may have ballots of one n.
             leaders: Leaders::Unpromised,
             // BLE3: a ballot that was forgotten in a crash would be elected twice.
             storage: Storage::of_voters(kind),
@@ -261,7 +261,7 @@ impl Ballot {
         self.state.ballot()
     }
 
-    /// The ballot that it stands with.
+    /// The ballot that it campaigns with.
     pub fn own(&self) -> Option<&BallotNumber> {
         self.core.voter.own.as_ref()
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{AgentId, Score, Term};
 
-/// A ballot: what a candidate stands with. The larger one wins: the number first, then the score
+/// A ballot: what a candidate campaigns with. The larger one wins: the number first, then the score
 /// that its holder had when it took it, then the name; so two holders never tie.
 ///
 /// ```
@@ -67,7 +67,7 @@ pub struct BallotRecord {
 }
 
 impl BallotRecord {
-    /// The number `ahead` places above every one that is known; `None` at the end of the numbers.
+    /// The number that is `ahead` above every one that is known; `None` at the end of the numbers.
     pub(super) fn next(&self, ahead: u64) -> Option<u64> {
         let known = self.max.as_ref().map_or(0, |max| max.n).max(self.n);
         known.checked_add(ahead).filter(|next| *next <= LAST)

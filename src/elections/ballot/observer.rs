@@ -8,7 +8,7 @@
 use super::{Leads, Nack, Out, core::Core, state::Following};
 use crate::protocol::{AgentId, Incarnation};
 
-/// What an observer follows when an agent says that it leads, if it believes that.
+/// What an observer follows when an agent says that it leads, if it accepts that.
 pub(super) fn on_leads(
     core: &mut Core,
     from: &AgentId,

@@ -177,7 +177,7 @@ impl Candidate {
     }
 
     pub(super) fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &Step<'_>) -> Next {
-        // First: who was asked does not matter once a leader has stopped for this agent.
+        // First: which agents were asked does not matter once a leader has stopped for this agent.
         if step.is_release(yielded, self.round) {
             return Next::Become(Change::Lead);
         }

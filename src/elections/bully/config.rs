@@ -10,17 +10,17 @@ use crate::protocol::{Score, Timings};
 pub struct BullyConfig {
     /// How long to wait for what.
     pub timings: Timings,
-    /// When a leader gives way to a more important agent. Default: [`Preemption::Immediately`].
+    /// When a leader gives way to an agent of a higher rank. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
     /// By how much a challenger's score must exceed the leader's. Default: by anything at all,
     /// the name deciding between equals.
     pub margin: Option<Score>,
-    /// The longest that the work of a leader who steps down may take to end. Default: 5 s.
+    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
     pub drain: Duration,
     /// For how long an agent that stepped down lets others go first, unless its score is set or it
     /// is told to campaign. Default: 60 s.
     ///
-    /// An agent that cools down has a slot all the same, eight places further back, and asks first: no
+    /// An agent that cools down has a slot all the same, eight slots further back, and asks first: no
     /// other agent may be there, or all that are may cool down. So a cool-down delays the next leader by
     /// at most 8 S + T + 2 d, whichever agents are left; see
     /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.

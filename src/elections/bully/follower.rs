@@ -3,7 +3,7 @@
 //! Decided here: when a silent leader is given up, and what an agent does about a vacant leadership. The
 //! *fast path*: an agent that followed a leader and learns of its end announces itself unasked if it is
 //! the first in its own snapshot; the others wait for their slots. No agent announces itself unasked at
-//! boot or after a restart, except in a closed group, where the snapshot knows everybody.
+//! boot or after a restart, except in a closed group, where the snapshot knows all agents.
 
 use super::{
     BullyTimer, Defect, Elect, Resign, Step,
@@ -76,7 +76,7 @@ impl Vacant {
         }
     }
 
-    /// An agent may be eligible now, or in another place of the order.
+    /// An agent may be eligible now, or at another position of the order.
     pub(super) const fn take_slot() -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Ask,
@@ -98,7 +98,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // In a cool-down the slot is eight places back: it would seem to move up each time.
+        // In a cool-down the slot is eight slots back: it would seem to move up each time.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,

@@ -70,7 +70,7 @@ impl Tenure {
     /// The leadership ends here, before anything else is said.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // What an earlier leader still says stays stale, though nobody is followed for a while.
+        // What an earlier leader still says stays stale, though no leader is followed for a while.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
@@ -138,7 +138,7 @@ impl Tenure {
             return Next::Stay;
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
-        // A lower-ranked leader may have the higher term after a partition: rank decides who stays.
+        // A lower-ranked leader may have the higher term after a partition: rank decides which one stays.
         if said.term > self.term && bullies && step.outranks(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;

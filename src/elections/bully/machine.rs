@@ -231,7 +231,7 @@ impl State {
             return Next::Stay;
         }
         if !step.core.me.is_voter_named(said.from) {
-            return Next::ignore(step, "an observer leads nobody");
+            return Next::ignore(step, "an observer leads no agent");
         }
         // A winner takes a term above all that it has seen, those it refuses to follow included.
         step.core.see(said.term);
@@ -297,7 +297,7 @@ impl State {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls nobody: the first one has raised the floor.
+        // A second copy of the message calls no agent: the first one has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),

@@ -90,7 +90,7 @@ impl Waiting {
         if !is_late || self.grace == Grace::Used {
             return self.give_up();
         }
-        // It slept: the announcement may be in its mailbox. And nobody can know who leads by now.
+        // It slept: the announcement may be in its mailbox. And no agent can know which one leads by now.
         let wait = timings.victory_wait();
         step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);

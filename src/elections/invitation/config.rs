@@ -32,7 +32,7 @@ pub struct InvitationConfig {
     /// An agent that cools down has a slot all the same, the last of all: it waits for an invitation for
     /// `takeover` and for its slot, eight slots after the others, and then forms a
     /// group, since all that are left may cool down. So a cool-down delays the next leader by at most
-    /// the takeover and eight steps, whoever is left.
+    /// the takeover and eight steps, whichever agents are left.
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]

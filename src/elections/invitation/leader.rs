@@ -1,6 +1,6 @@
 //! A leader: the coordinator of a group, which looks for agents outside of it.
 //!
-//! It asks all again and again where they stand (`look-for-others`); that is also how its members hear
+//! It asks all again and again which group they are in (`look-for-others`); that is also how its members hear
 //! that it is there. In the original only coordinators answer; here all do, so that an agent that is
 //! free, or was left out by a lost `Accept`, is found at once and not by a time-out. Agents outside of
 //! the group are invited by the highest coordinator that was found, since the others give it the time.
@@ -191,13 +191,13 @@ impl Leading {
         &mut self,
         core: &Core,
         from: &AgentId,
-        place: &CoordinatorReply,
+        reply: &CoordinatorReply,
         out: &mut Out,
     ) -> Next {
-        if self.group != place.group || self.check == Check::Idle {
+        if self.group != reply.group || self.check == Check::Idle {
             return Next::Ignore("an answer to an earlier question");
         }
-        let members = match &place.standing {
+        let members = match &reply.standing {
             GroupRole::Coordinator { members } => *members,
             GroupRole::Free => 0,
             // It declines all invitations while it forms a group: the next check finds it.
@@ -217,8 +217,8 @@ impl Leading {
                 return Next::Stay;
             }
         };
-        let score = place.score;
-        // A member that stands outside has left: it must not be told that it belongs here.
+        let score = reply.score;
+        // A member that says it is outside has left: it must not be told that it belongs here.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay

@@ -170,7 +170,7 @@ impl InvitationElection {
             State::Candidate(merge) if merge.group == decline.group => {
                 merge.on_decline(core, now, from, out)
             }
-            // A voter says by the check where it stands; an observer has no other word than this.
+            // A voter says by the check which group it is in; an observer has no other word than this.
             State::Leader(leading) if leading.group == decline.group && !is_voter => {
                 leading.on_decline(decline);
                 Next::Stay
@@ -181,7 +181,7 @@ impl InvitationElection {
         }
     }
 
-    /// A coordinator asks all where they stand. The answer says where this agent stands after it has
+    /// A coordinator asks all which group they are in. The answer says what this agent is after it has
     /// heard the question: it may have formed a group of its own.
     fn on_are_you_coordinator(
         &mut self,
@@ -202,13 +202,13 @@ impl InvitationElection {
             let next = member.on_are_you_coordinator(core, now, score, out);
             self.go(now, next, out);
         }
-        let place = CoordinatorReply {
+        let reply = CoordinatorReply {
             group,
             score: self.core.candidate_score(now),
             standing: self.state.standing(&self.core),
             seen: self.core.numbers.seen,
         };
-        out.send(caller.0, place);
+        out.send(caller.0, reply);
         Next::Stay
     }
 

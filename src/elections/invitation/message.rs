@@ -30,7 +30,7 @@ pub struct AreYouCoordinator {
     pub score: Score,
 }
 
-/// Where a voter stands.
+/// What a voter is to a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -56,7 +56,7 @@ pub enum GroupRole {
     Merging,
 }
 
-/// "This is where I stand."
+/// "This is the group that I am in."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoordinatorReply {
@@ -64,7 +64,7 @@ pub struct CoordinatorReply {
     pub group: ElectionId,
     /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
-    /// Where it stands.
+    /// What it is to a group.
     pub standing: GroupRole,
     /// The highest count the sender has seen.
     pub seen: Term,

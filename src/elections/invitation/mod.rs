@@ -39,7 +39,7 @@
 //! | rule | paper | what it says | decided in |
 //! |---|---|---|---|
 //! | `form-by-rank` | Recovery | in order of rank, a new number, and a group of one, at work | `core.rs` |
-//! | `look-for-others` | Check | each heartbeat a coordinator asks all where they stand; one that finds others above waits, a step for each | `leader.rs` |
+//! | `look-for-others` | Check | each heartbeat a coordinator asks all which group they are in; one that finds others above waits, a step for each | `leader.rs` |
 //! | `merge-those-below` | Merge | a new number; the coordinator invites its own members and the agents that were found below | `leader.rs` |
 //! | `join-from-above` | `Invitation` | join, accept, and pass it on to the members it has coordinated, but for the dead | `invited.rs` |
 //! | `count-acceptances` | `Accept` | by the number of the group: in Up; when all have answered, `Ready` | `candidate.rs` |
@@ -63,7 +63,7 @@
 //! | `AreYouThere` | no | yes, if of the old or the new group | no | yes, if in Up |
 //! | `There` | − | − | asked: watches on, or forms by rank | − |
 //! | `Resign` | − | − | of its group: forms, or forms by rank | − |
-//! | an end in `Members` | it cools down, and no other agent is there: forms | no agent is awaited: waits less | of the coordinator: forms by rank; a guess: asks | − |
+//! | an end in `Members` | it cools down, and no other agent is there: forms | no agent is awaited: waits less | of the coordinator: forms by rank; a suspicion: asks | − |
 //! | `TimedOut` | `Slot`, `Cooldown`: forms | `Accepts`: leads the group | `Watch`: asks, then forms by rank | `Check`, `Drain` |
 //! | `Campaign` | forms | − | forms | looks for others |
 //! | `SetScore` | forms by rank | forms by rank | above the coordinator: forms | looks for others; `None`: drains |
@@ -79,7 +79,7 @@
 //! | rule | differs from the paper | why |
 //! |---|---|---|
 //! | `form-by-rank` | in order of rank, the k-th after a head start and k steps, and not at all if it is invited before | a group that lost its coordinator would fall apart into as many leaders as members |
-//! | `look-for-others` | all answer where they stand, not only coordinators | an agent that is free, or was left out by a lost `Accept`, is found at once and not by a time-out |
+//! | `look-for-others` | all answer which group they are in, not only coordinators | an agent that is free, or was left out by a lost `Accept`, is found at once and not by a time-out |
 //! | `merge-those-below`, `join-from-above` | an agent above is not invited, and declines | in the original any coordinator swallows any other, and the lowest may lead |
 //! | `count-acceptances` | ends when all have answered, not after the deadline | no member works while a group is formed |
 //! | `join-from-above` | a number must exceed all that the invited agent has been in | a late copy of an old invitation would move it back |
@@ -92,7 +92,7 @@
 //! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that the
 //! paper's own specification for this algorithm can be satisfied by never agreeing. So nothing is
 //! promised here in its words, and the second promise above, under the condition that time is kept,
-//! is tested as it stands.
+//! is tested as it is.
 //!
 //! # Cost
 //! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and

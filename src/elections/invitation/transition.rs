@@ -140,7 +140,7 @@ impl InvitationElection {
         Next::FormByRank(LostReason::Reorganized, None)
     }
 
-    /// Leaves its state; what the application believes of that ends here, and is said.
+    /// Leaves its state; what the application was told of it ends here, and the application is told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}

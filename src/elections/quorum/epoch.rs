@@ -5,7 +5,7 @@
 //! another epoch is dropped.
 //!
 //! # How to change the voters
-//! 1. Stop the old voters: at least so many that the rest is no quorum for a lease, better all. A
+//! 1. Stop the old voters: at least so many that the others are no quorum for a lease, better all. A
 //!    leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
 //! 2. Only then start the voters of the new epoch, in any order. An agent that was a voter before
 //!    keeps its store; any other begins with a new one.
@@ -68,12 +68,12 @@ impl QuorumConfig {
     ///
     /// # Errors
     /// [`MembershipError::LaterEpoch`] when it took part in a later one.
-    pub(super) fn check_term(&self, who: &AgentId, term: Term) -> Result<(), MembershipError> {
+    pub(super) fn check_term(&self, agent: &AgentId, term: Term) -> Result<(), MembershipError> {
         if term <= self.last_term() {
             return Ok(());
         }
         Err(MembershipError::LaterEpoch {
-            id: who.clone(),
+            id: agent.clone(),
             found: term.0 >> BITS,
             epoch: self.epoch,
         })

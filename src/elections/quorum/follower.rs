@@ -296,7 +296,7 @@ fn pause(config: &QuorumConfig) -> Duration {
 
 // ---- how long a leader's word counts ---------------------------------------------------------
 
-/// How long an announcement counts as a sign of life: for a voter, its promise.
+/// How long an announcement counts as a sign that the leader is there: for a voter, its promise.
 fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
     let span = promise_span(&core.config);
     if core.me.is_voter() {

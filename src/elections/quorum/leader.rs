@@ -118,7 +118,7 @@ impl Leading {
             return;
         };
         match &mut self.lease {
-            // A promise given stands: a shorter one, or a late answer, takes nothing off the lease.
+            // A promise given holds: a shorter one, or a late answer, takes nothing off the lease.
             Lease::Held { until: held } => *held = until.max(*held),
             Lease::Pending { .. } if now < until => {
                 self.lease = Lease::Held { until };

@@ -1,4 +1,4 @@
-//! Which voters support a leader, and for how long: what a lease rests on.
+//! Which voters support a leader, and for how long: what a lease depends on.
 //!
 //! A lease counts from when a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`); a
 //! promise counts from when it was *processed*, by the voter's. So whatever a message takes, the
@@ -61,14 +61,14 @@ impl Supporters {
 
     /// Until when `quorum` voters support this leader; its own support lasts until `own`.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
-        // The leader itself is one of the quorum, and places count from 0.
-        let Some(place) = quorum.checked_sub(2) else {
+        // The leader itself is one of the quorum, and positions count from 0.
+        let Some(position) = quorum.checked_sub(2) else {
             return Some(own);
         };
         let theirs = self.contacts.values().map(|c| c.echo.after(c.span));
         self.scratch.extend(theirs);
         self.scratch.sort_unstable_by(|a, b| b.cmp(a));
-        let until = self.scratch.get(place).copied();
+        let until = self.scratch.get(position).copied();
         self.scratch.clear();
         until
     }

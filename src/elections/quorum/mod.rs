@@ -56,7 +56,7 @@
 //! A minority has no leader: the former one stops itself before another can start. A leader that hangs
 //! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
 //! the loss. Members may have different [`Timings`](crate::protocol::Timings), as in the midst of a
-//! rolling change: none of the above rests on their being equal. Another list of voters is another
+//! rolling change: none of the above depends on their being equal. Another list of voters is another
 //! [`epoch`]; its page says how to change them.
 //!
 //! # The rules by name
@@ -201,11 +201,11 @@ impl Election for QuorumBully {
 
     fn requirements(
         config: &Self::Config,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
-        check_listed(&config.voters, who, kind)?;
+        check_listed(&config.voters, agent, kind)?;
         Ok(Requirements {
             // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
             // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
@@ -225,10 +225,10 @@ impl Election for QuorumBully {
 
     fn admits(
         config: &Self::Config,
-        who: &AgentId,
+        agent: &AgentId,
         vote: Option<&Vote>,
     ) -> Result<(), MembershipError> {
-        vote.map_or(Ok(()), |vote| config.check_term(who, vote.term))
+        vote.map_or(Ok(()), |vote| config.check_term(agent, vote.term))
     }
 
     fn view(&self, now: Time) -> View {

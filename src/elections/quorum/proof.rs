@@ -42,7 +42,7 @@
 //! Only `promise-outlasts-lease` is needed for safety. P = 1.25 D tolerates r = 11 %.
 //!
 //! # Members with different timings
-//! The timings of one member keep `promise-outlasts-lease` among themselves. Nothing safe rests on
+//! The timings of one member keep `promise-outlasts-lease` among themselves. Nothing safe depends on
 //! those of two members being equal, so a group may change them one restart after the other:
 //!
 //! | rule | what it says | else |

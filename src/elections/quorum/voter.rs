@@ -70,7 +70,7 @@ impl Voter {
         // Other voters of a later epoch may have promised something in the one before, of which this
         // voter knows nothing: at the beginning of an epoch even an empty record abstains.
         let arrives = config.is_arrival(self.record.term);
-        // A lease that rests on its leader alone (a quorum of one) was never promised anything.
+        // A lease that depends on its leader alone (a quorum of one) was never promised anything.
         let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
         let span = if !forgot {
             Duration::ZERO
@@ -152,7 +152,7 @@ impl Voter {
         let abstains = if config.has(Defect::NoQuarantine) {
             Duration::ZERO
         } else {
-            // Before its start a voter does not know what it has promised: it supports nobody.
+            // Before its start a voter does not know what it has promised: it supports no agent.
             self.quarantine.unwrap_or(Time::MAX).since(now)
         };
         if !abstains.is_zero() {
@@ -177,7 +177,7 @@ impl Voter {
         if claim.term < self.record.term {
             return Some(Duration::ZERO);
         }
-        // To vote ends a leader's role, and the lease rests on its own support, too.
+        // To vote ends a leader's role, and the lease depends on its own support, too.
         if let Some(until) = lease {
             return Some(until.since(now));
         }

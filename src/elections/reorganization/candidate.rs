@@ -222,7 +222,7 @@ impl Candidacy {
             out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
-        // Before any member was told who coordinates that is no harm. After it the group is not the
+        // Before any member was told which agent coordinates that is no harm. After it the group is not the
         // one that was halted, and all begins again.
         if self.is_made_known() {
             return ELECT;

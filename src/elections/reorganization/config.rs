@@ -37,7 +37,7 @@ pub struct ReorganizationConfig {
     /// An agent that cools down has a slot all the same, the last of all: it waits for
     /// `takeover` and for its slot, eight slots after the others, and then holds an
     /// election, since all that are left may cool down. So a cool-down delays the next leader by at most
-    /// the takeover, sixteen steps and a jitter, whoever is left.
+    /// the takeover, sixteen steps and a jitter, whichever agents are left.
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]

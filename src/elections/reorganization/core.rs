@@ -161,7 +161,7 @@ impl Core {
     }
 
     /// A refusal is said, and says why: in the original a call that was ignored succeeds, and a
-    /// candidate whose members were halted meanwhile believes that it has won.
+    /// candidate whose members were halted meanwhile considers itself the winner.
     pub(super) fn nack(
         &self,
         now: Time,

@@ -113,7 +113,7 @@ impl Membership {
 
     /// The coordinator has left: its successor begins at once, the others in order of rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
-        // Nobody has to ask it, and wait for it, before the others are halted.
+        // No agent has to ask it, and wait for it, before the others are halted.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());

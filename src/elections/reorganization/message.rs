@@ -275,7 +275,7 @@ impl fmt::Display for ReorganizationMessage {
 
 impl Call {
     /// What its acknowledgement is called: the calls are acknowledged one by one, so that none of
-    /// these stands for another one.
+    /// these is a substitute for another one.
     const fn ack(self) -> &'static str {
         match self {
             Self::Halt => "halt_ack",

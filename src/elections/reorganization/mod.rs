@@ -77,7 +77,7 @@
 //! | `AreYouNormal` | no | no | no | no | no | of the coordinator: yes, or elects if that ranks below | no |
 //! | `NotNormal` | − | − | − | − | − | − | elects: `Reorganized` |
 //! | `Resign` | − | − | − | − | − | of the coordinator: elects, or waits for its slot | − |
-//! | an end in `Members` | − | of one that is asked: waits less | the same | of one that is called: elects | of the one it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a guess: asks | − |
+//! | an end in `Members` | − | of one that is asked: waits less | the same | of one that is called: elects | of the one it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a suspicion: asks | − |
 //! | `TimedOut` | − | `Answer`: halts, or waits | `Answer`: reorganizes | `Answer`: elects | `Takeover`: elects; it cools down, and `Cooldown`: elects | `Watch`: asks, then elects | `Check`, `Drain` |
 //! | `Campaign` | elects | − | − | − | elects | elects | checks |
 //! | `SetScore` | elects | elects | elects | elects | higher: elects | above the coordinator: elects | checks; `None`: drains |
@@ -95,11 +95,11 @@
 //! | all | every message names its election, a durable count and a name | messages may then arrive in any order, and twice |
 //! | all | calls go out in parallel | one by one they take a round trip each, and T per dead member |
 //! | `ask-those-above` | an agent that is asked begins nothing, as in the paper; [`WhenAsked::Elect`] does, as the textbooks have it | its own timers suffice |
-//! | `ask-those-above` | the answers of all are awaited, though one suffices to wait | see `obey-one-election`, last line |
+//! | `ask-those-above` | the answers of all are awaited, though one suffices to wait | see the end of `obey-one-election` |
 //! | `obey-one-election` | a halt from below is refused | the original obeys any caller: an agent that wrongly thinks that all above are dead takes everything over |
 //! | `obey-one-election` | an older election is refused, with the count to exceed | the original relies on messages in order |
 //! | `obey-one-election` | an agent that obeys another one refuses all below that; one that may still hear from an agent above lets them wait | two elections may overlap when an agent recovers: the lower one's last messages would break GM1 if it then dies |
-//! | `make-coordinator-known`, `hand-out-task` | refusals are said | in the original a call that was ignored succeeds, and a candidate whose members were halted meanwhile believes that it has won |
+//! | `make-coordinator-known`, `hand-out-task` | refusals are said | in the original a call that was ignored succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
 //! | `check-all-normal` | "normal under another agent" is a "no" | in the original two coordinators never notice each other |
 //! | `miss-a-silent-coordinator` | a coordinator that knows nothing of its election is as good as silent | after a quick restart it answers "yes", and its members would work on for no coordinator |
 //! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, since a next incarnation may be there that no agent has heard of |

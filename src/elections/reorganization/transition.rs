@@ -124,7 +124,7 @@ impl Reorganization {
         Next::WaitForSlot // the last one, or at once if no other agent is there
     }
 
-    /// Leaves its state; what the application believes of that ends here, and is said.
+    /// Leaves its state; what the application was told of it ends here, and the application is told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}

@@ -48,7 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // If its leader dies meanwhile, nobody else would take this message from the ring.
+    // If its leader dies meanwhile, no other member would take this message from the ring.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }

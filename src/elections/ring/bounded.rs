@@ -1,4 +1,4 @@
-//! A list that a message may carry: never longer than [`MOST`], whoever made it.
+//! A list that a message may carry: never longer than [`MOST`], whichever agent made it.
 //!
 //! A peer says how many items follow before it sends them. Neither that number nor the items may
 //! cost memory beyond the bound, so the list is read item by item and refused at the first one

@@ -44,7 +44,7 @@ pub struct RingConfig {
     ///
     /// An agent that cools down has a slot all the same, eight slots after the others, and is chosen
     /// if all that are left cool down. So a cool-down delays the next leader by at most eight
-    /// steps, whoever is left.
+    /// steps, whichever agents are left.
     pub cooldown: Duration,
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
@@ -126,7 +126,7 @@ impl RingConfig {
         }
     }
 
-    /// How long after one copy of a message the next follows, while nobody acknowledges.
+    /// How long after one copy of a message the next follows, while no member acknowledges.
     pub(super) fn resend(&self) -> Duration {
         self.hop() / self.sends.max(1)
     }
@@ -173,13 +173,13 @@ impl RingConfig {
             .delay_bound()
             .saturating_mul(count(n))
             .saturating_add(self.hop().saturating_mul(count(dead)));
-        let turns = t
+        let slots = t
             .step()
             .saturating_add(t.jitter())
             .saturating_mul(count(dead.saturating_sub(1).min(8)));
         lap.saturating_add(self.silence(n))
             .saturating_add(t.jitter())
-            .saturating_add(turns)
+            .saturating_add(slots)
             .saturating_add(self.worst_case_election(n, dead))
     }
 

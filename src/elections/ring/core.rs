@@ -1,7 +1,7 @@
 //! What every role of a ring election needs, and nothing that calls a role.
 //!
 //! Decided here: who may lead, who lets others go first, and when an agent begins an election where
-//! nobody leads (`begin-by-rank`). The messages of the ring go out in `hop.rs`, and `probe.rs` looks
+//! no agent leads (`begin-by-rank`). The messages of the ring go out in `hop.rs`, and `probe.rs` looks
 //! after the members that are skipped; both work on this core.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -112,7 +112,7 @@ impl Core {
         // at once, and all but one of them in vain.
         let ahead = self.members_ahead(&rank, gone, slot::LAST);
         // An agent that cools down has the last slots, but it has one: all that are left may cool
-        // down, and then nobody else would begin.
+        // down, and then no other agent would begin.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;

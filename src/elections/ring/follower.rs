@@ -67,7 +67,7 @@ impl Following {
     }
 
     /// Whether the new snapshot says that the leader's incarnation has ended, or doubts it for the
-    /// first time: a suspicion is a guess, and counts once.
+    /// first time: a suspicion may be wrong, and counts once.
     pub(super) fn has_ended(&self, before: &Members, members: &Members) -> bool {
         let (id, incarnation) = (&self.leader.id, self.leader.incarnation);
         let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));

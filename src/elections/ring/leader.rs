@@ -69,7 +69,7 @@ impl Leading {
     // ---- heartbeats -------------------------------------------------------------------------
 
     /// A heartbeat, now. While an announcement of a higher term is on its way it says nothing: the
-    /// members that took it believe no older term.
+    /// members that took it accept no older term.
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
@@ -112,7 +112,7 @@ impl Leading {
         out.set_timer(RingTimer::Silence, silence);
     }
 
-    /// No heartbeat came home: somebody holds them up who follows another leader, so all are asked.
+    /// No heartbeat came home: a member that follows another leader holds them up, so all are asked.
     pub(super) fn on_silence_due(
         &mut self,
         core: &Core,

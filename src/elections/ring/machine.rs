@@ -81,7 +81,7 @@ impl Ring {
         };
         self.go(now, next, out);
         if self.state == State::Vacant && self.campaign == Campaign::Idle {
-            // An agent that may lead is never idle while nobody does: no other timer would wake it.
+            // An agent that may lead is never idle while no agent does: no other timer would wake it.
             self.go(now, self.look_again(now), out);
         }
         self.stepped = Some(now);
@@ -207,7 +207,7 @@ impl Ring {
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.leave(out);
         match &self.state {
-            // Its own announcement was lost on its way, and the members that took it believe no older
+            // Its own announcement was lost on its way, and the members that took it accept no older
             // term, so its heartbeats no longer count.
             State::Leader(leading) if leading.term < self.core.closed => Next::Begin,
             State::Leader(_) | State::Follower(_) | State::Vacant => self.look_again(now),
@@ -225,7 +225,7 @@ impl Ring {
         }
         self.unschedule(out);
         let has_reason = match (&self.state, cause) {
-            // Whoever ranks higher: two groups become one only by an election in both.
+            // Whichever ranks higher: two groups become one only by an election in both.
             (_, CampaignCause::Merge) => true,
             (State::Vacant, CampaignCause::HigherRank) => self.core.may_lead(),
             (State::Follower(f), CampaignCause::HigherRank) => {

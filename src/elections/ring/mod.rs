@@ -1,6 +1,6 @@
 //! The ring election: a token goes round, collects the members that are there, and the highest leads.
 //!
-//! The members stand in a ring, in the order of their names, and each speaks to the next one only.
+//! The members form a ring, in the order of their names, and each speaks to the next one only.
 //! Every message is acknowledged at once (not shown): without that the next member but one is tried.
 //!
 //! ```text
@@ -44,7 +44,7 @@
 //! # The rules
 //! | rule | what it says | decided in |
 //! |---|---|---|
-//! | `begin-by-rank` | where nobody leads, the highest begins at once, each further member a step later | `core.rs` |
+//! | `begin-by-rank` | where no agent leads, the highest begins at once, each further member a step later | `core.rs` |
 //! | `begin-above-all-terms` | an election is for the term after the highest seen; its origin is the first on the list | `collect.rs` |
 //! | `skip-the-silent` | pass on, and wait for the acknowledgement; after a hop of silence suspect that member, and try the next | `hop.rs` |
 //! | `yield-to-stronger` | of two elections the weaker is given up (Chang and Roberts) | `collect.rs` |
@@ -74,7 +74,7 @@
 //!   an older one has missed an announcement, and begins an election; so does a leader whose heartbeats
 //!   do not come home.
 //! - *A merging election waits* until all that were probed have answered: begun at the first answer it
-//!   left the others out, and a leader lost its place for a moment.
+//!   left the others out, and a leader lost its leadership for a moment.
 //! - *An agent that cools down after a step-down has the last slot*, eight slots after the others: all
 //!   that are left may cool down, and then no election would begin. It defers to no member that is gone
 //!   or skipped.
@@ -83,7 +83,7 @@
 //!
 //! `tests/ring/seed.rs` has a published demonstration of a ring, in Go, that sends nothing: it follows
 //! pointers and assigns other nodes' fields. So it announces the leader to dead nodes (here a dead
-//! member is never told, and only probed while its death is a guess), it takes a node that begins for
+//! member is never told, and only probed while its death is a suspicion), it takes a node that begins for
 //! alive (here `nominate-the-highest` finds out), and it knows neither a second starter nor a lost
 //! token.
 //!

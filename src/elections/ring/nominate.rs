@@ -55,7 +55,7 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
 }
 
 /// A hand-over is a nomination in a new term: the successor is not asked for its rank. `None` if
-/// there is nobody to hand over to.
+/// there is no agent to hand over to.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

@@ -102,7 +102,7 @@ impl Core {
             return Next::Stay;
         }
         // Not at the first answer: the others that were probed answer too, and a member that is still
-        // suspected would be left out. The leader lost its place for a moment that way.
+        // suspected would be left out. The leader lost its leadership for a moment that way.
         let answers = self.config.timings.delay_bound().saturating_mul(2);
         Next::Schedule(answers, CampaignCause::Merge)
     }

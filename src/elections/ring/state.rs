@@ -40,7 +40,7 @@ pub(super) enum Campaign {
 /// Why an election is to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CampaignCause {
-    /// Nobody leads, or the leader ranks below this agent.
+    /// No agent leads, or the leader ranks below this agent.
     HigherRank,
     /// Other members follow another leader.
     Merge,

@@ -190,7 +190,7 @@ impl Ring {
         }
     }
 
-    /// Ends the leadership, and only then nominates the successor: nobody else leads meanwhile.
+    /// Ends the leadership, and only then nominates the successor: no other agent leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         // The one that was chosen when the work began to end may be gone by now.
         let to = self.core.successor(to);
@@ -200,7 +200,7 @@ impl Ring {
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
         self.leave(out);
-        // With nobody to hand over to it comes back.
+        // With no agent to hand over to it comes back.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 

@@ -50,7 +50,7 @@ impl Cooldown {
     }
 
     /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
-    /// `timer` is set to the rest of it.
+    /// `timer` is set to what is left of it.
     pub(in crate::elections) fn on_due<M, T, D>(
         &mut self,
         now: Time,

@@ -64,7 +64,7 @@ impl Handover {
         Self { to, due }
     }
 
-    /// Whether the work has had its time; if not, `timer` is set to the rest of it.
+    /// Whether the work has had its time; if not, `timer` is set to what is left of it.
     pub(in crate::elections) fn on_due<M, T, D>(
         &self,
         now: Time,

@@ -5,7 +5,7 @@
 //! and so on: so two agents rarely hold an election at the same time. Decided here: where an agent
 //! that cools down after a step-down is placed. It lets the others go first; but no agent knows which
 //! others cool down, and all that are left may. So it has a slot like every other agent, [`LAST`]
-//! places further back: behind all that do not cool down, and among those that do in order of rank.
+//! slots further back: behind all that do not cool down, and among those that do in order of rank.
 //! Not here: what an agent does in its slot.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(in crate::elections) fn behind(ahead: usize, cools_down: bool) -> usize {
     ahead.min(LAST).saturating_add(back)
 }
 
-/// How long an agent waits for that slot: one `step` for each place.
+/// How long an agent waits for that slot: one `step` for each slot before it.
 pub(in crate::elections) fn delay(step: Duration, slot: usize) -> Duration {
     step.saturating_mul(u32::try_from(slot).unwrap_or(u32::MAX))
 }

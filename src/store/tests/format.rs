@@ -8,7 +8,7 @@ use crate::{
     protocol::{AgentId, Incarnation, Term},
     store::{
         Damage, Generation, StoreError, StoreIdentity,
-        format::{MAX_LEN, StoredState, decode},
+        format::{FileState, MAX_LEN, decode},
     },
 };
 
@@ -32,7 +32,7 @@ fn encode<D>(identity: &StoreIdentity, record: Option<&D>) -> Result<Vec<u8>, St
 where
     D: PartialEq + Serialize + serde::de::DeserializeOwned,
 {
-    let kept = StoredState {
+    let kept = FileState {
         generation: Generation::new(3),
         incarnation: Incarnation(17),
         record,
@@ -105,7 +105,7 @@ struct Longer {
     prepared: Option<Vec<u64>>,
 }
 
-fn longer(text: &[u8]) -> Result<StoredState<Longer>, StoreError> {
+fn longer(text: &[u8]) -> Result<FileState<Longer>, StoreError> {
     decode(Path::new("jobs.store"), text, &mine())
 }
 
@@ -137,7 +137,7 @@ fn a_record_of_version_1_that_says_more_than_is_understood_is_refused() {
     struct Shorter {
         term: Term,
     }
-    let read: Result<StoredState<Shorter>, _> = decode(Path::new(""), GOLDEN_1.as_bytes(), &mine());
+    let read: Result<FileState<Shorter>, _> = decode(Path::new(""), GOLDEN_1.as_bytes(), &mine());
     assert!(matches!(read, Err(StoreError::Record { .. })), "{read:?}");
     let odd = GOLDEN_1.replace("}}", ",\"promise\":\"long\"}}");
     let odd = odd.trim_end_matches("crc32 da2d377f\n");
