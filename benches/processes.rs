@@ -209,14 +209,14 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Vec<Duration>, Wrong
         }
         cluster.agree()?;
         // Until the restarted voter supports a leader again.
-        cluster.log.wait(row.rest(), |_| None::<()>);
+        cluster.log.wait(row.pause(), |_| None::<()>);
     }
     cluster.verdict()?;
     Ok(took)
 }
 
 impl Row {
-    fn rest(&self) -> Duration {
+    fn pause(&self) -> Duration {
         match (self.quorum, self.timings) {
             (true, "lan") => Duration::from_millis(500),
             (true, _) => Duration::from_millis(1_200),

@@ -1,6 +1,6 @@
 //! Starts an agent: checks everything first, then changes something.
 //!
-//! Decided here: the order of a start (name, store, place in the group, actor), and that a failure
+//! Decided here: the order of a start (name, store, membership in the group, actor), and that a failure
 //! leaves nothing behind.
 
 use std::{fmt, sync::Arc};
@@ -183,7 +183,7 @@ impl<E: Election> AgentBuilder<E> {
         // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
         join_group(&ready.spec, &ready.shared, ready.incarnation, &addr);
         // The arbiter may have stopped since it was asked, and dropped the agent before it had this
-        // place. The shared state hears of the end in any case, before or after this question.
+        // membership. The shared state hears of the end in any case, before or after this question.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);

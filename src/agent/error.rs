@@ -17,7 +17,7 @@ pub enum StartError {
     /// The name breaks the rules.
     #[error("the agent's name is refused")]
     Id(#[from] IdError),
-    /// The group has no place for it.
+    /// The group does not take it.
     #[error("the group refuses the agent")]
     Join(#[from] JoinError),
     /// No group was named.
@@ -29,7 +29,7 @@ pub enum StartError {
     /// The arbiter has stopped, maybe while the agent was started, or its thread could not be made.
     #[error("the arbiter is not running: start the agent on one that is")]
     NoArbiter,
-    /// The election has a record to keep, and no place was named for it.
+    /// The election has a record to keep, and no store was named for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
     /// The election keeps leases, and there is no clock for them.

@@ -16,7 +16,7 @@ use crate::{
 
 use super::StartError;
 
-/// The place of an application's actor in a bully group (the available mode), until it is dropped.
+/// The membership of an application's actor in a bully group (the available mode), until it is dropped.
 ///
 /// The actor is sent each [`Elect`], [`Ok`] and [`Elected`] that is meant for it, as an [`Envelope`]
 /// of that type, and sends its own with [`send`](Self::send). Its messages count as those of an

@@ -44,7 +44,7 @@ pub(super) struct SharedState {
     subscribers: Mutex<Subscribers>,
 }
 
-/// An agent's place in its group, whatever the type of the messages there is.
+/// An agent's group as the agent's state needs it, whatever the type of the messages there is.
 pub(super) trait GroupMembership: Send + Sync {
     fn note_leader(&self, leader: Leader);
     fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);

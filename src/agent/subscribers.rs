@@ -96,7 +96,7 @@ impl Subscribers {
             };
             let (agent, event) = (agent.clone(), event.clone());
             // `try_send` would lose nothing either, because a recipient that has just been upgraded
-            // has one place of its own in a full mailbox; but it would leave a handle there each time.
+            // has one slot of its own in a full mailbox; but it would leave a handle there each time.
             to.do_send(Notice { agent, event });
             to.connected() || {
                 working.remove(id);

@@ -23,8 +23,8 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
     /// Sets a timer; one of that name is replaced.
     pub(super) fn set(&mut self, timer: T, at: I) {
         self.cancel(timer);
-        let place = self.0.partition_point(|set| *set < (at, timer));
-        self.0.insert(place, (at, timer));
+        let index = self.0.partition_point(|set| *set < (at, timer));
+        self.0.insert(index, (at, timer));
     }
 
     /// Forgets a timer.

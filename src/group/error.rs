@@ -1,4 +1,4 @@
-//! Why a group, or a place in it, is refused.
+//! Why a group, or a membership in it, is refused.
 
 use std::{fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ pub enum GroupError {
     Name(#[source] IdError),
 }
 
-/// Why a place in a group is refused. Nothing was changed.
+/// Why a membership in a group is refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {

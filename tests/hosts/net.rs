@@ -64,7 +64,7 @@ impl Hosts {
     }
 }
 
-/// Some hosts, and what stands between them.
+/// Some hosts, and the network between them.
 #[derive(Debug)]
 pub(crate) struct Net {
     prefix: String,

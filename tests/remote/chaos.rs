@@ -90,7 +90,7 @@ impl World<'_> {
         leaders.len() == 1 && up.iter().all(|host| host.follows(&leaders[0]))
     }
 
-    /// What happened, and how things stand.
+    /// What happened, and the state in which it ended.
     fn picture(&self) -> String {
         let mut picture = self.log.clone();
         for host in self.up() {

@@ -167,7 +167,7 @@ pub fn all_linked(running: &[Process]) -> bool {
 ///
 /// # Errors
 /// What is broken.
-pub(crate) fn at_rest(
+pub(crate) fn in_calm(
     setting: &Setting,
     running: &[Process],
     members: &Members,

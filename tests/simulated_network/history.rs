@@ -1,7 +1,7 @@
-//! One history: hosts that run, faults drawn by a seed, a repair, and rest.
+//! One history: hosts that run, faults drawn by a seed, a repair, and calm after it.
 //!
 //! ```text
-//!   all start ─▶ fault ─▶ a while ─▶ fault ─▶ .. ─▶ repair ─▶ all agree, in time ─▶ rest
+//!   all start ─▶ fault ─▶ a while ─▶ fault ─▶ .. ─▶ repair ─▶ all agree, in time ─▶ calm
 //!                └────────── what must hold is checked after each step ─────────────┘
 //! ```
 
@@ -126,7 +126,7 @@ impl Run<'_> {
         self.note("repaired");
         self.agree()?;
         self.pass(REST)?;
-        self.rest()
+        self.calm()
     }
 
     fn fault(&mut self, rng: &mut Rng) -> Result<(), Broken> {
@@ -243,10 +243,10 @@ impl Run<'_> {
         }
     }
 
-    fn rest(&mut self) -> Result<(), Broken> {
+    fn calm(&mut self) -> Result<(), Broken> {
         self.take_counts()?;
         let running = self.running();
-        check::at_rest(&self.setting, &running, &self.members)?;
+        check::in_calm(&self.setting, &running, &self.members)?;
         if !self.all_agree(&running) {
             return Err("they agreed, and agree no more".to_owned());
         }

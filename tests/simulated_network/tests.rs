@@ -125,7 +125,7 @@ fn first_broken(seeds: Range<u64>, change: fn(&mut Plan)) -> Option<(u64, String
     tales.find_map(|(seed, tale)| tale.broken.map(|broken| (seed, broken)))
 }
 
-/// A lease by a clock of a third of the speed outlives the promises that it rests on.
+/// A lease by a clock of a third of the speed outlasts the promises that it depends on.
 #[test]
 fn clocks_that_are_too_slow_are_found() {
     let (_, broken) = first_broken(0..500, |plan| {

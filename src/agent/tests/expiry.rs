@@ -50,9 +50,9 @@ fn leading(id: &AgentId, until: Time) -> View {
 async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
     tokio::time::pause();
     let id: AgentId = "x".parse().expect("a name");
-    let (clock, place) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere));
+    let (clock, membership) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere));
     let start = clock.now();
-    let shared = SharedState::new(id.clone(), clock, place, false, FIRST, None);
+    let shared = SharedState::new(id.clone(), clock, membership, false, FIRST, None);
     let shared = Arc::new(shared);
     let subscriber = Context::<IdleSubscriber>::new();
     let to = subscriber.address().recipient();

@@ -77,7 +77,7 @@ fn an_incarnation_that_was_ended_publishes_nothing_more() {
         assert_eq!(
             leadership.end(Scope::Agent).incarnation,
             SECOND,
-            "its place goes"
+            "its membership ends"
         );
     }
 }

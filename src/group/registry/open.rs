@@ -35,7 +35,7 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
-    /// What the members share; `None` while no agent of this process has a place.
+    /// What the members share; `None` while no agent of this process has a name.
     pub(in crate::group) fn requirements(&self) -> Option<Requirements> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }

@@ -25,7 +25,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
             Ok(arrival) => {
                 admit(&shared, &bridge, arrival);
                 // A connection that was let in gets a turn before the next one: in a storm, one that has
-                // something to say would lose its place before it was heard.
+                // something to say would lose its slot before it was heard.
                 yield_now().await;
             }
             // As when no file descriptor is left: trying again at once would not help.

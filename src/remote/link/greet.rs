@@ -154,7 +154,7 @@ impl Connection {
             let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
             match &pass {
                 None => meeting.await,
-                // Until it is ready, its place may go to a newer connection.
+                // Until it is ready, its slot may go to a newer connection.
                 Some(pass) => match select(meeting, pin!(pass.lost())).await {
                     Either::Left((met, _)) => met,
                     Either::Right((why, _)) => Ok(Err(why.into())),
@@ -168,11 +168,11 @@ impl Connection {
         let peer = peer.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
-            // The place may have been given away just when the handshake was done.
+            // The slot may have been given away just when the handshake was done.
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Only now: a claim alone must not win places for the address that it came from.
+            // Only now: a claim alone must not win slots for the address that it came from.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 const PAGE: &str = include_str!("../mod.rs");
 
-/// The stops: a function and the file in which it stands.
+/// The stops: a function and its file.
 fn stops() -> Vec<(&'static str, &'static str)> {
     let after = PAGE.split("//! # The walk").nth(1).unwrap();
     let rows = after.lines().filter(|line| line.starts_with("//! | `"));

@@ -88,7 +88,7 @@ impl Tcp {
 
 /// The name of a host in logs and limits.
 fn host(ip: IpAddr) -> String {
-    // A host that came as ::ffff:10.0.0.1 is the one at 10.0.0.1: it must not have places twice,
+    // A host that came as ::ffff:10.0.0.1 is the one at 10.0.0.1: it must not have slots twice,
     // nor be a stranger where that address is a peer's.
     ip.to_canonical().to_string()
 }

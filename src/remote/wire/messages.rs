@@ -315,7 +315,7 @@ impl<'a> MessagesWriter<'a> {
     }
 }
 
-/// A place between two messages of one [`MessagesWriter`].
+/// A position between two messages of one [`MessagesWriter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     len: usize,

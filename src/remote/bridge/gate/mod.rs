@@ -4,7 +4,7 @@
 //! Decided here: which connection goes where slots are short. Of those that are not ready the oldest gives way
 //! to the newest, one that has said nothing so far before all others, and the address that holds the
 //! most of those before others: if the newest were refused, silent connections would keep every other
-//! out by holding all places. The addresses of configured peers have places of their own, for which
+//! out by holding all slots. The addresses of configured peers have slots of their own, for which
 //! connections from elsewhere do not compete. A connection that is ready never gives way. How often strangers are
 //! worth the work of a TLS handshake: [`turns`].
 
@@ -34,11 +34,11 @@ pub(crate) struct Gate {
     most_per_address: usize,
     /// So long a connection may say nothing.
     first_byte: Duration,
-    places: Mutex<Places>,
+    slots: Mutex<Slots>,
 }
 
 #[derive(Debug, Default)]
-struct Places {
+struct Slots {
     inside: usize,
     /// Those of them that are not ready, from addresses of no peer.
     strangers: usize,
@@ -77,7 +77,7 @@ struct Whereabouts {
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// In the place of this one.
+    /// In place of this one.
     InsteadOf(String, u64),
     None,
 }
@@ -89,25 +89,25 @@ impl Gate {
             most_unready: limits.unready(),
             most_per_address: limits.unready_per_address(),
             first_byte: limits.first_byte().min(limits.handshake()),
-            places: Mutex::default(),
+            slots: Mutex::default(),
         }
     }
 
     /// Lets a connection in, if there is room for it, or another one has to make room.
     pub(crate) fn enter(self: &Arc<Self>, from: &str) -> Option<Pass> {
-        let mut places = lock(&self.places);
-        match self.room(&places, from) {
+        let mut slots = lock(&self.slots);
+        match self.room(&slots, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // The place is free at once: the task that held it may take its time to end.
-                if let Some(unready) = places.remove(&address, number) {
+                // The slot is free at once: the task that held it may take its time to end.
+                if let Some(unready) = slots.remove(&address, number) {
                     unready.leave.notify_one();
                 }
             }
             Room::None => return None,
         }
         let leave = Arc::new(Notify::new());
-        let number = places.add(from, Arc::clone(&leave));
+        let number = slots.add(from, Arc::clone(&leave));
         Some(Pass {
             gate: Arc::clone(self),
             from: from.to_owned(),
@@ -121,23 +121,23 @@ impl Gate {
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
         // Each has slots of its own, and the name server of the name says how many there are.
         let named = named.into_iter().take(MOST_NAMED).collect();
-        lock(&self.places).whereabouts(node, |whereabouts| whereabouts.named = named);
+        lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
 
     /// A peer came from there: it will again.
     pub(crate) fn met(&self, node: &NodeId, from: &str) {
-        lock(&self.places).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
+        lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
 
     /// That node is no peer any more.
     pub(crate) fn forget(&self, node: &NodeId) {
-        let mut places = lock(&self.places);
-        places.peers.remove(node);
-        places.settle();
+        let mut slots = lock(&self.slots);
+        slots.peers.remove(node);
+        slots.settle();
     }
 
-    fn room(&self, places: &Places, from: &str) -> Room {
-        let here = places.addresses.get(from);
+    fn room(&self, slots: &Slots, from: &str) -> Room {
+        let here = slots.addresses.get(from);
         let peers = here.map_or(0, |address| address.peers);
         let most_here = self.most_per_address.saturating_mul(peers.max(1));
         let instead_of = |victim: Option<(&str, u64)>| {
@@ -150,20 +150,20 @@ impl Gate {
             let number = here.and_then(Address::oldest);
             return instead_of(number.map(|number| (from, number))).unwrap_or(Room::None);
         }
-        if peers == 0 && places.strangers >= self.most_unready {
-            return instead_of(places.victim(Address::is_strange)).unwrap_or(Room::None);
+        if peers == 0 && slots.strangers >= self.most_unready {
+            return instead_of(slots.victim(Address::is_strange)).unwrap_or(Room::None);
         }
-        if places.inside < self.most {
+        if slots.inside < self.most {
             return Room::Free;
         }
-        // A stranger takes no place of a peer.
-        let stranger = places.victim(Address::is_strange);
-        let peer = || places.victim(|_| true).filter(|_| peers > 0);
+        // A stranger takes no slot of a peer.
+        let stranger = slots.victim(Address::is_strange);
+        let peer = || slots.victim(|_| true).filter(|_| peers > 0);
         instead_of(stranger.or_else(peer)).unwrap_or(Room::None)
     }
 }
 
-impl Places {
+impl Slots {
     fn add(&mut self, from: &str, leave: Arc<Notify>) -> u64 {
         let number = self.serial;
         self.serial = self.serial.saturating_add(1);
@@ -221,7 +221,7 @@ impl Places {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
-            // An address counts once for each peer there: it has places for as many.
+            // An address counts once for each peer there: it has slots for as many.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();
@@ -248,7 +248,7 @@ impl Address {
     }
 }
 
-/// One connection's place; dropped with it.
+/// One connection's slot; dropped with it.
 #[derive(Debug)]
 pub(crate) struct Pass {
     gate: Arc<Gate>,
@@ -282,16 +282,16 @@ impl Pass {
     }
 
     fn is_silent(&self) -> bool {
-        let places = lock(&self.gate.places);
-        let address = places.addresses.get(&self.from);
+        let slots = lock(&self.gate.slots);
+        let address = slots.addresses.get(&self.from);
         let unready = address.and_then(|address| address.unready.get(&self.number));
         unready.is_some_and(|unready| !unready.is_heard)
     }
 
-    /// The other end is known. `false` if the place is lost already.
+    /// The other end is known. `false` if the slot is lost already.
     #[must_use]
     pub(crate) fn ready(&mut self) -> bool {
-        let taken = lock(&self.gate.places).take(&self.from, self.number);
+        let taken = lock(&self.gate.slots).take(&self.from, self.number);
         self.is_ready |= taken.is_some();
         self.is_ready
     }
@@ -299,11 +299,11 @@ impl Pass {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        let mut places = lock(&self.gate.places);
+        let mut slots = lock(&self.gate.slots);
         if self.is_ready {
-            places.inside = places.inside.saturating_sub(1);
+            slots.inside = slots.inside.saturating_sub(1);
         } else {
-            places.remove(&self.from, self.number);
+            slots.remove(&self.from, self.number);
         }
     }
 }
@@ -319,15 +319,15 @@ pub(crate) struct Ear {
 impl Ear {
     /// The other end has said something.
     pub(crate) fn heard(self) {
-        let mut places = lock(&self.gate.places);
-        let address = places.addresses.get_mut(&self.from);
+        let mut slots = lock(&self.gate.slots);
+        let address = slots.addresses.get_mut(&self.from);
         if let Some(unready) = address.and_then(|a| a.unready.get_mut(&self.number)) {
             unready.is_heard = true;
         }
     }
 }
 
-/// So many addresses of one peer have places of their own.
+/// So many addresses of one peer have slots of their own.
 const MOST_NAMED: usize = 8;
 
 #[cfg(test)]

@@ -21,20 +21,20 @@ fn enter(gate: &Arc<Gate>, from: &str) -> Pass {
     gate.enter(from).unwrap()
 }
 
-/// Which of them have lost their places.
+/// Which of them have lost their slots.
 fn lost(passes: &[&Pass]) -> Vec<usize> {
     let numbered = passes.iter().enumerate();
     let gone = numbered.filter(|(_, pass)| {
-        let places = lock(&pass.gate.places);
-        let address = places.addresses.get(&pass.from);
+        let slots = lock(&pass.gate.slots);
+        let address = slots.addresses.get(&pass.from);
         !pass.is_ready && !address.is_some_and(|a| a.unready.contains_key(&pass.number))
     });
     gone.map(|(at, _)| at).collect()
 }
 
 fn is_empty(gate: &Gate) -> bool {
-    let places = lock(&gate.places);
-    (places.inside, places.strangers) == (0, 0) && places.addresses.is_empty()
+    let slots = lock(&gate.slots);
+    (slots.inside, slots.strangers) == (0, 0) && slots.addresses.is_empty()
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn a_place_that_was_lost_is_not_ready_any_more() {
 fn an_address_is_a_peers_from_the_time_that_it_is_known_until_it_is_not() {
     let gate = small();
     let here = || {
-        let places = lock(&gate.places);
-        let of_peers = places.addresses.iter().filter(|(_, a)| !a.is_strange());
+        let slots = lock(&gate.slots);
+        let of_peers = slots.addresses.iter().filter(|(_, a)| !a.is_strange());
         let names: Vec<_> = of_peers.map(|(name, _)| name.clone()).collect();
-        (names.join(" "), places.strangers)
+        (names.join(" "), slots.strangers)
     };
     let stays = enter(&gate, "a");
     assert_eq!(here(), (String::new(), 1));
@@ -167,7 +167,7 @@ fn an_address_is_a_peers_from_the_time_that_it_is_known_until_it_is_not() {
     gate.expect(&node("p"), ["b".to_owned()]);
     assert_eq!(here(), ("b d".to_owned(), 1));
     gate.expect(&node("q"), (0..100).map(|n| n.to_string()));
-    assert_eq!(lock(&gate.places).addresses.len(), 3 + MOST_NAMED);
+    assert_eq!(lock(&gate.slots).addresses.len(), 3 + MOST_NAMED);
     gate.forget(&node("p"));
     gate.forget(&node("q"));
     assert_eq!(here(), (String::new(), 1));

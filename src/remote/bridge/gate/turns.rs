@@ -72,8 +72,8 @@ impl Pass {
             let began = Instant::now();
             let polled = check.as_mut().poll(task);
             let now = Instant::now();
-            let mut places = lock(&self.gate.places);
-            places.turns.worked(now.duration_since(began), now);
+            let mut slots = lock(&self.gate.slots);
+            slots.turns.worked(now.duration_since(began), now);
             polled
         })
         .await
@@ -81,12 +81,12 @@ impl Pass {
 
     /// Whether it is a stranger, if it may begin now.
     fn ask(&self) -> Result<bool, Instant> {
-        let mut places = lock(&self.gate.places);
-        let address = places.addresses.get(&self.from);
+        let mut slots = lock(&self.gate.slots);
+        let address = slots.addresses.get(&self.from);
         if !address.is_none_or(Address::is_strange) {
             return Ok(false);
         }
-        places.turns.ask(self.number, Instant::now())?;
+        slots.turns.ask(self.number, Instant::now())?;
         Ok(true)
     }
 }
@@ -96,8 +96,8 @@ struct WaitingStranger<'a>(&'a Pass);
 
 impl Drop for WaitingStranger<'_> {
     fn drop(&mut self) {
-        let mut places = lock(&self.0.gate.places);
-        places.turns.waiting.remove(&self.0.number);
+        let mut slots = lock(&self.0.gate.slots);
+        slots.turns.waiting.remove(&self.0.number);
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(turns.ask(2, now), Err(now + PACE), "there are newer ones");
         assert_eq!(turns.ask(4, now), Ok(()));
         assert_eq!(turns.ask(3, now), Err(now + PACE));
-        turns.waiting.remove(&3); // it lost its place
+        turns.waiting.remove(&3); // it lost its slot
         assert_eq!(turns.ask(2, now + PACE), Ok(()));
         assert!(turns.waiting.is_empty());
     }

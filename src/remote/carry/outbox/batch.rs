@@ -19,8 +19,8 @@ use crate::remote::wire::{Unencodable, encode_payload};
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// The first is no gap.
-    places: VecDeque<Option<Queued>>,
-    /// The number of the first place.
+    entries: VecDeque<Option<Queued>>,
+    /// The number of the first entry.
     first: u64,
     gaps: usize,
     /// What the messages say, in their order.
@@ -33,26 +33,26 @@ pub(crate) struct Batch {
 
 impl Batch {
     pub(super) fn len(&self) -> usize {
-        self.places.len().saturating_sub(self.gaps)
+        self.entries.len().saturating_sub(self.gaps)
     }
 
     /// Messages and gaps; bytes and holes.
     #[cfg(test)]
     pub(super) fn room(&self) -> (usize, usize) {
-        (self.places.len(), self.payloads.len())
+        (self.entries.len(), self.payloads.len())
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.entries.is_empty()
     }
 
     pub(super) fn oldest(&self) -> Option<&Queued> {
-        self.places.front()?.as_ref()
+        self.entries.front()?.as_ref()
     }
 
     /// All messages, with what they say.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Queued, &[u8])> {
-        let messages = self.places.iter().flatten();
+        let messages = self.entries.iter().flatten();
         messages.map(|message| {
             let payload = self.payloads.get(message.payload.clone());
             (message, payload.unwrap_or_default())
@@ -68,17 +68,17 @@ impl Batch {
 
     /// Appends the message whose payload was written last; says its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
-        let ahead = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
+        let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
         // Only here: if the queue had no room for the message, the next one is written over it.
         self.end = message.payload.end;
-        self.places.push_back(Some(message));
+        self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
     }
 
     /// Takes the message of that number out.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let message = self.places.get_mut(at)?.take()?;
+        let message = self.entries.get_mut(at)?.take()?;
         self.gaps = self.gaps.saturating_add(1);
         self.removed(&message);
         Some(message)
@@ -93,7 +93,7 @@ impl Batch {
             return None;
         }
         let number = self.first;
-        let message = self.places.pop_front()??;
+        let message = self.entries.pop_front()??;
         self.first = self.first.saturating_add(1);
         self.removed(&message);
         Some((number, message))
@@ -101,11 +101,11 @@ impl Batch {
 
     /// Throws all away, and keeps a little memory for those that come.
     pub(crate) fn clear(&mut self) {
-        let gone = u64::try_from(self.places.len()).unwrap_or(u64::MAX);
+        let gone = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
         // Numbers go on: a former one must never mean a message that comes later.
         self.first = self.first.saturating_add(gone);
-        self.places.clear();
-        self.places.shrink_to(KEPT_PLACES);
+        self.entries.clear();
+        self.entries.shrink_to(KEPT_ENTRIES);
         self.gaps = 0;
         if self.payloads.capacity() > KEPT_BYTES {
             self.payloads = BytesMut::new();
@@ -120,16 +120,16 @@ impl Batch {
 
     /// Closes all gaps; returns the messages with their new numbers.
     pub(super) fn close_gaps(&mut self) -> impl Iterator<Item = (u64, &Queued)> {
-        self.places.retain(Option::is_some);
+        self.entries.retain(Option::is_some);
         self.gaps = 0;
-        (self.first..).zip(self.places.iter().flatten())
+        (self.first..).zip(self.entries.iter().flatten())
     }
 
     fn removed(&mut self, message: &Queued) {
         self.holes = self.holes.saturating_add(message.payload.len());
-        // The first place is asked for the oldest message: a gap there would say that none waits.
-        while let Some(None) = self.places.front() {
-            self.places.pop_front();
+        // The first entry is asked for the oldest message: a gap there would say that none waits.
+        while let Some(None) = self.entries.front() {
+            self.entries.pop_front();
             self.first = self.first.saturating_add(1);
             self.gaps = self.gaps.saturating_sub(1);
         }
@@ -145,7 +145,7 @@ impl Batch {
     /// Moves all payloads together.
     fn close_holes(&mut self) {
         let mut end: usize = 0;
-        for message in self.places.iter_mut().flatten() {
+        for message in self.entries.iter_mut().flatten() {
             let payload = message.payload.clone();
             let next = end.saturating_add(payload.len());
             // A range out of bounds would panic here, under the lock of the queue.
@@ -167,5 +167,5 @@ const FEW: usize = 16;
 const FEW_BYTES: usize = 4 * 1024;
 
 /// Room for so many messages is kept, and for so many bytes.
-const KEPT_PLACES: usize = 1_024;
+const KEPT_ENTRIES: usize = 1_024;
 const KEPT_BYTES: usize = 64 * 1024;

@@ -14,7 +14,7 @@ use super::{GroupStanding, MayBe};
 pub(super) struct LinkDirectory {
     groups: Vec<Option<AnnouncedGroup>>,
     /// How many numbers its agents have, those that are free again included.
-    pub(super) places: usize,
+    pub(super) entries: usize,
 }
 
 /// A group as the peer announced it.
@@ -48,7 +48,7 @@ impl LinkDirectory {
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
         // Its numbers are void: else each opening would bring an honest peer closer to the limit.
-        self.places = self.places.saturating_sub(freed);
+        self.entries = self.entries.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
             // A number beyond the limit was refused before: a peer cannot make the list long.
@@ -67,7 +67,7 @@ impl LinkDirectory {
     /// Gives a number to an agent of a group; see [`AnnouncedGroup::set`].
     pub(super) fn set(&mut self, group: u32, number: u32, agent: AnnouncedAgent) -> Option<()> {
         let grown = self.group_mut(group)?.set(number, agent)?;
-        self.places = self.places.saturating_add(usize::from(grown));
+        self.entries = self.entries.saturating_add(usize::from(grown));
         Some(())
     }
 
@@ -106,27 +106,27 @@ impl AnnouncedGroup {
         if is_grown {
             self.agents.push(None);
         }
-        let place = self.agents.get_mut(at)?;
-        match place {
+        let entry = self.agents.get_mut(at)?;
+        match entry {
             Some(known) if known.id != agent.id => return None,
             Some(known) => *known = agent,
             None => {
                 self.numbers.insert(agent.id.clone(), number);
-                *place = Some(agent);
+                *entry = Some(agent);
             }
         }
         Some(is_grown)
     }
 
     fn remove(&mut self, number: u32) -> Option<AnnouncedAgent> {
-        // The place stays and counts: numbers leave none out, and this one may be given again.
+        // The entry stays and counts: numbers leave none out, and this one may be given again.
         let agent = self.agents.get_mut(index(number))?.take()?;
         self.numbers.remove(&agent.id);
         Some(agent)
     }
 }
 
-/// A number as a place in a list; those that fit in none are beyond every limit.
+/// A number as an index of a list; those that fit in none are beyond every limit.
 fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -330,7 +330,7 @@ impl Inbound {
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;
         // One too many is noted by now: the directory ends with the link.
-        if self.directory.places > self.limits.agents() {
+        if self.directory.entries > self.limits.agents() {
             return Err(Closed::TooManyAgents);
         }
         Ok(())

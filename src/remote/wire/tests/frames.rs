@@ -110,7 +110,7 @@ fn a_frame_has_5_seconds_from_its_first_byte() {
     assert_eq!(Limits::default().frame_time(), Duration::from_secs(5));
 }
 
-/// A long frame may stand in the same read as the READY before it.
+/// A long frame may come in the same read as the READY before it.
 #[test]
 fn the_limit_rises_between_two_frames() {
     let limits = Limits::default();

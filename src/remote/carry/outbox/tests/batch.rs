@@ -13,8 +13,8 @@ fn gaps_of_replaced_messages_are_closed_and_the_order_stays() {
         for term in 0..10_000 {
             sink.carry(&[id("x")], message("a", heartbeat(term)));
             sink.carry(&[id("x")], message("b", heartbeat(term)));
-            let (places, bytes) = sink.outbox.lock().messages.room();
-            assert!(places <= 2 * 3 + 17, "{places} places for 3 messages");
+            let (entries, bytes) = sink.outbox.lock().messages.room();
+            assert!(entries <= 2 * 3 + 17, "{entries} entries for 3 messages");
             assert!(bytes <= 5 * 1024, "{bytes} bytes for 3 messages");
         }
         sink.carry(&[id("x")], message("a", resign(2)));
