@@ -189,7 +189,7 @@ impl<E: protocol::Election> Session<E> {
 
 /// What is typed, line by line.
 enum Lines {
-    /// Time stands still between two lines.
+    /// No time passes between two lines.
     Between,
     /// Time goes on while nothing is typed.
     Beside(mpsc::UnboundedReceiver<io::Result<String>>),

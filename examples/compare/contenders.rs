@@ -45,7 +45,7 @@ pub(crate) trait Contender {
 #[derive(Clone, Copy)]
 pub(crate) struct Entrant {
     pub(crate) name: &'static str,
-    /// Whose rules it follows.
+    /// The source of its rules.
     pub(crate) source: &'static str,
     /// What it promises, in a word or two.
     pub(crate) promise: &'static str,

@@ -65,8 +65,8 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// Read back from a recorded message.
-    pub(crate) fn of(mail: &MessageText) -> Self {
-        let mut numbers = mail.text.split(' ').map(str::parse);
+    pub(crate) fn of(message: &MessageText) -> Self {
+        let mut numbers = message.text.split(' ').map(str::parse);
         let bytes = numbers.next().and_then(Result::ok).unwrap_or(0);
         let depth = numbers.next().and_then(Result::ok).unwrap_or(0);
         Self {

@@ -251,8 +251,8 @@ impl Watch {
 /// Adds up what was sent until then.
 fn count(trace: &Trace, until: Time, measure: &mut Measure) {
     for entry in trace.entries().filter(|entry| entry.at <= until) {
-        if let What::Sent { mail, .. } | What::Lost { mail, .. } = &entry.what {
-            let stamp = Stamp::of(mail);
+        if let What::Sent { message, .. } | What::Lost { message, .. } = &entry.what {
+            let stamp = Stamp::of(message);
             measure.messages += 1.0;
             measure.bytes += f64::from(u32::try_from(stamp.bytes).unwrap_or(u32::MAX));
             measure.rounds = measure.rounds.max(stamp.depth);

@@ -170,7 +170,7 @@ async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "which peer was refused, and why, is for an operator who asks"
+    reason = "which peer was refused, and why, is for an operator that asks"
 )]
 async fn tell_links(mut events: impl Stream<Item = BridgeEvent> + Unpin, screen: &Screen) {
     while let Some(event) = events.next().await {

@@ -120,8 +120,8 @@ fn to_go(took: Duration, done: u64, all: u64) -> String {
     format!("{done} of {all} histories, {} s to go", left / 1_000)
 }
 
-/// A line that is written over, for a user who watches a long run.
-#[expect(clippy::print_stderr, reason = "it is for the user who waits")]
+/// A line that is written over, to watch a long run.
+#[expect(clippy::print_stderr, reason = "it shows how far a long run is")]
 fn progress(took: Duration, line: &str) {
     if took >= SILENT && stderr().is_terminal() {
         eprint!("\r\x1b[K{line}");

@@ -110,14 +110,14 @@ fn messages_of_one_pair_stay_in_order_on_the_grid() {
         let mut seen = std::collections::BTreeMap::new();
         let mut arrivals = 0;
         for entry in trace.entries() {
-            let What::Sent { mail, arrives } = &entry.what else {
+            let What::Sent { message, arrives } = &entry.what else {
                 continue;
             };
             for at in arrives {
                 arrivals += 1;
                 assert_eq!(at.as_nanos() % 1_000_000, 0, "whole milliseconds");
-                let last = seen.insert((mail.from.clone(), mail.to.clone()), *at);
-                assert!(last <= Some(*at), "{mail:?} overtakes");
+                let last = seen.insert((message.from.clone(), message.to.clone()), *at);
+                assert!(last <= Some(*at), "{message:?} overtakes");
             }
         }
         assert!(arrivals > 30, "{arrivals}");

@@ -183,7 +183,7 @@ enum Same {
     ButTimes,
     /// All but the terms. With any change of its members a group in this process also says which
     /// term was led in last, across a partition of the messages too; the simulator says so only to
-    /// those who start. So the next leader may skip a term.
+    /// agents that start. So the next leader may skip a term.
     ButTerms,
 }
 
@@ -260,7 +260,7 @@ fn a_partition_and_its_healing() {
     same("wait 2s; partition 1 2; wait 3s; heal; wait 5s", 5);
 }
 
-/// Not healed: in quorum mode chance decides who is first then, and each driver draws its own.
+/// Not healed: in quorum mode chance decides which agent is first then, and each driver draws its own.
 #[test]
 fn a_partition_without_a_majority() {
     same("wait 2s; partition 1 2 | 3 4 | 5; wait 3s", 10);

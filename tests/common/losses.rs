@@ -160,15 +160,16 @@ impl<E: Election> Scene<E> {
             let of_kind =
                 |one: &MessageText| new.iter().filter(|other| other.kind == one.kind).count();
             // One that goes along with others, and to others as well, cannot be told apart.
-            let may_be_lost = |mail: &&&MessageText| along(mail) == 1 || of_kind(mail) == 1;
-            let wanted = new.iter().filter(|mail| kinds.contains(&mail.kind));
-            for mail in wanted.filter(may_be_lost) {
+            let may_be_lost =
+                |message: &&&MessageText| along(message) == 1 || of_kind(message) == 1;
+            let wanted = new.iter().filter(|message| kinds.contains(&message.kind));
+            for message in wanted.filter(may_be_lost) {
                 messages.push(Loss {
                     steps,
-                    kind: mail.kind,
-                    from: mail.from.clone(),
-                    to: mail.to.clone(),
-                    in_company: along(mail) > 1,
+                    kind: message.kind,
+                    from: message.from.clone(),
+                    to: message.to.clone(),
+                    in_company: along(message) > 1,
                 });
             }
             read = world.trace().entries().len();
@@ -201,7 +202,7 @@ impl<E: Election> Scene<E> {
 fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     let new = world.trace().entries().skip(since);
     new.filter_map(|entry| match &entry.what {
-        What::Sent { mail, .. } => Some(mail),
+        What::Sent { message, .. } => Some(message),
         _ => None,
     })
     .collect()

@@ -180,7 +180,7 @@ fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
                 assert_eq!(world.trace().count_of("heartbeat").sent, count(n - 1));
                 assert_eq!(world.trace().kinds().count(), 1, "nothing else is said");
                 let leader = name(n);
-                let others = |entry: &&TraceEntry| matches!(&entry.what, What::Sent { mail, .. } if mail.from != leader);
+                let others = |entry: &&TraceEntry| matches!(&entry.what, What::Sent { message, .. } if message.from != leader);
                 assert_eq!(world.trace().entries().filter(others).count(), 0);
             }
         }

@@ -25,12 +25,12 @@ use stateright::{
 
 use crate::{
     relative::{at, digest},
-    rules::{DurableOf, MessageOf, Rules, Seen, TimerOf, name, place},
+    rules::{DurableOf, MessageOf, Rules, Seen, TimerOf, name, position},
     timed::SOUND,
 };
 
 /// What has to happen somewhere.
-pub const TELLING: &str = "somebody is elected";
+pub const TELLING: &str = "an agent is elected";
 
 /// One agent's side of an election, played by an actor of the model checker.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Player<R> {
 
 /// What an actor of the model knows.
 #[derive(Clone, Debug)]
-pub struct Seat<R: Rules> {
+pub struct ActorState<R: Rules> {
     /// The machine.
     pub machine: R::Election,
     /// What its clock shows.
@@ -49,17 +49,17 @@ pub struct Seat<R: Rules> {
     dues: BTreeMap<TimerOf<R>, Time>,
     kept: Kept<R>,
     effort: u64,
-    /// Whether the model looks any further than its books.
+    /// Whether the model looks any further than its ledger.
     is_near: bool,
     digest: u64,
 }
 
-/// What outlives a crash: the disk, and the books, which nobody but the model reads.
+/// What outlives a crash: the disk, and the ledger, which only the model reads.
 #[derive(Clone, Debug)]
 pub struct Kept<R: Rules> {
     disk: Option<DurableOf<R>>,
-    books: R::Books,
-    life: Incarnation,
+    ledger: R::Ledger,
+    incarnation: Incarnation,
 }
 
 /// A message, and its text, by which the checker sorts.
@@ -67,15 +67,15 @@ pub struct Kept<R: Rules> {
 pub struct Said<M> {
     /// The message.
     pub message: M,
-    life: Incarnation,
+    incarnation: Incarnation,
     text: Arc<str>,
 }
 
 /// What may fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alarm<T> {
-    /// The user wishes an election.
-    Wish,
+    /// The user tells it to hold an election.
+    Campaign,
     /// A timer of the machine.
     Of(T),
 }
@@ -94,19 +94,19 @@ pub struct Reach {
     pub wire: usize,
     /// The most that are down at once.
     pub crashes: usize,
-    /// The most lives that one agent has.
-    pub lives: u64,
+    /// The most incarnations that one agent has.
+    pub incarnations: u64,
 }
 
 impl Reach {
-    /// No bound on what is on its way, and nobody crashes.
+    /// No bound on what is on its way, and no agent crashes.
     pub fn new(n: usize, effort: u64) -> Self {
         Self {
             n,
             effort,
             wire: usize::MAX,
             crashes: 0,
-            lives: 1,
+            incarnations: 1,
         }
     }
 }
@@ -131,8 +131,10 @@ pub fn actors<R: Rules>(rules: &R, reach: Reach) -> Actors<R> {
             judged(model, state, R::is_telling_without_time)
         })
         .within_boundary(|reach, state| {
-            let is_near = |seat: &Arc<Seat<R>>| {
-                seat.effort <= reach.effort && seat.is_near && seat.kept.life.0 <= reach.lives
+            let is_near = |actor: &Arc<ActorState<R>>| {
+                actor.effort <= reach.effort
+                    && actor.is_near
+                    && actor.kept.incarnation.0 <= reach.incarnations
             };
             state.network.len() <= reach.wire && state.actor_states.iter().all(is_near)
         })
@@ -146,51 +148,51 @@ pub fn broken<R: Rules>(
     judged(model, state, R::broken_without_time)
 }
 
-/// What the rules say of those who lead, and of everybody's books.
+/// What the rules say of the leaders, and of every agent's ledger.
 fn judged<R: Rules, T>(
     model: &Actors<R>,
     state: &ActorModelState<Player<R>>,
-    judge: impl Fn(&R, &[(usize, u64)], &[&R::Books]) -> T,
+    judge: impl Fn(&R, &[(usize, u64)], &[&R::Ledger]) -> T,
 ) -> T {
-    let seats = || state.actor_states.iter().enumerate();
-    // The seat of who crashed keeps its last state; its books count, its belief does not.
-    let leads = |(who, seat): (usize, &Arc<Seat<R>>)| {
-        let leading = seat.machine.view(seat.now).leading;
+    let all_actors = || state.actor_states.iter().enumerate();
+    // An agent that crashed keeps its last state; its ledger counts, its belief does not.
+    let leads = |(agent, actor): (usize, &Arc<ActorState<R>>)| {
+        let leading = actor.machine.view(actor.now).leading;
         leading
-            .filter(|_| !state.crashed[who])
-            .map(|term| (who, term.0))
+            .filter(|_| !state.crashed[agent])
+            .map(|term| (agent, term.0))
     };
-    let believers: Vec<_> = seats().filter_map(leads).collect();
-    let books: Vec<_> = seats().map(|(_, seat)| &seat.kept.books).collect();
-    judge(&model.actors[0].rules, &believers, &books)
+    let believers: Vec<_> = all_actors().filter_map(leads).collect();
+    let ledger: Vec<_> = all_actors().map(|(_, actor)| &actor.kept.ledger).collect();
+    judge(&model.actors[0].rules, &believers, &ledger)
 }
 
 impl<R: Rules> Actor for Player<R> {
     type Msg = Said<MessageOf<R>>;
     type Timer = Alarm<TimerOf<R>>;
-    type State = Seat<R>;
+    type State = ActorState<R>;
     type Storage = Kept<R>;
     type Random = ();
 
-    fn on_start(&self, id: Id, storage: &Option<Kept<R>>, out: &mut Out<Self>) -> Seat<R> {
-        let who = usize::from(id);
+    fn on_start(&self, id: Id, storage: &Option<Kept<R>>, out: &mut Out<Self>) -> ActorState<R> {
+        let agent = usize::from(id);
         let mut kept = storage.clone().unwrap_or_default();
-        let birth = match kept.life {
+        let birth = match kept.incarnation {
             Incarnation(0) => Birth::Started,
             _ => Birth::Restarted,
         };
-        kept.life = kept.life.next();
+        kept.incarnation = kept.incarnation.next();
         let identity = Identity {
-            id: name(who),
-            incarnation: kept.life,
+            id: name(agent),
+            incarnation: kept.incarnation,
             kind: MemberKind::Voter,
-            score: self.rules.score(who),
+            score: self.rules.score(agent),
             birth,
         };
-        let mut seat = Seat {
+        let mut actor = ActorState {
             machine: R::Election::new(
                 identity,
-                self.rules.config_of(who, kept.life),
+                self.rules.config_of(agent, kept.incarnation),
                 kept.disk.clone(),
             ),
             now: at(0),
@@ -201,48 +203,48 @@ impl<R: Rules> Actor for Player<R> {
             digest: 0,
         };
         if self.rules.waits_for_wishes() {
-            out.set_timer(Alarm::Wish, model_timeout());
+            out.set_timer(Alarm::Campaign, model_timeout());
         }
         let mut inputs = vec![Input::Start(Arc::clone(&self.members))];
-        inputs.extend(self.rules.taught(who));
-        self.play(who, &mut seat, inputs, None, out);
-        out.save(seat.kept.clone());
-        seat
+        inputs.extend(self.rules.taught(agent));
+        self.play(agent, &mut actor, inputs, None, out);
+        out.save(actor.kept.clone());
+        actor
     }
 
     fn on_msg(
         &self,
         id: Id,
-        seat: &mut Cow<'_, Seat<R>>,
+        actor: &mut Cow<'_, ActorState<R>>,
         src: Id,
         said: Self::Msg,
         out: &mut Out<Self>,
     ) {
         let src = usize::from(src);
-        let mut next = Seat::clone(seat);
+        let mut next = ActorState::clone(actor);
         let heard = Some((src, said.message.clone()));
         let input = Input::Received {
             from: name(src),
-            incarnation: said.life,
+            incarnation: said.incarnation,
             message: said.message,
         };
         let was_idle = self.play(usize::from(id), &mut next, vec![input], heard, out);
-        if was_idle && next == **seat {
+        if was_idle && next == **actor {
             return; // left borrowed, so that the checker sees that nothing happened
         }
-        *seat = Cow::Owned(next);
+        *actor = Cow::Owned(next);
     }
 
     fn on_timeout(
         &self,
         id: Id,
-        seat: &mut Cow<'_, Seat<R>>,
+        actor: &mut Cow<'_, ActorState<R>>,
         alarm: &Self::Timer,
         out: &mut Out<Self>,
     ) {
-        let mut next = Seat::clone(seat);
+        let mut next = ActorState::clone(actor);
         let input = match alarm {
-            Alarm::Wish => Input::Campaign,
+            Alarm::Campaign => Input::Campaign,
             Alarm::Of(timer) => {
                 let due = next.dues.remove(timer).unwrap_or(next.now);
                 next.now = next.now.max(due);
@@ -250,7 +252,7 @@ impl<R: Rules> Actor for Player<R> {
             }
         };
         self.play(usize::from(id), &mut next, vec![input], None, out);
-        *seat = Cow::Owned(next);
+        *actor = Cow::Owned(next);
     }
 }
 
@@ -258,8 +260,8 @@ impl<R: Rules> Player<R> {
     /// Inputs, and what follows from them at once; whether nothing did.
     fn play(
         &self,
-        who: usize,
-        seat: &mut Seat<R>,
+        agent: usize,
+        actor: &mut ActorState<R>,
         inputs: Vec<InputOf<R::Election>>,
         mut heard: Option<(usize, MessageOf<R>)>,
         out: &mut Out<Self>,
@@ -268,7 +270,7 @@ impl<R: Rules> Player<R> {
         let mut was_idle = true;
         while let Some(input) = inputs.pop_front() {
             let mut effects = EffectsOf::<R::Election>::new();
-            seat.machine.handle(seat.now, input, &mut effects);
+            actor.machine.handle(actor.now, input, &mut effects);
             let heard = heard.take();
             for effect in effects.drain() {
                 was_idle = false;
@@ -277,71 +279,71 @@ impl<R: Rules> Player<R> {
                     continue;
                 }
                 let seen = Seen {
-                    who,
-                    life: seat.kept.life,
+                    agent,
+                    incarnation: actor.kept.incarnation,
                     heard: heard.as_ref().map(|(from, message)| (*from, message)),
-                    disk: seat.kept.disk.as_ref(),
+                    disk: actor.kept.disk.as_ref(),
                     effect: &effect,
                 };
-                self.rules.note(&mut seat.kept.books, &seen);
-                self.carry_out(who, seat, effect, out);
+                self.rules.note(&mut actor.kept.ledger, &seen);
+                self.carry_out(agent, actor, effect, out);
             }
         }
-        let seen = (&seat.machine, &seat.dues, seat.effort, &seat.kept);
-        seat.is_near = self.rules.is_within(&seat.kept.books);
-        seat.digest = digest(&seen, seat.now, self.rules.memory());
+        let seen = (&actor.machine, &actor.dues, actor.effort, &actor.kept);
+        actor.is_near = self.rules.is_within(&actor.kept.ledger);
+        actor.digest = digest(&seen, actor.now, self.rules.memory());
         if !was_idle {
-            out.save(seat.kept.clone());
+            out.save(actor.kept.clone());
         }
         was_idle
     }
 
     fn carry_out(
         &self,
-        who: usize,
-        seat: &mut Seat<R>,
+        agent: usize,
+        actor: &mut ActorState<R>,
         effect: EffectOf<R::Election>,
         out: &mut Out<Self>,
     ) {
         match effect {
             Effect::Send { to, message } => {
-                seat.effort = seat.effort.max(R::effort(&message));
-                let said = Said::new(message, seat.kept.life);
-                for to in self.receivers(who, &to) {
+                actor.effort = actor.effort.max(R::effort(&message));
+                let said = Said::new(message, actor.kept.incarnation);
+                for to in self.receivers(agent, &to) {
                     out.send(Id::from(to), said.clone());
                 }
             }
             Effect::SetTimer { timer, after } => {
-                seat.dues.insert(timer, seat.now.after(after.min));
+                actor.dues.insert(timer, actor.now.after(after.min));
                 out.set_timer(Alarm::Of(timer), model_timeout());
             }
             Effect::CancelTimer(timer) => {
-                seat.dues.remove(&timer);
+                actor.dues.remove(&timer);
                 out.cancel_timer(Alarm::Of(timer));
             }
-            Effect::Persist(record) => seat.kept.disk = Some(record),
+            Effect::Persist(record) => actor.kept.disk = Some(record),
             Effect::Notify(_) => {}
         }
     }
 
-    fn receivers(&self, who: usize, to: &To) -> Vec<usize> {
+    fn receivers(&self, agent: usize, to: &To) -> Vec<usize> {
         match to {
-            To::One(id) => vec![place(id)],
-            To::All => (0..self.members.len()).filter(|to| *to != who).collect(),
-            To::Set(ids) => ids.iter().map(place).collect(),
+            To::One(id) => vec![position(id)],
+            To::All => (0..self.members.len()).filter(|to| *to != agent).collect(),
+            To::Set(ids) => ids.iter().map(position).collect(),
         }
     }
 }
 
 // ---- What the checker asks of what it is given ---------------------------------------------
 
-impl<R: Rules> PartialEq for Seat<R> {
+impl<R: Rules> PartialEq for ActorState<R> {
     fn eq(&self, other: &Self) -> bool {
         self.digest == other.digest
     }
 }
 
-impl<R: Rules> Hash for Seat<R> {
+impl<R: Rules> Hash for ActorState<R> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.digest);
     }
@@ -351,30 +353,31 @@ impl<R: Rules> Default for Kept<R> {
     fn default() -> Self {
         Self {
             disk: None,
-            books: R::Books::default(),
-            life: Incarnation(0),
+            ledger: R::Ledger::default(),
+            incarnation: Incarnation(0),
         }
     }
 }
 
 impl<R: Rules> PartialEq for Kept<R> {
     fn eq(&self, other: &Self) -> bool {
-        (&self.disk, &self.books, self.life) == (&other.disk, &other.books, other.life)
+        (&self.disk, &self.ledger, self.incarnation)
+            == (&other.disk, &other.ledger, other.incarnation)
     }
 }
 
 impl<R: Rules> Hash for Kept<R> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.disk, &self.books, self.life).hash(state);
+        (&self.disk, &self.ledger, self.incarnation).hash(state);
     }
 }
 
 impl<M: PeerMessage> Said<M> {
-    fn new(message: M, life: Incarnation) -> Self {
-        let text = format!("{message:?} {life}").into();
+    fn new(message: M, incarnation: Incarnation) -> Self {
+        let text = format!("{message:?} {incarnation}").into();
         Self {
             message,
-            life,
+            incarnation,
             text,
         }
     }
@@ -390,7 +393,7 @@ impl<M> Eq for Said<M> {}
 
 impl<M: Hash> Hash for Said<M> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.message, self.life).hash(state);
+        (&self.message, self.incarnation).hash(state);
     }
 }
 

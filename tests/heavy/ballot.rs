@@ -1,11 +1,11 @@
-//! The ballot leader election: BLE3 and what it rests on, in every order and without any bound on
+//! The ballot leader election: BLE3 and what it depends on, in every order and without any bound on
 //! delays.
 //!
-//! Held against it: a ballot belongs to one life (`UniqueBallot`); the ballots that an agent trusts
-//! never fall, over restarts too (`RisingTrust`), and those that it leads by rise (`RisingReign`);
-//! what it stands with or trusts is durable (`DiskFirst`); who leads heard a majority in its last
-//! round (`MajorityHeard`). An observer keeps no record: what it trusts never falls within one life.
-//! Not: one leader at every instant, which nobody promises.
+//! Held against it: a ballot belongs to one incarnation (`UniqueBallot`); the ballots that an agent trusts
+//! never fall, over restarts too (`RisingTrust`), and those that it leads by rise (`RisingLeadership`);
+//! the ballot that it is a candidate with or trusts is durable (`DiskFirst`); a leader heard a majority in its last
+//! round (`MajorityHeard`). An observer keeps no record: what it trusts never falls within one incarnation.
+//! Not: one leader at every instant, which is not promised.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use actix_bully::{
 
 use crate::{
     relative::ticks,
-    rules::{Rules, Seen, name, place},
+    rules::{Rules, Seen, name, position},
     timed::World,
 };
 
@@ -24,11 +24,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Ballots {
     config: Arc<BallotConfig>,
-    /// Who votes: the first ones. The others observe.
+    /// How many vote: the first ones. The others observe.
     voters: usize,
     /// Held to what is not promised as well: that at most one leads.
     pub one_leader: bool,
-    /// The model looks no further than this round of a life.
+    /// The model looks no further than this round of an incarnation.
     pub rounds: u8,
     /// Nor further than this number of a ballot.
     pub numbers: u8,
@@ -56,16 +56,16 @@ impl Ballots {
     }
 }
 
-/// A ballot, as far as it orders: its number, and the place of its holder plus one.
+/// A ballot, as far as it orders: its number, and the position of its holder plus one.
 type Rank = (u8, u8);
 
-/// The highest number that the books have room for.
+/// The highest number that the ledger have room for.
 const ROOM: usize = 5;
 
 /// What was said and done in one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Reigns {
-    /// Whose life stood with a number: for each agent, by number.
+pub struct Leaderships {
+    /// Which incarnation was a candidate with a number: for each agent, by number.
     taken: [[u8; ROOM]; 3],
     trusted: [Rank; 3],
     led: [u8; 3],
@@ -74,33 +74,33 @@ pub struct Reigns {
     broken: Option<&'static str>,
 }
 
-impl Reigns {
+impl Leaderships {
     fn breaks(&mut self, invariant: &'static str) {
         self.broken.get_or_insert(invariant);
     }
 
-    fn trusts(&mut self, who: usize, ballot: Rank) {
-        if ballot < self.trusted[who] {
+    fn trusts(&mut self, agent: usize, ballot: Rank) {
+        if ballot < self.trusted[agent] {
             self.breaks("RisingTrust");
         }
-        self.trusted[who] = ballot;
+        self.trusted[agent] = ballot;
     }
 
-    fn leads(&mut self, who: usize, term: u8, disk: &BallotRecord) {
-        if term <= self.led[who] {
-            self.breaks("RisingReign");
+    fn leads(&mut self, agent: usize, term: u8, disk: &BallotRecord) {
+        if term <= self.led[agent] {
+            self.breaks("RisingLeadership");
         }
         if u64::from(term) > disk.n {
             self.breaks("DiskFirst");
         }
-        self.led[who] = term;
-        self.trusts(who, (term, small(who) + 1));
+        self.led[agent] = term;
+        self.trusts(agent, (term, small(agent) + 1));
     }
 
-    /// `who` says in that round of its life how it stands.
-    fn stands(
+    /// `agent` says in a round of its incarnation which ballot it is a candidate with.
+    fn declares(
         &mut self,
-        who: usize,
+        agent: usize,
         standing: &Standing,
         disk: &BallotRecord,
         round: Option<Round>,
@@ -113,59 +113,59 @@ impl Reigns {
         if ballot.n > disk.n {
             self.breaks("DiskFirst");
         }
-        if place(&ballot.id) != who {
+        if position(&ballot.id) != agent {
             self.breaks("UniqueBallot");
         }
         let Some(round) = round else { return };
-        let life = small(round.incarnation.0);
-        let taken = &mut self.taken[who][usize::from(n).min(ROOM - 1)];
-        if *taken != 0 && *taken != life {
+        let incarnation = small(round.incarnation.0);
+        let taken = &mut self.taken[agent][usize::from(n).min(ROOM - 1)];
+        if *taken != 0 && *taken != incarnation {
             self.breaks("UniqueBallot");
         } else {
-            *taken = life;
+            *taken = incarnation;
         }
     }
 }
 
 impl Rules for Ballots {
     type Election = Ballot;
-    type Books = Reigns;
+    type Ledger = Leaderships;
 
     fn config(&self) -> &Arc<BallotConfig> {
         &self.config
     }
 
-    /// Rounds have numbers; nobody asks how long ago one was.
+    /// Rounds have numbers; no rule asks how long ago one was.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }
 
-    fn note(&self, books: &mut Reigns, seen: &Seen<'_, Ballot>) {
-        let who = seen.who;
+    fn note(&self, ledger: &mut Leaderships, seen: &Seen<'_, Ballot>) {
+        let agent = seen.agent;
         let nothing = BallotRecord::default();
         let disk = seen.disk.unwrap_or(&nothing);
         match seen.effect {
             Effect::Persist(record) if record.n < disk.n || record.max < disk.max => {
-                books.breaks("RisingTrust");
+                ledger.breaks("RisingTrust");
             }
             Effect::Notify(Event::Acquired { term } | Event::Renewed { term }) => {
-                books.leads(who, small(term.0), disk);
+                ledger.leads(agent, small(term.0), disk);
             }
             Effect::Notify(Event::NewLeader(leader)) => {
-                let holder = place(&leader.id);
-                let max = disk.max.as_ref().map(|max| (max.n, place(&max.id)));
-                if who < self.voters && max < Some((leader.term.0, holder)) {
-                    books.breaks("DiskFirst");
+                let holder = position(&leader.id);
+                let max = disk.max.as_ref().map(|max| (max.n, position(&max.id)));
+                if agent < self.voters && max < Some((leader.term.0, holder)) {
+                    ledger.breaks("DiskFirst");
                 }
-                books.trusts(who, (small(leader.term.0), small(holder) + 1));
+                ledger.trusts(agent, (small(leader.term.0), small(holder) + 1));
             }
             Effect::Send { message, .. } => match message {
                 BallotMessage::HeartbeatRequest(request) => {
-                    books.rounds = books.rounds.max(small(request.round.counter));
-                    books.stands(who, &request.standing, disk, Some(request.round));
+                    ledger.rounds = ledger.rounds.max(small(request.round.counter));
+                    ledger.declares(agent, &request.standing, disk, Some(request.round));
                 }
                 BallotMessage::HeartbeatReply(reply) => {
-                    books.stands(who, &reply.standing, disk, None);
+                    ledger.declares(agent, &reply.standing, disk, None);
                 }
                 _ => {}
             },
@@ -174,20 +174,20 @@ impl Rules for Ballots {
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        let is_alone = |(who, _): (usize, u64)| {
+        let is_alone = |(agent, _): (usize, u64)| {
             world
-                .machine(who)
+                .machine(agent)
                 .is_some_and(|machine| !machine.is_connected())
         };
         if self.one_leader && world.believers().nth(1).is_some() {
             return Some("at most one leads");
         }
         let isolated = world.believers().any(is_alone).then_some("MajorityHeard");
-        world.books.broken.or(isolated)
+        world.ledger.broken.or(isolated)
     }
 
-    fn is_within(&self, books: &Reigns) -> bool {
-        books.rounds <= self.rounds && books.numbers <= self.numbers
+    fn is_within(&self, ledger: &Leaderships) -> bool {
+        ledger.rounds <= self.rounds && ledger.numbers <= self.numbers
     }
 }
 

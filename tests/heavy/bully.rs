@@ -53,7 +53,7 @@ impl Astra {
 
 impl Rules for Astra {
     type Election = Machine;
-    type Books = ();
+    type Ledger = ();
 
     fn config(&self) -> &Arc<AstraConfig> {
         &self.config
@@ -85,7 +85,7 @@ pub struct Plain {
 
 impl Rules for Plain {
     type Election = Bully;
-    type Books = ();
+    type Ledger = ();
 
     fn config(&self) -> &Arc<BullyConfig> {
         &self.config
@@ -119,17 +119,17 @@ fn round_of(message: &BullyMessage) -> u64 {
     }
 }
 
-/// Whether all who live follow the highest of them in rank. No agent need have a leader before an
+/// Whether all that run follow the highest of them in rank. No agent need have a leader before an
 /// election began, or after a crash: the agent that asked may be gone, and those below it wait.
 fn agree<R: Rules>(world: &World<R>) -> bool {
-    let living = || (0..world.len()).filter(|who| world.view(*who).is_some());
-    let best = living().max_by_key(|who| (world.scores[*who], *who));
-    let leader = |who| world.view(who).and_then(|view| view.leader);
-    let crashed =
-        living().count() < world.len() || (0..world.len()).any(|who| world.life(who).0 > 1);
-    if (!world.stirred || crashed) && living().all(|who| leader(who).is_none()) {
+    let living = || (0..world.len()).filter(|agent| world.view(*agent).is_some());
+    let best = living().max_by_key(|agent| (world.scores[*agent], *agent));
+    let leader = |agent| world.view(agent).and_then(|view| view.leader);
+    let crashed = living().count() < world.len()
+        || (0..world.len()).any(|agent| world.incarnation(agent).0 > 1);
+    if (!world.stirred || crashed) && living().all(|agent| leader(agent).is_none()) {
         return true;
     }
     let best = best.map(name);
-    living().all(|who| leader(who).map(|leader| leader.id) == best)
+    living().all(|agent| leader(agent).map(|leader| leader.id) == best)
 }

@@ -4,7 +4,7 @@
 //! Held against it, at every instant: two that name the same group have the same coordinator, and
 //! if both work, the same task (`OneCoordinator`, `OneTask`); an agent that works follows the coordinator
 //! of its group, and it follows no agent before (`IdleUntilReady`); a leadership names one
-//! life (`OneLife`); no agent is led from below (`LedFromAbove`). Over all incarnations: no number of a group
+//! incarnation (`OneIncarnation`); no agent is led from below (`LedFromAbove`). Over all incarnations: no number of a group
 //! is used twice (`NumberOnce`); no agent moves back to an older group (`GroupsRise`); what is said of
 //! a group is said after its number is durable (`DiskFirst`); and the task goes to agents that have joined,
 //! from one that leads (`TaskForMembers`). Not: one leader, which is not promised.
@@ -21,7 +21,7 @@ use actix_bully::{
 
 use crate::{
     relative::ticks,
-    rules::{Rules, Seen, name, place},
+    rules::{Rules, Seen, name, position},
     timed::World,
 };
 
@@ -66,9 +66,9 @@ impl Invitations {
             .lease(ticks(2.0), ticks(4.0))
             .build()
             .expect("every relation holds");
-        let config = |who: u64| {
+        let config = |agent: u64| {
             Arc::new(InvitationConfig {
-                task: Task(who),
+                task: Task(agent),
                 cooldown: ticks(0.5),
                 defect,
                 ..InvitationConfig::new(timings.clone())
@@ -83,11 +83,11 @@ impl Invitations {
     }
 }
 
-/// A group, as far as it orders: its number, and the place of its coordinator plus one.
+/// A group, as far as it orders: its number, and the position of its coordinator plus one.
 type Rank = (u8, u8);
 
 fn rank(group: &ElectionId) -> Rank {
-    (small(group.count.0), small(place(&group.id)) + 1)
+    (small(group.count.0), small(position(&group.id)) + 1)
 }
 
 /// What was said and done in one history.
@@ -97,7 +97,7 @@ pub struct Groups {
     latest: [(Rank, u8); 3],
     /// The numbers that it has led: a bit each.
     led: [u8; 3],
-    /// The highest number that anybody gave a group.
+    /// The highest number that any agent gave a group.
     numbers: u8,
     broken: Option<&'static str>,
 }
@@ -107,40 +107,40 @@ impl Groups {
         self.broken.get_or_insert(invariant);
     }
 
-    /// `who` gives a number to a group of its own: to one it invites others to, or leads.
-    fn begins(&mut self, who: usize, life: u8, number: u8) {
+    /// `agent` gives a number to a group of its own: to one it invites others to, or leads.
+    fn begins(&mut self, agent: usize, incarnation: u8, number: u8) {
         self.numbers = self.numbers.max(number);
-        let (latest, since) = self.latest[who];
-        let group = (number, small(who) + 1);
+        let (latest, since) = self.latest[agent];
+        let group = (number, small(agent) + 1);
         match group.cmp(&latest) {
             Ordering::Less => self.breaks("GroupsRise"),
-            Ordering::Equal if since != life => self.breaks("NumberOnce"),
+            Ordering::Equal if since != incarnation => self.breaks("NumberOnce"),
             Ordering::Equal => {}
-            Ordering::Greater => self.latest[who] = (group, life),
+            Ordering::Greater => self.latest[agent] = (group, incarnation),
         }
     }
 
-    fn leads(&mut self, who: usize, life: u8, number: u8) {
-        self.begins(who, life, number);
+    fn leads(&mut self, agent: usize, incarnation: u8, number: u8) {
+        self.begins(agent, incarnation, number);
         let bit = 1 << number.min(7);
-        if self.led[who] & bit != 0 {
+        if self.led[agent] & bit != 0 {
             self.breaks("NumberOnce");
         }
-        self.led[who] |= bit;
+        self.led[agent] |= bit;
     }
 
-    fn joins(&mut self, who: usize, life: u8, group: Rank) {
-        let (latest, since) = self.latest[who];
-        if group < latest || group == latest && since != life {
+    fn joins(&mut self, agent: usize, incarnation: u8, group: Rank) {
+        let (latest, since) = self.latest[agent];
+        if group < latest || group == latest && since != incarnation {
             self.breaks("GroupsRise");
         }
-        self.latest[who] = (group, life);
+        self.latest[agent] = (group, incarnation);
     }
 
-    fn follows(&mut self, who: usize, life: u8, leader: &Leader) {
-        let holder = place(&leader.id);
+    fn follows(&mut self, agent: usize, incarnation: u8, leader: &Leader) {
+        let holder = position(&leader.id);
         let number = small(leader.term.0);
-        let has_joined = self.latest[who] == ((number, small(holder) + 1), life);
+        let has_joined = self.latest[agent] == ((number, small(holder) + 1), incarnation);
         if !has_joined || self.led[holder] & (1 << number.min(7)) == 0 {
             self.breaks("TaskForMembers");
         }
@@ -148,25 +148,25 @@ impl Groups {
 
     fn says(
         &mut self,
-        who: usize,
-        life: u8,
+        agent: usize,
+        incarnation: u8,
         to: &To,
         message: &InvitationMessage,
         disk: &CountRecord,
     ) {
         use InvitationMessage as M;
         let group = message.group();
-        let is_mine = place(&group.id) == who;
+        let is_mine = position(&group.id) == agent;
         match message {
-            M::Invitation(_) if is_mine => self.begins(who, life, small(group.count.0)),
-            M::Accept(_) => self.joins(who, life, rank(group)),
+            M::Invitation(_) if is_mine => self.begins(agent, incarnation, small(group.count.0)),
+            M::Accept(_) => self.joins(agent, incarnation, rank(group)),
             M::Ready(_) => {
                 let told: &[_] = match to {
                     To::One(id) => std::slice::from_ref(id),
                     To::Set(ids) => ids,
                     To::All => return self.breaks("TaskForMembers"),
                 };
-                let has_joined = |id| self.latest[place(id)].0 >= rank(group);
+                let has_joined = |id| self.latest[position(id)].0 >= rank(group);
                 if !told.iter().all(has_joined) {
                     self.breaks("TaskForMembers");
                 }
@@ -182,14 +182,14 @@ impl Groups {
 
 impl Rules for Invitations {
     type Election = InvitationElection;
-    type Books = Groups;
+    type Ledger = Groups;
 
     fn config(&self) -> &Arc<InvitationConfig> {
         &self.configs[0]
     }
 
-    fn config_of(&self, who: usize, _life: Incarnation) -> &Arc<InvitationConfig> {
-        &self.configs[who]
+    fn config_of(&self, agent: usize, _incarnation: Incarnation) -> &Arc<InvitationConfig> {
+        &self.configs[agent]
     }
 
     /// A deadline has passed or it has not; how long ago does not matter.
@@ -197,37 +197,37 @@ impl Rules for Invitations {
         Duration::ZERO
     }
 
-    fn note(&self, books: &mut Groups, seen: &Seen<'_, InvitationElection>) {
-        let (who, life) = (seen.who, small(seen.life.0));
+    fn note(&self, ledger: &mut Groups, seen: &Seen<'_, InvitationElection>) {
+        let (agent, incarnation) = (seen.agent, small(seen.incarnation.0));
         let nothing = CountRecord::default();
         let disk = seen.disk.unwrap_or(&nothing);
         match seen.effect {
-            Effect::Persist(count) if count.count <= disk.count => books.breaks("GroupsRise"),
+            Effect::Persist(count) if count.count <= disk.count => ledger.breaks("GroupsRise"),
             Effect::Notify(Event::Acquired { term }) => {
                 if *term > disk.count {
-                    books.breaks("DiskFirst");
+                    ledger.breaks("DiskFirst");
                 }
-                books.leads(who, life, small(term.0));
+                ledger.leads(agent, incarnation, small(term.0));
             }
-            Effect::Notify(Event::NewLeader(leader)) => books.follows(who, life, leader),
-            Effect::Send { to, message } => books.says(who, life, to, message, disk),
+            Effect::Notify(Event::NewLeader(leader)) => ledger.follows(agent, incarnation, leader),
+            Effect::Send { to, message } => ledger.says(agent, incarnation, to, message, disk),
             _ => {}
         }
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        let in_books = match self.held_to {
-            HeldTo::All => world.books.broken,
+        let in_ledger = match self.held_to {
+            HeldTo::All => world.ledger.broken,
             HeldTo::Agreement => None,
             HeldTo::OneLeader => {
                 let two = world.believers().nth(1);
                 return two.is_some().then_some("at most one leads");
             }
         };
-        let alone = || (0..world.len()).find_map(|who| self.broken_by(world, who));
+        let alone = || (0..world.len()).find_map(|agent| self.broken_by(world, agent));
         let pairs = (0..world.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
         let mut pairs = pairs.filter_map(|(one, other)| disagree(world, one, other));
-        in_books.or_else(alone).or_else(|| pairs.next())
+        in_ledger.or_else(alone).or_else(|| pairs.next())
     }
 
     fn sights(&self) -> &'static [&'static str] {
@@ -239,18 +239,18 @@ impl Rules for Invitations {
     }
 
     fn shows(&self, sight: usize, world: &World<Self>) -> bool {
-        let leads = |who: usize| world.believers().any(|(leader, _)| leader == who);
+        let leads = |agent: usize| world.believers().any(|(leader, _)| leader == agent);
         match sight {
             0 => one_group(world),
             1 => leads(0),
             2 => world.believers().nth(1).is_some(),
             3 => leads(1) && follows(world, 0, 1),
-            _ => (0..world.len() - 1).any(|who| follows(world, world.len() - 1, who)),
+            _ => (0..world.len() - 1).any(|agent| follows(world, world.len() - 1, agent)),
         }
     }
 
-    fn is_within(&self, books: &Groups) -> bool {
-        books.numbers <= self.numbers
+    fn is_within(&self, ledger: &Groups) -> bool {
+        ledger.numbers <= self.numbers
     }
 }
 
@@ -264,9 +264,9 @@ const SIGHTS: [&str; 5] = [
 ];
 
 impl Invitations {
-    /// What `who` alone gets wrong.
-    fn broken_by(&self, world: &World<Self>, who: usize) -> Option<&'static str> {
-        let (machine, view) = (world.machine(who)?, world.view(who)?);
+    /// What `agent` alone gets wrong.
+    fn broken_by(&self, world: &World<Self>, agent: usize) -> Option<&'static str> {
+        let (machine, view) = (world.machine(agent)?, world.view(agent)?);
         let believed = view.leader.as_ref().map(|leader| (&leader.id, leader.term));
         let works = machine.status() == PaperStatus::Normal;
         let coordinated = machine.coordinator().zip(machine.group());
@@ -274,8 +274,8 @@ impl Invitations {
         if believed != coordinated.filter(|_| works) {
             return Some("IdleUntilReady");
         }
-        let coordinator = machine.coordinator().map(place)?;
-        let is_led_from_below = self.has_fixed_ranks && coordinator < who;
+        let coordinator = machine.coordinator().map(position)?;
+        let is_led_from_below = self.has_fixed_ranks && coordinator < agent;
         is_led_from_below.then_some("LedFromAbove")
     }
 }
@@ -293,21 +293,23 @@ fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'st
     if work(a) && work(b) && a.task() != b.task() {
         return Some("OneTask");
     }
-    let life = |who| Some(world.view(who)?.leader?.incarnation);
-    (work(a) && work(b) && life(one) != life(other)).then_some("OneLife")
+    let incarnation = |agent| Some(world.view(agent)?.leader?.incarnation);
+    (work(a) && work(b) && incarnation(one) != incarnation(other)).then_some("OneIncarnation")
 }
 
 /// Whether all work in the same group.
 fn one_group(world: &World<Invitations>) -> bool {
     let best = world.believers().next().map(|(leader, _)| leader);
-    best.is_some_and(|best| (0..world.len()).all(|who| who == best || follows(world, who, best)))
+    best.is_some_and(|best| {
+        (0..world.len()).all(|agent| agent == best || follows(world, agent, best))
+    })
 }
 
-/// Whether `who` works in the group that `leader` leads.
-fn follows(world: &World<Invitations>, who: usize, leader: usize) -> bool {
-    let view = |who| world.view(who).and_then(|view| view.leader);
-    who != leader
-        && view(who).is_some_and(|leader_of_who| {
+/// Whether `agent` works in the group that `leader` leads.
+fn follows(world: &World<Invitations>, agent: usize, leader: usize) -> bool {
+    let view = |agent| world.view(agent).and_then(|view| view.leader);
+    agent != leader
+        && view(agent).is_some_and(|leader_of_who| {
             leader_of_who.id == name(leader) && Some(leader_of_who) == view(leader)
         })
 }

@@ -3,7 +3,7 @@
 //! | page | decides |
 //! |---|---|
 //! | [`rules`] | what a model asks of an election: its machine, and what may never be |
-//! | [`bully`], [`quorum`], [`books`] | the elections, and what is held against them |
+//! | [`bully`], [`quorum`], [`ledger`] | the elections, and what is held against them |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
@@ -17,10 +17,10 @@
 
 pub mod actors;
 pub mod ballot;
-pub mod books;
 pub mod bully;
 pub mod case;
 pub mod invitation;
+pub mod ledger;
 pub mod quorum;
 pub mod relative;
 pub mod reorganization;

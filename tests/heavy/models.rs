@@ -22,8 +22,8 @@ use actix_bully_heavy::{
 };
 
 fn main() -> ExitCode {
-    let wishes = match Wishes::read(std::env::args().skip(1)) {
-        Ok(wishes) => wishes,
+    let arguments = match Arguments::read(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
         Err(why) => {
             eprintln!("{why}");
             return ExitCode::from(2);
@@ -31,8 +31,8 @@ fn main() -> ExitCode {
     };
     let start = now();
     let mut sum = Sum::default();
-    for group in &wishes.groups {
-        print_group(*group, &wishes, &mut sum);
+    for group in &arguments.groups {
+        print_group(*group, &arguments, &mut sum);
     }
     let seconds = (now() - start).as_secs();
     println!(
@@ -48,16 +48,16 @@ fn main() -> ExitCode {
 }
 
 /// What the command line asks for.
-struct Wishes {
+struct Arguments {
     groups: Vec<Group>,
     with_traces: bool,
     only: Option<String>,
     threads: usize,
 }
 
-impl Wishes {
+impl Arguments {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut wishes = Self {
+        let mut arguments = Self {
             groups: Vec::new(),
             with_traces: false,
             only: None,
@@ -65,20 +65,20 @@ impl Wishes {
         };
         while let Some(word) = words.next() {
             match word.as_str() {
-                "--traces" => wishes.with_traces = true,
-                "--only" => wishes.only = Some(words.next().ok_or("--only needs a text")?),
+                "--traces" => arguments.with_traces = true,
+                "--only" => arguments.only = Some(words.next().ok_or("--only needs a text")?),
                 "--threads" => {
                     let number = words.next().and_then(|number| number.parse().ok());
-                    wishes.threads = number.ok_or("--threads needs a number")?;
+                    arguments.threads = number.ok_or("--threads needs a number")?;
                 }
-                _ => wishes.groups.push(group(&word)?),
+                _ => arguments.groups.push(group(&word)?),
             }
         }
-        if wishes.groups.is_empty() {
-            wishes.groups.extend(Group::ALL);
-            wishes.groups.retain(|group| *group != Group::Soak);
+        if arguments.groups.is_empty() {
+            arguments.groups.extend(Group::ALL);
+            arguments.groups.retain(|group| *group != Group::Soak);
         }
-        Ok(wishes)
+        Ok(arguments)
     }
 
     fn cases(&self, group: Group) -> Vec<Case> {
@@ -107,8 +107,8 @@ struct Sum {
 }
 
 /// A line for each search as soon as it and those before it have ended.
-fn print_group(group: Group, wishes: &Wishes, sum: &mut Sum) {
-    let cases = wishes.cases(group);
+fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
+    let cases = arguments.cases(group);
     if cases.is_empty() {
         return;
     }
@@ -120,24 +120,24 @@ fn print_group(group: Group, wishes: &Wishes, sum: &mut Sum) {
     let (results, ended) = mpsc::channel();
     let next = Mutex::new(0..cases.len());
     thread::scope(|scope| {
-        for _ in 0..wishes.threads.clamp(1, cases.len()) {
+        for _ in 0..arguments.threads.clamp(1, cases.len()) {
             let (results, next, cases) = (results.clone(), &next, &cases);
             scope.spawn(move || {
-                while let Some(place) = take(next) {
+                while let Some(position) = take(next) {
                     let start = now();
-                    let outcome = cases[place].run();
-                    let sent = results.send((place, outcome, now() - start));
-                    sent.expect("somebody prints");
+                    let outcome = cases[position].run();
+                    let sent = results.send((position, outcome, now() - start));
+                    sent.expect("a printer listens");
                 }
             });
         }
         drop(results);
         let mut early = BTreeMap::new();
         let mut printed = 0;
-        for (place, outcome, took) in ended {
-            early.insert(place, (outcome, took));
+        for (position, outcome, took) in ended {
+            early.insert(position, (outcome, took));
             while let Some((outcome, took)) = early.remove(&printed) {
-                print_case(&cases[printed], &outcome, took, wishes.with_traces, sum);
+                print_case(&cases[printed], &outcome, took, arguments.with_traces, sum);
                 printed += 1;
             }
         }
@@ -145,7 +145,7 @@ fn print_group(group: Group, wishes: &Wishes, sum: &mut Sum) {
 }
 
 fn take(next: &Mutex<std::ops::Range<usize>>) -> Option<usize> {
-    next.lock().expect("nobody panics while it takes").next()
+    next.lock().expect("no thread panics while it takes").next()
 }
 
 fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool, sum: &mut Sum) {
@@ -177,8 +177,8 @@ fn now() -> Instant {
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

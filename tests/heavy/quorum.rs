@@ -5,7 +5,7 @@
 //! `PromiseKept`, `NoDisrupt` and `Observers`.
 //!
 //! **Questions.** An election begins by asking who would consent. That changes nothing durable, so
-//! nothing safe may rest on it, and with `Questions::Granted` everybody consents at once: more can
+//! nothing safe may depend on it, and with `Questions::Granted` every voter consents at once: more can
 //! happen than ever would, in far fewer steps. `Questions::Asked` sends them.
 
 use std::{sync::Arc, time::Duration};
@@ -19,7 +19,7 @@ use actix_bully::{
 };
 
 use crate::{
-    books::Books,
+    ledger::Ledger,
     relative::ticks,
     rules::{Owner, Rules, Seen, name},
     timed::World,
@@ -33,38 +33,38 @@ pub struct Quorum {
     lease: u8,
     /// How many votes elect in truth, whatever is planted.
     quorum: usize,
-    /// The model looks no further than this term, and this many rounds of questions in a life.
+    /// The model looks no further than this term, and this many rounds of questions in an incarnation.
     pub terms: u8,
     /// See there.
     pub rounds: u8,
     /// Whether refused claims are answered with silence: a refusal changes when one asks again.
     pub mute: bool,
-    /// The first so many voters do not stand for election.
+    /// The first so many voters are not eligible.
     pub witnesses: usize,
     /// What becomes of questions.
     pub questions: Questions,
     /// Whether nothing but questions and votes travels: for models without time, where no lease
     /// means anything.
     pub votes_only: bool,
-    /// An invariant that nobody looks at, so that others are seen to break.
+    /// An invariant that is not looked at, so that others are seen to break.
     pub tolerated: Option<&'static str>,
-    /// Timings that only some have, and who.
+    /// Timings that only some have, and which.
     short: Option<(Arc<QuorumConfig>, Short)>,
 }
 
-/// Who gives the shorter of two promises, and leads for the shorter of two leases.
+/// The voters that give the shorter of two promises, and lead for the shorter of two leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Short {
-    /// All but the most important voter.
+    /// All but the highest-ranked voter.
     Others,
-    /// Whoever comes back after a crash.
+    /// Every voter that comes back after a crash.
     Restarted,
 }
 
 /// What becomes of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Questions {
-    /// Everybody consents at once.
+    /// Every voter consents at once.
     Granted,
     /// They travel, and so do the answers.
     Asked,
@@ -91,12 +91,12 @@ impl Quorum {
         }
     }
 
-    /// Three voters with a lease of two readings, of whom some have one of one reading. Promises cover
+    /// Three voters with a lease of two readings, of which some have one of one reading. Promises cover
     /// one reading more, as ever.
-    pub fn mixed(whose: Short, defect: Option<Defect>) -> Self {
+    pub fn mixed(shorter: Short, defect: Option<Defect>) -> Self {
         let (short, _) = configured(3, (0.95, 1.2), defect);
         Self {
-            short: Some((short, whose)),
+            short: Some((short, shorter)),
             ..Self::new(3, 2, defect)
         }
     }
@@ -130,7 +130,7 @@ fn configured(
 }
 
 impl Quorum {
-    /// Everybody would consent to this.
+    /// Every voter would consent to this.
     fn consents(&self, round: Round) -> Vec<InputOf<QuorumBully>> {
         let consent = |from| Input::Received {
             from,
@@ -147,30 +147,30 @@ impl Quorum {
 
 impl Rules for Quorum {
     type Election = QuorumBully;
-    type Books = Books;
+    type Ledger = Ledger;
 
     fn config(&self) -> &Arc<QuorumConfig> {
         &self.config
     }
 
-    fn config_of(&self, who: usize, life: Incarnation) -> &Arc<QuorumConfig> {
+    fn config_of(&self, agent: usize, incarnation: Incarnation) -> &Arc<QuorumConfig> {
         match &self.short {
-            Some((short, Short::Others)) if who < 2 => short,
-            Some((short, Short::Restarted)) if life > Incarnation(1) => short,
+            Some((short, Short::Others)) if agent < 2 => short,
+            Some((short, Short::Restarted)) if incarnation > Incarnation(1) => short,
             Some(_) | None => &self.config,
         }
     }
 
-    /// A lease is the longest span that is counted from the past; promises, and what an agent rests
-    /// after it stepped down, lie ahead.
+    /// A lease is the longest span that is counted from the past; promises, and the cool-down
+    /// of an agent that stepped down, lie ahead.
     fn memory(&self) -> Duration {
         ticks(f64::from(self.lease - 1))
     }
 
-    /// How important the others are, in a message that means nothing else. Who learns it when makes
+    /// The scores of the others, in a message that means nothing else. Which agent learns them when makes
     /// no difference to what is safe, and a great one to the number of states.
-    fn taught(&self, who: usize) -> Vec<InputOf<QuorumBully>> {
-        let others = (0..self.config.voters.len()).filter(|other| *other != who);
+    fn taught(&self, agent: usize) -> Vec<InputOf<QuorumBully>> {
+        let others = (0..self.config.voters.len()).filter(|other| *other != agent);
         let ack = |other| Input::Received {
             from: name(other),
             incarnation: Incarnation(1),
@@ -212,42 +212,42 @@ impl Rules for Quorum {
         }
     }
 
-    fn note(&self, books: &mut Books, seen: &Seen<'_, QuorumBully>) {
-        books.note(seen, self.quorum);
-        books.broken = books
+    fn note(&self, ledger: &mut Ledger, seen: &Seen<'_, QuorumBully>) {
+        ledger.note(seen, self.quorum);
+        ledger.broken = ledger
             .broken
             .filter(|broken| Some(*broken) != self.tolerated);
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        if world.books.broken.is_some() {
-            return world.books.broken;
+        if world.ledger.broken.is_some() {
+            return world.ledger.broken;
         }
         let (me, term) = world.believers().next()?;
         if world.believers().nth(1).is_some() {
             return Some("OneBeliever");
         }
-        if world.books.has_rival(me, term, self.quorum) {
+        if world.ledger.has_rival(me, term, self.quorum) {
             return Some("NoRivalElected");
         }
-        let resigned = world.books.has_resigned(me, term);
+        let resigned = world.ledger.has_resigned(me, term);
         resigned.then_some("ResignFinal")
     }
 
     fn broken_without_time(
         &self,
         _believers: &[(usize, u64)],
-        books: &[&Books],
+        ledger: &[&Ledger],
     ) -> Option<&'static str> {
-        Books::judged_together(books, self.quorum)
+        Ledger::judged_together(ledger, self.quorum)
     }
 
-    fn is_telling_without_time(&self, _believers: &[(usize, u64)], books: &[&Books]) -> bool {
-        Books::has_elected(books, self.quorum)
+    fn is_telling_without_time(&self, _believers: &[(usize, u64)], ledger: &[&Ledger]) -> bool {
+        Ledger::has_elected(ledger, self.quorum)
     }
 
     fn sights(&self) -> &'static [&'static str] {
-        &["somebody leads in the last term"]
+        &["an agent leads in the last term"]
     }
 
     /// As a rule a second leader, after another one.
@@ -256,7 +256,7 @@ impl Rules for Quorum {
         believers.any(|(_, term)| u64::from(self.terms) == term)
     }
 
-    fn is_within(&self, books: &Books) -> bool {
-        books.highest <= self.terms && books.rounds <= self.rounds
+    fn is_within(&self, ledger: &Ledger) -> bool {
+        ledger.highest <= self.terms && ledger.rounds <= self.rounds
     }
 }

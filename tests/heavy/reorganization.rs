@@ -43,7 +43,7 @@ impl Reorganizing {
 
 impl Rules for Reorganizing {
     type Election = Reorganization;
-    type Books = ();
+    type Ledger = ();
 
     fn config(&self) -> &Arc<ReorganizationConfig> {
         &self.config
@@ -55,7 +55,7 @@ impl Rules for Reorganizing {
     }
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
-        let living = || (0..world.len()).filter_map(|who| world.machine(who));
+        let living = || (0..world.len()).filter_map(|agent| world.machine(agent));
         let mut coordinators = living().filter_map(Reorganization::coordinator);
         let first = coordinators.next();
         if coordinators.any(|other| Some(other) != first) {

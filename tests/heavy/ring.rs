@@ -1,5 +1,5 @@
-//! The ring election under synchrony: nobody is passed over while a hop may take twice the longest
-//! delay, so at most one leads at every instant, and all follow the most important one in time.
+//! The ring election under synchrony: no agent is passed over while a hop may take twice the longest
+//! delay, so at most one leads at every instant, and all follow the highest-ranked one in time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Rings {
     config: Arc<RingConfig>,
-    /// From this tick on all agree; `None` if nobody asks.
+    /// From this tick on all agree; `None` if no user asks.
     pub settled: Option<u16>,
 }
 
@@ -56,7 +56,7 @@ impl Rings {
 
 impl Rules for Rings {
     type Election = Ring;
-    type Books = ();
+    type Ledger = ();
 
     fn config(&self) -> &Arc<RingConfig> {
         &self.config
@@ -76,14 +76,14 @@ impl Rules for Rings {
     }
 }
 
-/// Whether all who live follow the most important of them.
+/// Whether all that run follow the highest-ranked of them.
 fn agree(world: &World<Rings>) -> bool {
-    let views = (0..world.len()).map(|who| world.view(who));
+    let views = (0..world.len()).map(|agent| world.view(agent));
     let views: Vec<_> = views
         .enumerate()
-        .filter_map(|(who, view)| Some((who, view?)))
+        .filter_map(|(agent, view)| Some((agent, view?)))
         .collect();
-    let best = views.last().map(|(who, _)| name(*who));
+    let best = views.last().map(|(agent, _)| name(*agent));
     views.iter().all(|(_, view)| {
         let leader = view.leader.as_ref().map(|leader| &leader.id);
         leader == best.as_ref()

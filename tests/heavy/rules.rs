@@ -30,17 +30,21 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         + Send
         + Sync;
     /// What has to be remembered of the past to judge the present.
-    type Books: Clone + Debug + Default + PartialEq + Hash + Send + Sync;
+    type Ledger: Clone + Debug + Default + PartialEq + Hash + Send + Sync;
 
     /// The machine's parameters.
     fn config(&self) -> &<Self::Election as Election>::Config;
 
     /// The same of one agent in one incarnation, where they differ.
-    fn config_of(&self, _who: usize, _life: Incarnation) -> &<Self::Election as Election>::Config {
+    fn config_of(
+        &self,
+        _who: usize,
+        _incarnation: Incarnation,
+    ) -> &<Self::Election as Election>::Config {
         self.config()
     }
 
-    /// How important the k-th agent is at first: the later in the alphabet, the more.
+    /// The score of the k-th agent at first: the later in the alphabet, the higher.
     fn score(&self, k: usize) -> Option<Score> {
         Some(Score::from(u32::try_from(k).unwrap_or(0)))
     }
@@ -48,12 +52,12 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// A reading older than this is old: at least the longest span of the rules, less one tick.
     fn memory(&self) -> Duration;
 
-    /// What a life is told at its beginning, after `Start`.
+    /// What an incarnation is told at its beginning, after `Start`.
     fn taught(&self, _who: usize) -> Vec<InputOf<Self::Election>> {
         Vec::new()
     }
 
-    /// Whether nobody holds an election unless a user wishes one.
+    /// Whether no agent holds an election unless a user asks for one.
     fn waits_for_wishes(&self) -> bool {
         false
     }
@@ -64,7 +68,7 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         0
     }
 
-    /// Whose clock a message quotes, if it quotes one.
+    /// The agent whose clock a message quotes, if it quotes one.
     fn clock_in(_message: &MessageOf<Self>) -> Owner {
         Owner::Sender
     }
@@ -74,26 +78,26 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         None
     }
 
-    /// Books what a node did.
-    fn note(&self, _books: &mut Self::Books, _seen: &Seen<'_, Self::Election>) {}
+    /// Records what a node did.
+    fn note(&self, _ledger: &mut Self::Ledger, _seen: &Seen<'_, Self::Election>) {}
 
     /// Which invariant does not hold in this world.
     fn broken(&self, world: &World<Self>) -> Option<&'static str>;
 
     /// Which invariant does not hold whatever the clocks show: `believers` lead, and each agent
-    /// kept books of its own.
+    /// kept ledger of its own.
     fn broken_without_time(
         &self,
         believers: &[(usize, u64)],
-        _books: &[&Self::Books],
+        _ledger: &[&Self::Ledger],
     ) -> Option<&'static str> {
         (believers.len() > 1).then_some("at most one leads")
     }
 
-    /// What has to happen somewhere, so that the model is not vacuous: somebody is elected, as a
+    /// What has to happen somewhere, so that the model is not vacuous: an agent is elected, as a
     /// rule. At most five.
     fn sights(&self) -> &'static [&'static str] {
-        &["somebody leads"]
+        &["an agent leads"]
     }
 
     /// Whether this world shows that one of them.
@@ -102,12 +106,16 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     }
 
     /// The same of a model without time.
-    fn is_telling_without_time(&self, believers: &[(usize, u64)], _books: &[&Self::Books]) -> bool {
+    fn is_telling_without_time(
+        &self,
+        believers: &[(usize, u64)],
+        _ledger: &[&Self::Ledger],
+    ) -> bool {
         !believers.is_empty()
     }
 
     /// Whether the model looks any further.
-    fn is_within(&self, _books: &Self::Books) -> bool {
+    fn is_within(&self, _ledger: &Self::Ledger) -> bool {
         true
     }
 }
@@ -124,11 +132,11 @@ pub enum Owner {
 /// One effect of one step, and what led to it.
 #[derive(Debug)]
 pub struct Seen<'a, E: Election> {
-    /// Whose step.
-    pub who: usize,
-    /// In which life of it.
-    pub life: Incarnation,
-    /// What it was told, and by whom, if that was the cause.
+    /// The agent that did the step.
+    pub agent: usize,
+    /// In which incarnation of it.
+    pub incarnation: Incarnation,
+    /// What it was told, and by which agent, if that was the cause.
     pub heard: Option<(usize, &'a E::Message)>,
     /// What is durable just before the effect.
     pub disk: Option<&'a E::Durable>,
@@ -139,12 +147,12 @@ pub struct Seen<'a, E: Election> {
 /// The name of the k-th agent.
 ///
 /// # Panics
-/// If there are not so many letters.
-pub fn name(who: usize) -> AgentId {
-    AgentId::new(["a", "b", "c", "d", "e"][who]).expect("a valid name")
+/// If there are not so many messages.
+pub fn name(agent: usize) -> AgentId {
+    AgentId::new(["a", "b", "c", "d", "e"][agent]).expect("a valid name")
 }
 
 /// Which agent has that name.
-pub fn place(id: &AgentId) -> usize {
+pub fn position(id: &AgentId) -> usize {
     usize::from(id.as_str().as_bytes()[0] - b'a')
 }

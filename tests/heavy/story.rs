@@ -1,4 +1,4 @@
-//! A path of a model as text: what happened, and what everybody believed then.
+//! A path of a model as text: what happened, and what every agent believed then.
 //!
 //! Decided here: how a line looks, and what is said of a model without time; what is said of one
 //! with time is in [`crate::timed`].
@@ -12,11 +12,11 @@ use stateright::{
 };
 
 use crate::{
-    actors::{Alarm, Player, Said, Seat},
+    actors::{ActorState, Alarm, Player, Said},
     rules::{MessageOf, Rules, TimerOf, name},
 };
 
-/// Lines, each of which says what happened and whose belief that changed.
+/// Lines, each of which says what happened and which beliefs that changed.
 #[derive(Debug)]
 pub struct Story {
     text: String,
@@ -24,7 +24,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Begins where everybody believes this.
+    /// Begins where every agent believes this.
     pub fn new(believed: Vec<String>) -> Self {
         Self {
             text: String::new(),
@@ -51,14 +51,14 @@ impl Story {
     }
 }
 
-/// What somebody believes, in a few words.
+/// What an agent believes, in a few words.
 pub fn belief(me: &AgentId, view: &View) -> String {
     match (&view.leading, &view.leader, view.role) {
         (Some(term), _, _) => format!("{me} LEADS in term {term}"),
         (None, Some(leader), Role::Follower) => format!("{me} follows {}", leader.id),
         (None, Some(leader), _) => format!("{me} asks, and follows {}", leader.id),
         (None, None, Role::Candidate) => format!("{me} asks"),
-        (None, None, Role::Waiting) => format!("{me} stands back"),
+        (None, None, Role::Waiting) => format!("{me} defers"),
         (None, None, Role::Leader | Role::Follower) => format!("{me} has no leader"),
     }
 }
@@ -82,11 +82,11 @@ pub fn of_actors<R: Rules>(path: Path<ActorModelState<Player<R>>, ActionOf<R>>) 
 }
 
 fn beliefs<R: Rules>(state: &ActorModelState<Player<R>>) -> Vec<String> {
-    let of = |(who, seat): (usize, &std::sync::Arc<Seat<R>>)| {
-        if state.crashed[who] {
-            return format!("{} is down", name(who));
+    let of = |(agent, actor): (usize, &std::sync::Arc<ActorState<R>>)| {
+        if state.crashed[agent] {
+            return format!("{} is down", name(agent));
         }
-        belief(&name(who), &seat.machine.view(seat.now))
+        belief(&name(agent), &actor.machine.view(actor.now))
     };
     state.actor_states.iter().enumerate().map(of).collect()
 }
@@ -97,14 +97,14 @@ fn told<R: Rules>(action: &ActionOf<R>) -> String {
         ActorModelAction::Deliver { src, dst, msg } => {
             format!("{} <- {}  {}", name(dst), name(src), msg.message)
         }
-        ActorModelAction::Timeout(id, Alarm::Wish) => {
-            format!("{}       is wished to hold an election", name(id))
+        ActorModelAction::Timeout(id, Alarm::Campaign) => {
+            format!("{}       is told to hold an election", name(id))
         }
         ActorModelAction::Timeout(id, Alarm::Of(timer)) => {
             format!("{}       {timer:?} is due", name(id))
         }
         ActorModelAction::Crash(id) => format!("{}       crashes", name(id)),
-        ActorModelAction::Recover(id) => format!("{}       begins its next life", name(id)),
+        ActorModelAction::Recover(id) => format!("{}       begins its next incarnation", name(id)),
         ActorModelAction::Drop(_) | ActorModelAction::SelectRandom { .. } => format!("{action:?}"),
     }
 }

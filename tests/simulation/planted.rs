@@ -122,7 +122,7 @@ fn a_ballots_defects_are_found() {
         (D::BelievesAlone, "MajorityHeard"),
         (D::ElectsBelowMax, "RisingTrust"),
         (D::MaxNeverRaised, "DiskFirst"),
-        (D::LeadsAgain, "RisingReign"),
+        (D::LeadsAgain, "RisingLeadership"),
     ];
     assert_eq!(cases.map(|(defect, _)| defect), D::ALL);
     let seeds = finds(&cases, 200, &Fault::ALL, |seed, n, defect| {

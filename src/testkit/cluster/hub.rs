@@ -65,12 +65,12 @@ pub(super) struct Carry<M: PeerMessage> {
 impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     type Result = ();
 
-    fn handle(&mut self, mail: Carry<M>, ctx: &mut Context<Self>) {
+    fn handle(&mut self, carry: Carry<M>, ctx: &mut Context<Self>) {
         let Carry {
             to,
             envelope,
             inbox,
-        } = mail;
+        } = carry;
         open(&self.journal).carry(to, envelope, inbox);
         self.deliver(ctx);
     }

@@ -20,14 +20,14 @@ pub enum What {
     /// A message left, and will arrive at these times: several if it was duplicated.
     Sent {
         /// The message.
-        mail: MessageText,
+        message: MessageText,
         /// When it will arrive.
         arrives: Vec<Time>,
     },
     /// A message left, and will never arrive.
     Lost {
         /// The message.
-        mail: MessageText,
+        message: MessageText,
         /// Why.
         why: String,
     },
@@ -36,7 +36,7 @@ pub enum What {
     /// A message arrived, and was dropped.
     Dropped {
         /// The message.
-        mail: MessageText,
+        message: MessageText,
         /// Why.
         why: String,
     },

@@ -16,13 +16,13 @@ use crate::protocol::{AgentId, Role, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Line<'a> {
     pub(super) at: Time,
-    pub(super) who: Who<'a>,
+    pub(super) subject: Subject<'a>,
     pub(super) what: String,
 }
 
 /// The agents that a line is about.
 #[derive(Clone, Debug)]
-pub(super) enum Who<'a> {
+pub(super) enum Subject<'a> {
     All,
     Agents(Vec<&'a AgentId>),
     Message {
@@ -79,13 +79,13 @@ pub(super) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
         );
     }
     let width = |text: &String| text.chars().count();
-    let whos: Vec<String> = lines.iter().map(|line| line.who.to_string()).collect();
+    let subjects: Vec<String> = lines.iter().map(|line| line.subject.to_string()).collect();
     let whens: Vec<String> = lines.iter().map(|line| line.at.to_string()).collect();
-    let who_width = whos.iter().map(width).max().unwrap_or(0).min(32);
+    let subject_width = subjects.iter().map(width).max().unwrap_or(0).min(32);
     let when_width = whens.iter().map(width).max().unwrap_or(0).max(9);
-    for ((line, who), when) in lines.iter().zip(whos).zip(whens) {
+    for ((line, subject), when) in lines.iter().zip(subjects).zip(whens) {
         let what = &line.what;
-        let written = format!("{when:>when_width$}  {who:<who_width$}  {what}");
+        let written = format!("{when:>when_width$}  {subject:<subject_width$}  {what}");
         text.push_str(written.trim_end());
         text.push('\n');
     }
@@ -94,8 +94,10 @@ pub(super) fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
 
 impl Line<'_> {
     fn is_of_same_agent(&self, next: &Self) -> bool {
-        match (&self.who, &next.who) {
-            (Who::Agents(mine), Who::Agents(theirs)) => self.at == next.at && mine == theirs,
+        match (&self.subject, &next.subject) {
+            (Subject::Agents(mine), Subject::Agents(theirs)) => {
+                self.at == next.at && mine == theirs
+            }
             _ => false,
         }
     }
@@ -105,11 +107,11 @@ impl Line<'_> {
         if (self.at, &self.what) != (next.at, &next.what) {
             return false;
         }
-        match (&mut self.who, &next.who) {
-            (Who::Agents(mine), Who::Agents(theirs)) => mine.extend(theirs),
+        match (&mut self.subject, &next.subject) {
+            (Subject::Agents(mine), Subject::Agents(theirs)) => mine.extend(theirs),
             (
-                Who::Message { from, way, to },
-                Who::Message {
+                Subject::Message { from, way, to },
+                Subject::Message {
                     from: next_from,
                     way: next_way,
                     to: next_to,
@@ -121,17 +123,17 @@ impl Line<'_> {
     }
 }
 
-impl<'a> Who<'a> {
-    fn message(mail: &'a MessageText, way: Way) -> Self {
+impl<'a> Subject<'a> {
+    fn message(message: &'a MessageText, way: Way) -> Self {
         Self::Message {
-            from: &mail.from,
+            from: &message.from,
             way,
-            to: vec![&mail.to],
+            to: vec![&message.to],
         }
     }
 }
 
-impl fmt::Display for Who<'_> {
+impl fmt::Display for Subject<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &[&AgentId]| {
             let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
@@ -155,9 +157,9 @@ impl fmt::Display for Who<'_> {
 
 fn line(entry: &TraceEntry) -> Line<'_> {
     let at = entry.at;
-    let (who, what) = match &entry.what {
-        What::Sent { mail, arrives } => {
-            let mut what = mail.text.clone();
+    let (subject, what) = match &entry.what {
+        What::Sent { message, arrives } => {
+            let mut what = message.text.clone();
             for arrival in arrives
                 .iter()
                 .filter(|arrival| **arrival > at || arrives.len() > 1)
@@ -165,23 +167,26 @@ fn line(entry: &TraceEntry) -> Line<'_> {
                 let span = Time::ZERO.after(arrival.since(at));
                 append(&mut what, format_args!("  +{span}"));
             }
-            (Who::message(mail, Way::Sent), what)
+            (Subject::message(message, Way::Sent), what)
         }
-        What::Lost { mail, why } => {
-            let what = format!("{}  lost: {why}", mail.text);
-            (Who::message(mail, Way::Lost), what)
+        What::Lost { message, why } => {
+            let what = format!("{}  lost: {why}", message.text);
+            (Subject::message(message, Way::Lost), what)
         }
-        What::Delivered(mail) => (Who::message(mail, Way::Arrived), mail.text.clone()),
-        What::Dropped { mail, why } => {
-            let what = format!("{}  dropped: {why}", mail.text);
-            (Who::message(mail, Way::Dropped), what)
+        What::Delivered(message) => (
+            Subject::message(message, Way::Arrived),
+            message.text.clone(),
+        ),
+        What::Dropped { message, why } => {
+            let what = format!("{}  dropped: {why}", message.text);
+            (Subject::message(message, Way::Dropped), what)
         }
-        What::Role { agent, role } => (Who::Agents(vec![agent]), role.to_string()),
-        What::Event { agent, event } => (Who::Agents(vec![agent]), event.to_string()),
-        What::Happened { agent, what } => (Who::Agents(vec![agent]), what.to_string()),
-        What::Mark(text) => (Who::All, text.clone()),
+        What::Role { agent, role } => (Subject::Agents(vec![agent]), role.to_string()),
+        What::Event { agent, event } => (Subject::Agents(vec![agent]), event.to_string()),
+        What::Happened { agent, what } => (Subject::Agents(vec![agent]), what.to_string()),
+        What::Mark(text) => (Subject::All, text.clone()),
     };
-    Line { at, who, what }
+    Line { at, subject, what }
 }
 
 /// That an agent follows or leads is said better by its event of the same moment.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lines::{Line, Way, Who, append};
+use super::lines::{Line, Subject, Way, append};
 use crate::protocol::AgentId;
 
 /// The lines as a diagram; the participants in this order, the others behind them by name.
@@ -22,8 +22,8 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let position = |id: &AgentId| positions.get(id).copied().unwrap_or(0);
     for line in lines {
         let (at, what) = (line.at, escape(&line.what));
-        match &line.who {
-            Who::All => {
+        match &line.subject {
+            Subject::All => {
                 let over = match named.len() {
                     0 => continue,
                     1 => String::from("p0"),
@@ -34,7 +34,7 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                     format_args!("    Note over {over}: {at} {what}\n"),
                 );
             }
-            Who::Agents(agents) => {
+            Subject::Agents(agents) => {
                 for agent in agents.iter().map(|id| position(id)) {
                     append(
                         &mut text,
@@ -42,7 +42,7 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
                     );
                 }
             }
-            Who::Message { from, way, to } => {
+            Subject::Message { from, way, to } => {
                 let from = position(from);
                 for to in to.iter().map(|id| position(id)) {
                     let arrow = match way {
@@ -62,10 +62,10 @@ pub(super) fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
 fn positions<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
     let mut seen: BTreeMap<&AgentId, usize> = BTreeMap::new();
     for line in lines {
-        match &line.who {
-            Who::All => {}
-            Who::Agents(agents) => seen.extend(agents.iter().map(|id| (*id, usize::MAX))),
-            Who::Message { from, to, .. } => {
+        match &line.subject {
+            Subject::All => {}
+            Subject::Agents(agents) => seen.extend(agents.iter().map(|id| (*id, usize::MAX))),
+            Subject::Message { from, to, .. } => {
                 seen.insert(from, usize::MAX);
                 seen.extend(to.iter().map(|id| (*id, usize::MAX)));
             }

@@ -119,9 +119,9 @@ impl Trace {
             digest.message(DigestStep::Sent, at, from, to, message);
             arrives.for_each(|at| digest.arrival(at));
         } else if keeps {
-            let mail = mail(from, to, message);
+            let message = text_of(from, to, message);
             let arrives = arrives.collect();
-            self.push(at, What::Sent { mail, arrives });
+            self.push(at, What::Sent { message, arrives });
         }
     }
 
@@ -143,8 +143,8 @@ impl Trace {
             digest.message(DigestStep::Lost, at, from, to, message);
         }
         if self.keeps(message) {
-            let (mail, why) = (mail(from, to, message), why.to_string());
-            self.push(at, What::Lost { mail, why });
+            let (message, why) = (text_of(from, to, message), why.to_string());
+            self.push(at, What::Lost { message, why });
         }
     }
 
@@ -164,7 +164,7 @@ impl Trace {
             digest.message(DigestStep::Delivered, at, from, to, message);
         }
         if self.detail == Detail::Deliveries && self.keeps(message) {
-            self.push(at, What::Delivered(mail(from, to, message)));
+            self.push(at, What::Delivered(text_of(from, to, message)));
         }
     }
 
@@ -185,8 +185,8 @@ impl Trace {
             digest.message(DigestStep::Dropped, at, from, to, message);
         }
         if self.keeps(message) {
-            let (mail, why) = (mail(from, to, message), why.to_string());
-            self.push(at, What::Dropped { mail, why });
+            let (message, why) = (text_of(from, to, message), why.to_string());
+            self.push(at, What::Dropped { message, why });
         }
     }
 
@@ -321,7 +321,7 @@ impl Trace {
     }
 }
 
-fn mail<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
+fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
     MessageText {
         from: from.clone(),
         to: to.clone(),

@@ -313,7 +313,7 @@ fn every_agent_says_where_it_stands() {
     *world.trace_mut() = Trace::new().with_repeated();
     world.settle(MS(1_000)).unwrap();
     let free = GroupRole::Free.to_string();
-    let said = |entry: &actix_bully::testkit::trace::TraceEntry| matches!(&entry.what, What::Sent { mail, .. } if mail.text.starts_with(&free));
+    let said = |entry: &actix_bully::testkit::trace::TraceEntry| matches!(&entry.what, What::Sent { message, .. } if message.text.starts_with(&free));
     assert!(
         world.trace().entries().any(said),
         "{}",

@@ -26,8 +26,8 @@ fn spoken_to(world: &World<Ring>) -> Vec<AgentId> {
         .trace()
         .entries()
         .filter_map(|entry| match &entry.what {
-            What::Sent { mail, .. } | What::Lost { mail, .. } if mail.from == "o" => {
-                Some(mail.to.clone())
+            What::Sent { message, .. } | What::Lost { message, .. } if message.from == "o" => {
+                Some(message.to.clone())
             }
             _ => None,
         });

@@ -62,8 +62,8 @@ fn s33_two_adjacent_dead_members_cost_two_hops() {
 fn lost_on(world: &World<Ring>, dead: &[&str], since: Time) -> usize {
     let entries = world.trace().entries().filter(|entry| entry.at >= since);
     let to_them = entries.filter(|entry| match &entry.what {
-        What::Sent { mail, .. } => {
-            dead.contains(&mail.to.as_str()) && mail.kind != "probe" && mail.kind != "beat"
+        What::Sent { message, .. } => {
+            dead.contains(&message.to.as_str()) && message.kind != "probe" && message.kind != "beat"
         }
         _ => false,
     });
@@ -173,7 +173,9 @@ fn s36_the_nomination_is_lost_with_the_one_that_held_it() {
 fn acknowledged(world: &World<Ring>, by: &str, since: Time) -> Vec<String> {
     let entries = world.trace().entries().filter(|entry| entry.at >= since);
     let acks = entries.filter_map(|entry| match &entry.what {
-        What::Sent { mail, .. } if mail.from == by && mail.kind == "hop_ack" => Some(&mail.text),
+        What::Sent { message, .. } if message.from == by && message.kind == "hop_ack" => {
+            Some(&message.text)
+        }
         _ => None,
     });
     let lap = |text: &String| text.split(' ').nth(1).unwrap().to_owned();
@@ -238,8 +240,8 @@ fn to_the_dead(trace: &Trace, since: Time) -> usize {
                 agent,
                 what: Happening::Restarted,
             } => dead.retain(|id| *id != agent),
-            What::Sent { mail, .. } if entry.at >= since => {
-                count += usize::from(dead.contains(&&mail.to));
+            What::Sent { message, .. } if entry.at >= since => {
+                count += usize::from(dead.contains(&&message.to));
             }
             _ => {}
         }

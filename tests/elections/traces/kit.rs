@@ -43,7 +43,7 @@ pub(crate) fn with_beliefs<E: Election>(world: &World<E>) -> String {
     let leaders = world.views().map(|(id, view)| {
         let leader = view
             .leader
-            .map_or_else(|| "nobody".to_owned(), |l| l.id.to_string());
+            .map_or_else(|| "no leader".to_owned(), |l| l.id.to_string());
         format!("{id} follows {leader}\n")
     });
     world.trace().to_text() + &leaders.collect::<String>()

@@ -80,7 +80,7 @@ fn broken() -> Vec<Case> {
         Case::breaks(
             "n=3, the same, held to agreement alone",
             193_755,
-            ("OneLife", 11),
+            ("OneIncarnation", 11),
             shortest(3, 2, 2, |r, b| {
                 r.held_to = HeldTo::Agreement;
                 forgetful(b);
@@ -144,7 +144,7 @@ pub(super) fn resigns(rules: &mut Invitations, bounds: &mut Bounds) {
     bounds.budget.resigns = 1;
 }
 
-/// So many agents, groups numbered so far, so many letters on their way at once: what does not fit
+/// So many agents, groups numbered so far, so many messages on their way at once: what does not fit
 /// is lost.
 pub(super) fn search(
     n: usize,

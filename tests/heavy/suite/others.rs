@@ -1,7 +1,7 @@
 //! The elections of the other papers, each held against what its page promises.
 //!
-//! Where somebody crashes, the search is kept small enough to end: by when it may crash, by who it
-//! is, by when its next life may begin, or by letters that arrive in order. The names say which.
+//! Where an agent crashes, the search is kept small enough to end: by when it may crash, by which it
+//! is, by when its next incarnation may begin, or by messages that arrive in order. The names say which.
 
 use crate::{
     ballot::Ballots,
@@ -14,7 +14,7 @@ use crate::{
 
 const GM1: &str = "GM1 OneCoordinator";
 
-/// The most important of three.
+/// The highest-ranked of three.
 pub(super) const BEST: Option<usize> = Some(2);
 
 pub(super) fn cases() -> Vec<Case> {
@@ -53,14 +53,14 @@ fn rings() -> Vec<Case> {
     ]
 }
 
-/// Somebody crashes up to this tick, and does not return; links keep the order.
+/// An agent crashes up to this tick, and does not return; links keep the order.
 fn ends_by(bounds: &mut Bounds, last: u16) {
     dies(bounds);
     bounds.order = Order::Fifo;
     bounds.crash_within = 0..=last;
 }
 
-/// Somebody crashes, and does not return.
+/// An agent crashes, and does not return.
 pub(super) fn dies(bounds: &mut Bounds) {
     bounds.budget.crashes = 1;
     bounds.return_within = None;
@@ -157,12 +157,12 @@ fn ballots() -> Vec<Case> {
     ]
 }
 
-/// This agent crashes, so often, and its next life begins at once with what is on its disk.
-pub(super) fn returns(bounds: &mut Bounds, who: usize, times: u8) {
-    (bounds.budget.crashes, bounds.mortal) = (times, Some(who));
+/// This agent crashes, so often, and its next incarnation begins at once with what is on its disk.
+pub(super) fn returns(bounds: &mut Bounds, agent: usize, times: u8) {
+    (bounds.budget.crashes, bounds.mortal) = (times, Some(agent));
 }
 
-/// So many voters of three agents, so many rounds of a life, ballots up to the number 3, one letter
+/// So many voters of three agents, so many rounds of an incarnation, ballots up to the number 3, one message
 /// on its way at once, no bound on delays; any timer may fire as soon as it is set.
 pub(super) fn ballot(
     voters: usize,
@@ -181,7 +181,7 @@ pub(super) fn ring(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) 
     rings_until(last, delay, Rings::new(hop, Some(last)), change)
 }
 
-/// At most one leads; heartbeats are beyond the last tick, and who returns waits for one.
+/// At most one leads; heartbeats are beyond the last tick, and an agent that returns waits for one.
 pub(super) fn ring_for_one(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
     rings_until(last, delay, Rings::new(hop, None), change)
 }
@@ -208,9 +208,9 @@ pub(super) fn reorganization(
     search(Reorganizing::new(assumed, deadline), bounds)
 }
 
-/// Nobody is asked for anything: these begin by themselves.
+/// No agent is asked for anything: these begin by themselves.
 fn search<R: Rules>(rules: R, mut bounds: Bounds) -> Search {
-    bounds.budget.wishes = 0;
+    bounds.budget.campaigns = 0;
     timed(Lab {
         rules,
         bounds,

@@ -146,7 +146,7 @@ fn case(defect: Defect, name: &str, unique: usize, broken: &'static str, steps: 
     }
 }
 
-/// Three voters, of whom the least important stands for nothing, and what the defect takes to show.
+/// Three voters, of which the lowest-ranked is not eligible, and what the defect takes to show.
 fn search(defect: Defect) -> Search {
     let mut bounds = Bounds::new(if defect == Defect::HalfIsAQuorum {
         2

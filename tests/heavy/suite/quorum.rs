@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
             mixed(Short::Others, 2, |b| b.budget.slow = 1),
         ),
         Case::holds(
-            "2 terms, who returns promises less, a crash, a slow clock",
+            "2 terms, a voter that returns promises less, a crash, a slow clock",
             1_398_939,
             36,
             mixed(Short::Restarted, 2, |b| {
@@ -65,10 +65,10 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Voters with different timings, or with others after a crash.
-fn mixed(whose: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
+fn mixed(shorter: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);
-    let mut rules = Quorum::mixed(whose, None);
+    let mut rules = Quorum::mixed(shorter, None);
     (rules.terms, rules.witnesses) = (terms, 1);
     change(&mut bounds);
     timed(Lab {
@@ -83,7 +83,7 @@ pub(super) fn search(wire: usize, terms: u8, change: impl Fn(&mut Quorum, &mut B
     search_with(1, wire, terms, change)
 }
 
-/// The same with a lease of so many readings. The least important voter stands for nothing.
+/// The same with a lease of so many readings. The lowest-ranked voter is not eligible.
 pub(super) fn search_with(
     lease: u8,
     wire: usize,

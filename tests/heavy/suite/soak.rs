@@ -70,7 +70,7 @@ fn bullies() -> Vec<Case> {
     let all = Aim::Everything;
     let far = threshold::search(3, 3, 7, all, |_| {});
     let slow = threshold::search(3, 2, 5, all, |b| {
-        b.budget.wishes = 1;
+        b.budget.campaigns = 1;
         dies(b);
     });
     vec![

@@ -10,7 +10,7 @@ const TWO: &str = "at most one leads";
 
 pub(super) fn cases() -> Vec<Case> {
     let after_crash = |b: &mut Bounds| b.budget.crashes = 1;
-    let one_wish_and_crash = |b: &mut Bounds| (b.budget.crashes, b.budget.wishes) = (1, 1);
+    let one_wish_and_crash = |b: &mut Bounds| (b.budget.crashes, b.budget.campaigns) = (1, 1);
     let new_score = |b: &mut Bounds| b.budget.scores = vec![(0, 9)];
     let new_score_fifo = |b: &mut Bounds| {
         b.budget.scores = vec![(0, 9)];
@@ -60,7 +60,7 @@ fn shortest(n: usize, delay: u8, deadline: u8, change: impl Fn(&mut Bounds)) -> 
     search(n, delay, deadline, Aim::Shortest, change)
 }
 
-/// Every user may wish an election once.
+/// Every user may ask for an election once.
 pub(super) fn search(
     n: usize,
     delay: u8,
@@ -70,7 +70,7 @@ pub(super) fn search(
 ) -> Search {
     let mut bounds = Bounds::new(n);
     bounds.delay = Some(delay);
-    bounds.budget.wishes = u8::try_from(n).unwrap_or(u8::MAX);
+    bounds.budget.campaigns = u8::try_from(n).unwrap_or(u8::MAX);
     change(&mut bounds);
     timed(Lab {
         rules: Astra::new(deadline),

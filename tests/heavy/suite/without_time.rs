@@ -65,20 +65,20 @@ fn votes(defect: Option<Defect>, terms: u8) -> Quorum {
     rules
 }
 
-/// What comes of a vote that is not on the disk, where nobody looks at the disk.
+/// What comes of a vote that is not on the disk, where no rule looks at the disk.
 fn unseen() -> Quorum {
     let mut rules = votes(Some(Defect::VolatileVote), 1);
     rules.tolerated = Some("DiskFirst");
     rules
 }
 
-/// So many lives each, of which one at a time may end.
-fn search(mut rules: Quorum, lives: u64) -> Search {
-    let crashes = if lives > 1 { 1 } else { 0 };
+/// So many incarnations each, of which one at a time may end.
+fn search(mut rules: Quorum, incarnations: u64) -> Search {
+    let crashes = if incarnations > 1 { 1 } else { 0 };
     rules.witnesses = crashes;
     let reach = Reach {
         crashes,
-        lives,
+        incarnations,
         ..Reach::new(3, u64::MAX)
     };
     asynchronous(rules, reach)

@@ -6,12 +6,12 @@ use actix_bully::protocol::{Effect, EffectsOf, Election, Input, InputOf, Members
 
 use super::{
     Action, Crash, Lab,
-    world::{Armed, Content, Host, Letter, World, handle},
+    world::{Armed, Content, Host, SentMessage, World, handle},
 };
 
-use crate::rules::{MessageOf, Rules, Seen, name, place};
+use crate::rules::{MessageOf, Rules, Seen, name, position};
 
-/// Who was heard, and what it said.
+/// The agent that was heard, and what it said.
 type Heard<R> = Option<(usize, Arc<MessageOf<R>>)>;
 
 impl<R: Rules> Lab<R> {
@@ -19,71 +19,71 @@ impl<R: Rules> Lab<R> {
         match action {
             Action::Deliver(at) => self.deliver(world, *at),
             Action::Lose(at) => drop(world.wire.remove(*at)),
-            Action::Fire(who, place) => {
-                let mut host = Host::clone(&world.nodes[*who].host);
-                let armed = host.timers.remove(*place);
-                world.await_time(*who, armed.from);
-                self.step(world, *who, host, Input::TimedOut(armed.timer), None);
+            Action::Fire(agent, position) => {
+                let mut host = Host::clone(&world.nodes[*agent].host);
+                let armed = host.timers.remove(*position);
+                world.await_time(*agent, armed.from);
+                self.step(world, *agent, host, Input::TimedOut(armed.timer), None);
             }
             Action::Tick(slow) => self.tick(world, *slow),
-            Action::Crash(who) => self.crash(world, *who),
-            Action::Restart(who, missed) => self.restart(world, *who, *missed),
-            Action::Wish(who) => {
-                world.left.wishers[*who] = false;
-                world.left.wishes -= 1;
+            Action::Crash(agent) => self.crash(world, *agent),
+            Action::Restart(agent, missed) => self.restart(world, *agent, *missed),
+            Action::Campaign(agent) => {
+                world.left.campaigners[*agent] = false;
+                world.left.campaigns -= 1;
                 world.stirred = true;
-                self.tell(world, *who, Input::Campaign);
+                self.tell(world, *agent, Input::Campaign);
             }
-            Action::StepDown(who) => {
+            Action::StepDown(agent) => {
                 world.left.resigns -= 1;
-                self.tell(world, *who, Input::StepDown { to: None });
-                self.tell(world, *who, Input::Drained);
+                self.tell(world, *agent, Input::StepDown { to: None });
+                self.tell(world, *agent, Input::Drained);
             }
             Action::SetScore(at) => {
-                let (who, score) = world.left.scores.remove(*at);
-                world.scores[who] = Some(score.into());
-                self.tell(world, who, Input::SetScore(world.scores[who]));
+                let (agent, score) = world.left.scores.remove(*at);
+                world.scores[agent] = Some(score.into());
+                self.tell(world, agent, Input::SetScore(world.scores[agent]));
             }
-            Action::Doubt(who) => {
+            Action::Doubt(agent) => {
                 world.left.doubts -= 1;
-                let incarnation = world.nodes[*who].host.incarnation;
-                self.report(world, *who, |m| m.suspect(&name(*who), incarnation));
+                let incarnation = world.nodes[*agent].host.incarnation;
+                self.report(world, *agent, |m| m.suspect(&name(*agent), incarnation));
             }
         }
     }
 
-    /// The first or the next life of `who`, among the members as they are.
-    pub(super) fn begin(&self, world: &mut World<R>, who: usize) {
-        let mut host = Host::clone(&world.nodes[who].host);
-        let identity = world.identity(who, world.scores[who]);
+    /// The first or the next incarnation of `agent`, among the members as they are.
+    pub(super) fn begin(&self, world: &mut World<R>, agent: usize) {
+        let mut host = Host::clone(&world.nodes[agent].host);
+        let identity = world.identity(agent, world.scores[agent]);
         host.incarnation = identity.incarnation;
-        let config = self.rules.config_of(who, host.incarnation);
+        let config = self.rules.config_of(agent, host.incarnation);
         host.machine = Some(R::Election::new(identity, config, host.disk.clone()));
         let start = Input::Start(Arc::clone(&world.members));
-        self.step(world, who, host, start, None);
-        for input in self.rules.taught(who) {
-            self.tell(world, who, input);
+        self.step(world, agent, host, start, None);
+        for input in self.rules.taught(agent) {
+            self.tell(world, agent, input);
         }
     }
 
     fn deliver(&self, world: &mut World<R>, at: usize) {
-        let letter = world.wire.remove(at);
-        let heard = match &letter.content {
-            Content::Said(message) => Some((letter.from, Arc::clone(message))),
+        let sent = world.wire.remove(at);
+        let heard = match &sent.content {
+            Content::Said(message) => Some((sent.from, Arc::clone(message))),
             Content::Members => None,
         };
-        let host = Host::clone(&world.nodes[letter.to].host);
-        let input = self.opened(world, &letter);
+        let host = Host::clone(&world.nodes[sent.to].host);
+        let input = self.opened(world, &sent);
         if let Input::Received {
             from, incarnation, ..
         } = &input
         {
-            let admitted = host.known.admit(&name(letter.to), from, *incarnation);
+            let admitted = host.known.admit(&name(sent.to), from, *incarnation);
             if admitted.is_err() {
                 return; // rule 7 of the driver's contract
             }
         }
-        self.step(world, letter.to, host, input, heard);
+        self.step(world, sent.to, host, input, heard);
     }
 
     fn tick(&self, world: &mut World<R>, slow: Option<usize>) {
@@ -91,45 +91,45 @@ impl<R: Rules> Lab<R> {
         if slow.is_some() {
             world.left.slow -= 1;
         }
-        for who in (0..self.bounds.n).filter(|who| Some(*who) != slow) {
-            world.nodes[who].clock += 1;
-            world.settle(who, None);
+        for agent in (0..self.bounds.n).filter(|agent| Some(*agent) != slow) {
+            world.nodes[agent].clock += 1;
+            world.settle(agent, None);
         }
         if let Some(delay) = self.bounds.delay {
             let mut wire = std::mem::take(&mut world.wire);
             let may_live = !self.is_final(world);
-            wire.retain(|letter| world.lives(letter.to) || may_live && letter.age < delay);
-            wire.iter_mut().for_each(|letter| letter.age += 1);
+            wire.retain(|sent| world.is_up(sent.to) || may_live && sent.age < delay);
+            wire.iter_mut().for_each(|sent| sent.age += 1);
             world.wire = wire;
         }
     }
 
-    fn crash(&self, world: &mut World<R>, who: usize) {
+    fn crash(&self, world: &mut World<R>, agent: usize) {
         world.left.crashes -= 1;
-        let mut host = Host::clone(&world.nodes[who].host);
+        let mut host = Host::clone(&world.nodes[agent].host);
         let ended = host.incarnation;
         host.machine = None;
         host.timers.clear();
         if self.bounds.crash == Crash::Forgetful {
             host.disk = None;
         }
-        world.settle(who, Some(host));
+        world.settle(agent, Some(host));
         if self.is_final(world) {
-            world.wire.retain(|letter| letter.to != who);
+            world.wire.retain(|sent| sent.to != agent);
         }
         match self.bounds.crash {
-            Crash::Told => self.report(world, who, |m| m.down(&name(who), ended)),
-            Crash::Unseen | Crash::Forgetful => self.begin(world, who),
+            Crash::Told => self.report(world, agent, |m| m.down(&name(agent), ended)),
+            Crash::Unseen | Crash::Forgetful => self.begin(world, agent),
             Crash::Reported => {
-                self.report(world, who, |m| {
-                    m.down(&name(who), ended) && m.up(&name(who), ended.next())
+                self.report(world, agent, |m| {
+                    m.down(&name(agent), ended) && m.up(&name(agent), ended.next())
                 });
-                self.begin(world, who);
+                self.begin(world, agent);
             }
         }
     }
 
-    /// Whether who is down will stay so: then nothing is sent there.
+    /// Whether an agent that is down will stay so: then nothing is sent there.
     fn is_final(&self, world: &World<R>) -> bool {
         let last = self
             .bounds
@@ -139,30 +139,35 @@ impl<R: Rules> Lab<R> {
         self.bounds.crash == Crash::Told && last.is_none_or(|last| last < world.now)
     }
 
-    fn restart(&self, world: &mut World<R>, who: usize, missed: u32) {
+    fn restart(&self, world: &mut World<R>, agent: usize, missed: u32) {
         let mut nth = 0;
-        world.wire.retain(|letter| {
-            let is_missed = letter.to == who && missed & (1 << nth) != 0;
-            nth += u32::from(letter.to == who);
+        world.wire.retain(|sent| {
+            let is_missed = sent.to == agent && missed & (1 << nth) != 0;
+            nth += u32::from(sent.to == agent);
             !is_missed
         });
-        let next = world.nodes[who].host.incarnation.next();
+        let next = world.nodes[agent].host.incarnation.next();
         world.stirred = true;
-        self.report(world, who, |m| m.up(&name(who), next));
-        self.begin(world, who);
+        self.report(world, agent, |m| m.up(&name(agent), next));
+        self.begin(world, agent);
     }
 
-    /// The supervisors know something about `who`; word of it is on its way to the others.
-    fn report(&self, world: &mut World<R>, who: usize, change: impl FnOnce(&mut Members) -> bool) {
+    /// The supervisors know something about `agent`; word of it is on its way to the others.
+    fn report(
+        &self,
+        world: &mut World<R>,
+        agent: usize,
+        change: impl FnOnce(&mut Members) -> bool,
+    ) {
         let mut members = Members::clone(&world.members);
         change(&mut members);
         world.change_members(members);
-        let incarnation = world.nodes[who].host.incarnation;
-        let hears = |to: &usize| *to != who && !(self.is_final(world) && world.is_dead(*to));
+        let incarnation = world.nodes[agent].host.incarnation;
+        let hears = |to: &usize| *to != agent && !(self.is_final(world) && world.is_dead(*to));
         let others: Vec<usize> = (0..self.bounds.n).filter(hears).collect();
         let others = others.into_iter();
-        world.wire.extend(others.map(|to| Letter {
-            from: who,
+        world.wire.extend(others.map(|to| SentMessage {
+            from: agent,
             to,
             incarnation,
             age: 0,
@@ -170,21 +175,21 @@ impl<R: Rules> Lab<R> {
         }));
     }
 
-    fn tell(&self, world: &mut World<R>, who: usize, input: InputOf<R::Election>) {
-        let host = Host::clone(&world.nodes[who].host);
-        self.step(world, who, host, input, None);
+    fn tell(&self, world: &mut World<R>, agent: usize, input: InputOf<R::Election>) {
+        let host = Host::clone(&world.nodes[agent].host);
+        self.step(world, agent, host, input, None);
     }
 
     /// One input, and what follows from it at once.
     fn step(
         &self,
         world: &mut World<R>,
-        who: usize,
+        agent: usize,
         mut host: Host<R::Election>,
         input: InputOf<R::Election>,
         mut heard: Heard<R>,
     ) {
-        let now = self.clock(world, who);
+        let now = self.clock(world, agent);
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             let Some(machine) = &mut host.machine else {
@@ -195,16 +200,16 @@ impl<R: Rules> Lab<R> {
             }
             let effects = handle(machine, now, input);
             let cause = heard.take();
-            self.carry_out(world, who, now, &mut host, effects, &cause, &mut inputs);
+            self.carry_out(world, agent, now, &mut host, effects, &cause, &mut inputs);
         }
-        world.settle(who, Some(host));
+        world.settle(agent, Some(host));
     }
 
     #[expect(clippy::too_many_arguments, reason = "what a driver has at hand")]
     fn carry_out(
         &self,
         world: &mut World<R>,
-        who: usize,
+        agent: usize,
         now: Time,
         host: &mut Host<R::Election>,
         mut effects: EffectsOf<R::Election>,
@@ -217,13 +222,13 @@ impl<R: Rules> Lab<R> {
                 continue;
             }
             let seen = Seen {
-                who,
-                life: host.incarnation,
+                agent,
+                incarnation: host.incarnation,
                 heard: heard.as_ref().map(|(from, message)| (*from, &**message)),
                 disk: host.disk.as_ref(),
                 effect: &effect,
             };
-            self.rules.note(&mut world.books, &seen);
+            self.rules.note(&mut world.ledger, &seen);
             match effect {
                 Effect::Persist(record) => host.disk = Some(record),
                 Effect::SetTimer { timer, after } => {
@@ -234,7 +239,7 @@ impl<R: Rules> Lab<R> {
                 }
                 Effect::CancelTimer(timer) => host.timers.retain(|armed| armed.timer != timer),
                 Effect::Send { to, message } => {
-                    self.post(world, who, host, &to, Arc::new(message));
+                    self.post(world, agent, host, &to, Arc::new(message));
                 }
                 Effect::Notify(_) => {}
             }
@@ -254,7 +259,7 @@ impl<R: Rules> Lab<R> {
             if is_gone || world.wire.len() >= self.bounds.wire {
                 return;
             }
-            world.wire.push(Letter {
+            world.wire.push(SentMessage {
                 from,
                 to,
                 incarnation: host.incarnation,
@@ -263,9 +268,9 @@ impl<R: Rules> Lab<R> {
             });
         };
         match to {
-            To::One(id) => add(place(id)),
+            To::One(id) => add(position(id)),
             To::All => (0..self.bounds.n).filter(|to| *to != from).for_each(add),
-            To::Set(ids) => ids.iter().for_each(|id| add(place(id))),
+            To::Set(ids) => ids.iter().for_each(|id| add(position(id))),
         }
     }
 }

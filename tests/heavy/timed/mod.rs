@@ -5,15 +5,15 @@
 //! and what may never be); how a step is carried out is in `act.rs`.
 //!
 //! ```text
-//!   Deliver  a letter arrives, in any order          Tick     every clock moves on, or all but one
-//!   Lose     it never does (asynchronous only)       Crash    a life ends; the disk stays
-//!   Fire     a timer that is due                     Restart  the next life begins
-//!   Wish, SetScore, StepDown: what a user asks       Doubt    somebody is suspected for nothing
+//!   Deliver  a message arrives, in any order         Tick      every clock moves on, or all but one
+//!   Lose     it never does (asynchronous only)       Crash    an incarnation ends; the disk stays
+//!   Fire     a timer that is due                     Restart  the next incarnation begins
+//!   Campaign, SetScore, StepDown: what a user asks   Doubt    an agent is suspected for nothing
 //! ```
 //!
-//! **Synchrony** ([`Bounds::delay`]): time stands still while a letter has been on its way for the
-//! longest delay, or a timer is due. Nobody waits for a letter to who is down: whether it arrived
-//! before the next life begins is decided then. Without it, letters wait for ever or are lost, and timers are as
+//! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
+//! longest delay, or a timer is due. Nothing waits for a message to an agent that is down: whether it arrived
+//! before the next incarnation begins is decided then. Without it, messages wait for ever or are lost, and timers are as
 //! late as they like.
 
 mod act;
@@ -34,7 +34,7 @@ use crate::{
 };
 use world::Content;
 
-type LetterOf<R> = world::Letter<MessageOf<R>>;
+type MessageInFlight<R> = world::SentMessage<MessageOf<R>>;
 
 /// How far a model goes.
 #[derive(Clone, Debug)]
@@ -45,11 +45,11 @@ pub struct Bounds {
     pub delay: Option<u8>,
     /// How time passes.
     pub clocks: Clocks,
-    /// Whether a letter may overtake an earlier one of the same sender to the same receiver.
+    /// Whether a message may overtake an earlier one of the same sender to the same receiver.
     pub order: Order,
     /// The most that may be on its way at once; what does not fit is lost.
     pub wire: usize,
-    /// Whether a letter that fits may be lost as well; otherwise it may wait for ever.
+    /// Whether a message that fits may be lost as well; otherwise it may wait for ever.
     pub loss: bool,
     /// The last tick, if there is one.
     pub horizon: Option<u16>,
@@ -57,11 +57,11 @@ pub struct Bounds {
     pub budget: Budget,
     /// What a crash is.
     pub crash: Crash,
-    /// Who alone may crash; `None` for anybody.
+    /// The only agent that may crash; `None` for any.
     pub mortal: Option<usize>,
     /// When: at which ticks.
     pub crash_within: RangeInclusive<u16>,
-    /// At which ticks the next life may begin after a crash that is [told](Crash::Told); `None` for
+    /// At which ticks the next incarnation may begin after a crash that is [told](Crash::Told); `None` for
     /// never.
     pub return_within: Option<RangeInclusive<u16>>,
 }
@@ -72,11 +72,11 @@ pub enum Clocks {
     /// In ticks, for all at once, as a rule.
     Tick,
     /// For each alone, and only to the next tick at which a timer that fires is due: any timer may
-    /// fire as soon as it is set. For rules in which nobody reads what another's clock shows.
+    /// fire as soon as it is set. For rules in which no agent reads what another's clock shows.
     Jump,
 }
 
-/// In which order letters arrive.
+/// In which order messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// In any.
@@ -85,21 +85,21 @@ pub enum Order {
     Fifo,
 }
 
-/// What a crash is, and who hears of it.
+/// What a crash is, and which agents hear of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The supervisors tell the others, who may hear of it late; the next life may begin, or not.
+    /// The supervisors tell the others, which may hear of it late; the next incarnation may begin, or not.
     Told,
-    /// Nobody hears of it, and the next life begins at once.
+    /// No agent hears of it, and the next incarnation begins at once.
     Unseen,
     /// The same, and what was durable is gone: no driver may do that.
     Forgetful,
-    /// The next life begins at once, and the others hear that the former one has certainly ended.
+    /// The next incarnation begins at once, and the others hear that the former one has certainly ended.
     Reported,
 }
 
 impl Bounds {
-    /// So many agents to whom nothing is done, with no bound on anything.
+    /// So many agents to which nothing is done, with no bound on anything.
     pub fn new(n: usize) -> Self {
         Self {
             n,
@@ -110,8 +110,8 @@ impl Bounds {
             loss: false,
             horizon: None,
             budget: Budget {
-                wishers: vec![true; n],
-                wishes: 0,
+                campaigners: vec![true; n],
+                campaigns: 0,
                 slow: 0,
                 crashes: 0,
                 resigns: 0,
@@ -149,25 +149,25 @@ pub enum Aim {
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The letter at this place arrives.
+    /// The message at this position arrives.
     Deliver(usize),
     /// It never does.
     Lose(usize),
-    /// The timer at this place of that node is due.
+    /// The timer at this position of that node is due.
     Fire(usize, usize),
     /// Time passes; one clock may miss it.
     Tick(Option<usize>),
-    /// A life ends.
+    /// An incarnation ends.
     Crash(usize),
-    /// The next one begins; these of the letters to it, a bit each, have arrived before.
+    /// The next one begins; these of the messages to it, a bit each, have arrived before.
     Restart(usize, u32),
-    /// A user wishes an election.
-    Wish(usize),
-    /// A user wishes that this leader hands over, which has no work to end.
+    /// A user asks for an election.
+    Campaign(usize),
+    /// A user asks that this leader hands over, which has no work to end.
     StepDown(usize),
-    /// The importance at this place of the budget is set.
+    /// The score at this position of the budget is set.
     SetScore(usize),
-    /// Everybody is told that this one may be gone. It is not.
+    /// All are told that this one may be gone. It is not.
     Doubt(usize),
 }
 
@@ -180,26 +180,26 @@ impl<R: Rules> Model for Lab<R> {
 
     fn init_states(&self) -> Vec<World<R>> {
         let mut world = World::new(&self.rules, &self.bounds);
-        for who in 0..self.bounds.n {
-            self.begin(&mut world, who);
+        for agent in 0..self.bounds.n {
+            self.begin(&mut world, agent);
         }
         vec![world]
     }
 
     fn actions(&self, world: &World<R>, actions: &mut Vec<Action>) {
-        for (place, letter) in world.wire.iter().enumerate() {
-            if world.lives(letter.to) && !self.waits(letter, &world.wire[..place]) {
-                actions.push(Action::Deliver(place));
+        for (position, sent) in world.wire.iter().enumerate() {
+            if world.is_up(sent.to) && !self.waits(sent, &world.wire[..position]) {
+                actions.push(Action::Deliver(position));
                 if self.bounds.loss {
-                    actions.push(Action::Lose(place));
+                    actions.push(Action::Lose(position));
                 }
             }
         }
-        for (who, slot) in world.nodes.iter().enumerate() {
+        for (agent, slot) in world.nodes.iter().enumerate() {
             let now = at(slot.clock);
-            for (place, armed) in slot.host.timers.iter().enumerate() {
+            for (position, armed) in slot.host.timers.iter().enumerate() {
                 if armed.from <= now || self.bounds.clocks == Clocks::Jump {
-                    actions.push(Action::Fire(who, place));
+                    actions.push(Action::Fire(agent, position));
                 }
             }
         }
@@ -234,7 +234,7 @@ impl<R: Rules> Model for Lab<R> {
     }
 
     fn within_boundary(&self, world: &World<R>) -> bool {
-        self.rules.is_within(&world.books)
+        self.rules.is_within(&world.ledger)
     }
 }
 
@@ -244,27 +244,27 @@ fn shown<R: Rules, const SIGHT: usize>(lab: &Lab<R>, world: &World<R>) -> bool {
 }
 
 impl<R: Rules> Lab<R> {
-    /// Whether a letter is behind another one. News of a life arrives before the letters of it do,
+    /// Whether a message is behind another one. An update about an incarnation arrives before its messages do,
     /// whatever the order; and of two that are equal, which comes first makes no difference.
     fn waits<'a>(
         &self,
-        letter: &LetterOf<R>,
-        earlier: impl IntoIterator<Item = &'a LetterOf<R>>,
+        sent: &MessageInFlight<R>,
+        earlier: impl IntoIterator<Item = &'a MessageInFlight<R>>,
     ) -> bool {
-        let ahead = |earlier: &LetterOf<R>| {
-            let same_way = (earlier.from, earlier.to) == (letter.from, letter.to);
-            let is_news = earlier.content == Content::Members && self.bounds.crash == Crash::Told;
-            same_way && (is_news || self.bounds.order == Order::Fifo) || earlier == letter
+        let ahead = |earlier: &MessageInFlight<R>| {
+            let same_way = (earlier.from, earlier.to) == (sent.from, sent.to);
+            let is_update = earlier.content == Content::Members && self.bounds.crash == Crash::Told;
+            same_way && (is_update || self.bounds.order == Order::Fifo) || earlier == sent
         };
         earlier.into_iter().any(ahead)
     }
 
-    /// Which letters may have arrived while nobody was there, who now begins its next life: all sets
-    /// of them that leave no letter behind which another one waits.
-    fn add_restarts(&self, world: &World<R>, who: usize, actions: &mut Vec<Action>) {
-        let sent = || world.wire.iter().filter(|letter| letter.to == who);
+    /// Which messages may have arrived while an agent was down that now begins its next incarnation: all sets
+    /// of them that leave no message behind which another one waits.
+    fn add_restarts(&self, world: &World<R>, agent: usize, actions: &mut Vec<Action>) {
+        let sent = || world.wire.iter().filter(|sent| sent.to == agent);
         let count = sent().count();
-        assert!(count < 32, "no room for so many letters to the dead");
+        assert!(count < 32, "no room for so many messages to the dead");
         for missed in 0..1u32 << count {
             let is_missed = |nth: usize| missed & (1 << nth) != 0;
             let left = |until| {
@@ -273,11 +273,10 @@ impl<R: Rules> Lab<R> {
                     .enumerate()
                     .filter(|(nth, _)| !is_missed(*nth))
             };
-            let overtakes = |(nth, letter)| {
-                is_missed(nth) && self.waits(letter, left(nth).map(|(_, letter)| letter))
-            };
+            let overtakes =
+                |(nth, sent)| is_missed(nth) && self.waits(sent, left(nth).map(|(_, sent)| sent));
             if !sent().enumerate().any(overtakes) {
-                actions.push(Action::Restart(who, missed));
+                actions.push(Action::Restart(agent, missed));
             }
         }
     }
@@ -293,63 +292,63 @@ impl<R: Rules> Lab<R> {
                 let now = at(slot.clock);
                 slot.host.timers.iter().any(|armed| armed.to <= now)
             };
-            let is_overdue = |letter: &LetterOf<R>| letter.age >= delay && world.lives(letter.to);
+            let is_overdue = |sent: &MessageInFlight<R>| sent.age >= delay && world.is_up(sent.to);
             if world.wire.iter().any(is_overdue) || world.nodes.iter().any(overdue) {
                 return;
             }
         }
         actions.push(Action::Tick(None));
         if world.left.slow > 0 {
-            actions.extend((0..self.bounds.n).map(|who| Action::Tick(Some(who))));
+            actions.extend((0..self.bounds.n).map(|agent| Action::Tick(Some(agent))));
         }
     }
 
     /// What users, crashes and supervisors may do.
     fn add_deeds(&self, world: &World<R>, actions: &mut Vec<Action>) {
         let is_deadly = self.bounds.crash_within.contains(&world.now);
-        for who in 0..self.bounds.n {
-            if !world.lives(who) {
+        for agent in 0..self.bounds.n {
+            if !world.is_up(agent) {
                 let within = self.bounds.return_within.as_ref();
                 if within.is_some_and(|within| within.contains(&world.now)) {
-                    self.add_restarts(world, who, actions);
+                    self.add_restarts(world, agent, actions);
                 }
                 continue;
             }
-            let is_mortal = self.bounds.mortal.is_none_or(|mortal| mortal == who);
+            let is_mortal = self.bounds.mortal.is_none_or(|mortal| mortal == agent);
             if world.left.crashes > 0 && is_mortal && is_deadly {
-                actions.push(Action::Crash(who));
+                actions.push(Action::Crash(agent));
             }
-            if world.left.wishes > 0 && world.left.wishers[who] {
-                actions.push(Action::Wish(who));
+            if world.left.campaigns > 0 && world.left.campaigners[agent] {
+                actions.push(Action::Campaign(agent));
             }
             if world.left.doubts > 0 {
-                actions.push(Action::Doubt(who));
+                actions.push(Action::Doubt(agent));
             }
-            if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == who) {
-                actions.push(Action::StepDown(who));
+            if world.left.resigns > 0 && world.believers().any(|(leader, _)| leader == agent) {
+                actions.push(Action::StepDown(agent));
             }
         }
-        for (place, (who, _)) in world.left.scores.iter().enumerate() {
-            if world.lives(*who) {
-                actions.push(Action::SetScore(place));
+        for (position, (agent, _)) in world.left.scores.iter().enumerate() {
+            if world.is_up(*agent) {
+                actions.push(Action::SetScore(position));
             }
         }
     }
 
-    /// What `who` is told when a letter arrives.
-    fn opened(&self, world: &World<R>, letter: &LetterOf<R>) -> InputOf<R::Election> {
-        match &letter.content {
+    /// What `agent` is told when a message arrives.
+    fn opened(&self, world: &World<R>, sent: &MessageInFlight<R>) -> InputOf<R::Election> {
+        match &sent.content {
             Content::Members => Input::Members(Arc::clone(&world.members)),
             Content::Said(message) => Input::Received {
-                from: name(letter.from),
-                incarnation: letter.incarnation,
+                from: name(sent.from),
+                incarnation: sent.incarnation,
                 message: (**message).clone(),
             },
         }
     }
 
-    /// The clock of `who`.
-    fn clock(&self, world: &World<R>, who: usize) -> Time {
-        world.clock(who)
+    /// The clock of `agent`.
+    fn clock(&self, world: &World<R>, agent: usize) -> Time {
+        world.clock(agent)
     }
 }

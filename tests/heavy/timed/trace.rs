@@ -1,4 +1,4 @@
-//! A path as text: what happened, when, and what everybody believed then.
+//! A path as text: what happened, when, and what every agent believed then.
 
 use stateright::Path;
 
@@ -29,9 +29,9 @@ pub fn trace<R: Rules>(path: Path<World<R>, Action>) -> String {
 }
 
 fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
-    let of = |who| {
-        let me = name(who);
-        match world.view(who) {
+    let of = |agent| {
+        let me = name(agent);
+        match world.view(agent) {
             None => format!("{me} is down"),
             Some(view) => belief(&me, &view),
         }
@@ -42,8 +42,8 @@ fn beliefs<R: Rules>(world: &World<R>) -> Vec<String> {
 fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
     match action {
         Action::Deliver(at) | Action::Lose(at) => {
-            let letter = &world.wire[*at];
-            let what = match &letter.content {
+            let sent = &world.wire[*at];
+            let what = match &sent.content {
                 Content::Said(message) => message.to_string(),
                 Content::Members => "is no longer what it was".into(),
             };
@@ -52,22 +52,24 @@ fn told<R: Rules>(world: &World<R>, action: &Action) -> String {
             } else {
                 ""
             };
-            format!("{} <- {}  {what}{lost}", name(letter.to), name(letter.from))
+            format!("{} <- {}  {what}{lost}", name(sent.to), name(sent.from))
         }
-        Action::Fire(who, at) => {
-            let armed = world.nodes[*who].host.timers[*at];
-            format!("{}       {:?} is due", name(*who), armed.timer)
+        Action::Fire(agent, at) => {
+            let armed = world.nodes[*agent].host.timers[*at];
+            format!("{}       {:?} is due", name(*agent), armed.timer)
         }
         Action::Tick(None) => "time passes".into(),
-        Action::Tick(Some(who)) => format!("time passes, but not by the clock of {}", name(*who)),
-        Action::Crash(who) => format!("{}       crashes", name(*who)),
-        Action::Restart(who, _) => format!("{}       begins its next life", name(*who)),
-        Action::Wish(who) => format!("{}       is wished to hold an election", name(*who)),
-        Action::StepDown(who) => format!("{}       is asked to step down", name(*who)),
-        Action::SetScore(at) => {
-            let (who, score) = world.left.scores[*at];
-            format!("{}       gets the score {score}", name(who))
+        Action::Tick(Some(agent)) => {
+            format!("time passes, but not by the clock of {}", name(*agent))
         }
-        Action::Doubt(who) => format!("{}       is suspected", name(*who)),
+        Action::Crash(agent) => format!("{}       crashes", name(*agent)),
+        Action::Restart(agent, _) => format!("{}       begins its next incarnation", name(*agent)),
+        Action::Campaign(agent) => format!("{}       is told to hold an election", name(*agent)),
+        Action::StepDown(agent) => format!("{}       is asked to step down", name(*agent)),
+        Action::SetScore(at) => {
+            let (agent, score) = world.left.scores[*at];
+            format!("{}       gets the score {score}", name(agent))
+        }
+        Action::Doubt(agent) => format!("{}       is suspected", name(*agent)),
     }
 }

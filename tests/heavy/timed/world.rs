@@ -1,4 +1,4 @@
-//! One moment of a group: its machines, its clocks, the mail on its way, and what may still happen.
+//! One moment of a group: its machines, its clocks, the messages on their way, and what may still happen.
 
 use std::{
     hash::{Hash, Hasher},
@@ -21,20 +21,20 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct World<R: Rules> {
     pub(super) nodes: Vec<Slot<R::Election>>,
-    pub(super) wire: Vec<Letter<MessageOf<R>>>,
+    pub(super) wire: Vec<SentMessage<MessageOf<R>>>,
     /// How many ticks have passed.
     pub now: u16,
-    /// Who takes part, as the supervisors know it.
+    /// The members, as the supervisors know them.
     pub(super) members: Arc<Members>,
     members_digest: u64,
     /// What may still be done to the group.
     pub left: Budget,
-    /// Whether anybody was ever made to hold an election, by a user or by a restart.
+    /// Whether any agent was ever made to hold an election, by a user or by a restart.
     pub stirred: bool,
-    /// How important each is.
+    /// The score of each.
     pub scores: Vec<Option<Score>>,
     /// What was said and done, as far as the invariants need it.
-    pub books: R::Books,
+    pub ledger: R::Ledger,
     memory: Duration,
     counts_time: bool,
 }
@@ -82,7 +82,7 @@ pub(super) struct Armed<T> {
 
 /// Something on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Letter<M> {
+pub(super) struct SentMessage<M> {
     pub from: usize,
     pub to: usize,
     pub incarnation: Incarnation,
@@ -96,31 +96,31 @@ pub(super) struct Letter<M> {
 pub(super) enum Content<M> {
     /// What one agent says to another.
     Said(Arc<M>),
-    /// Word of who is there, as of when it arrives.
+    /// An update of the members, as of when it arrives.
     Members,
 }
 
 /// What may still be done to the group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Budget {
-    /// Whose user may still wish an election.
-    pub wishers: Vec<bool>,
-    /// How many wishes there may still be.
-    pub wishes: u8,
+    /// The agents whose users may still ask for an election.
+    pub campaigners: Vec<bool>,
+    /// How many elections users may still ask for.
+    pub campaigns: u8,
     /// How many ticks one clock may still miss.
     pub slow: u8,
     /// How many may still crash.
     pub crashes: u8,
     /// How many leaders may still be asked to step down.
     pub resigns: u8,
-    /// How often somebody may still be suspected for nothing.
+    /// How often an agent may still be suspected for nothing.
     pub doubts: u8,
-    /// Which scores may still be set, and whose.
+    /// Which scores may still be set, and of which agents.
     pub scores: Vec<(usize, i32)>,
 }
 
 impl<R: Rules> World<R> {
-    /// Everybody is there, and nobody has begun.
+    /// All are there, and none has begun.
     pub(super) fn new(rules: &R, bounds: &Bounds) -> Self {
         let mut members = Members::new(false);
         let member = |k| Member::up(name(k), MemberKind::Voter, rules.score(k), Incarnation(1));
@@ -144,44 +144,44 @@ impl<R: Rules> World<R> {
             members_digest: 0,
             left: bounds.budget.clone(),
             stirred: false,
-            scores: (0..bounds.n).map(|who| rules.score(who)).collect(),
-            books: R::Books::default(),
+            scores: (0..bounds.n).map(|agent| rules.score(agent)).collect(),
+            ledger: R::Ledger::default(),
             memory: rules.memory(),
             counts_time: bounds.horizon.is_some(),
         }
     }
 
-    /// What the clock of `who` shows.
-    pub fn clock(&self, who: usize) -> Time {
-        at(self.nodes[who].clock)
+    /// What the clock of `agent` shows.
+    pub fn clock(&self, agent: usize) -> Time {
+        at(self.nodes[agent].clock)
     }
 
-    /// The clock of `who` moves on to its first tick that is not before `due`, unless it is there.
-    pub(super) fn await_time(&mut self, who: usize, due: Time) {
-        while self.clock(who) < due {
-            self.nodes[who].clock += 1;
+    /// The clock of `agent` moves on to its first tick that is not before `due`, unless it is there.
+    pub(super) fn await_time(&mut self, agent: usize, due: Time) {
+        while self.clock(agent) < due {
+            self.nodes[agent].clock += 1;
         }
     }
 
-    /// What `who` believes now; `None` while it is down.
-    pub fn view(&self, who: usize) -> Option<View> {
-        let machine = self.nodes[who].host.machine.as_ref()?;
-        Some(machine.view(self.clock(who)))
+    /// What `agent` believes now; `None` while it is down.
+    pub fn view(&self, agent: usize) -> Option<View> {
+        let machine = self.nodes[agent].host.machine.as_ref()?;
+        Some(machine.view(self.clock(agent)))
     }
 
-    /// The machine of `who`; `None` while it is down.
-    pub fn machine(&self, who: usize) -> Option<&R::Election> {
-        self.nodes[who].host.machine.as_ref()
+    /// The machine of `agent`; `None` while it is down.
+    pub fn machine(&self, agent: usize) -> Option<&R::Election> {
+        self.nodes[agent].host.machine.as_ref()
     }
 
-    /// Whether `who` is not down.
-    pub(super) fn lives(&self, who: usize) -> bool {
-        self.nodes[who].host.machine.is_some()
+    /// Whether `agent` is not down.
+    pub(super) fn is_up(&self, agent: usize) -> bool {
+        self.nodes[agent].host.machine.is_some()
     }
 
-    /// Whether a life of `who` has ended, and no other one has begun.
-    pub(super) fn is_dead(&self, who: usize) -> bool {
-        !self.lives(who) && self.life(who) > Incarnation(0)
+    /// Whether an incarnation of `agent` has ended, and no other one has begun.
+    pub(super) fn is_dead(&self, agent: usize) -> bool {
+        !self.is_up(agent) && self.incarnation(agent) > Incarnation(0)
     }
 
     /// How many agents there are, dead or alive.
@@ -194,14 +194,14 @@ impl<R: Rules> World<R> {
         self.nodes.is_empty()
     }
 
-    /// Which life of `who` this is, or was the last.
-    pub fn life(&self, who: usize) -> Incarnation {
-        self.nodes[who].host.incarnation
+    /// Which incarnation of `agent` this is, or was the last.
+    pub fn incarnation(&self, agent: usize) -> Incarnation {
+        self.nodes[agent].host.incarnation
     }
 
-    /// Those who believe that they lead, with their terms.
+    /// The agents that believe that they lead, with their terms.
     pub fn believers(&self) -> impl Iterator<Item = (usize, u64)> {
-        let leading = |who| Some((who, self.view(who)?.leading?.0));
+        let leading = |agent| Some((agent, self.view(agent)?.leading?.0));
         (0..self.nodes.len()).filter_map(leading)
     }
 
@@ -215,10 +215,10 @@ impl<R: Rules> World<R> {
         self.wire.len()
     }
 
-    /// Replaces what belongs to `who`, or only notes that its clock has moved on.
-    pub(super) fn settle(&mut self, who: usize, host: Option<Host<R::Election>>) {
-        let (now, memory) = (self.clock(who), self.memory);
-        let slot = &mut self.nodes[who];
+    /// Replaces what belongs to `agent`, or only notes that its clock has moved on.
+    pub(super) fn settle(&mut self, agent: usize, host: Option<Host<R::Election>>) {
+        let (now, memory) = (self.clock(agent), self.memory);
+        let slot = &mut self.nodes[agent];
         if let Some(host) = host {
             slot.host = Arc::new(host);
         }
@@ -231,16 +231,16 @@ impl<R: Rules> World<R> {
         self.members = Arc::new(members);
     }
 
-    /// The life that `who` begins, from what is on its disk.
-    pub(super) fn identity(&self, who: usize, score: Option<Score>) -> Identity {
-        let incarnation = self.nodes[who].host.incarnation.next();
+    /// The incarnation that `agent` begins, from what is on its disk.
+    pub(super) fn identity(&self, agent: usize, score: Option<Score>) -> Identity {
+        let incarnation = self.nodes[agent].host.incarnation.next();
         let birth = if incarnation == Incarnation(1) {
             Birth::Started
         } else {
             Birth::Restarted
         };
         Identity {
-            id: name(who),
+            id: name(agent),
             incarnation,
             kind: MemberKind::Voter,
             score,
@@ -274,12 +274,12 @@ impl<R: Rules> Hash for World<R> {
         for slot in &self.nodes {
             state.write_u64(slot.digest);
         }
-        let mut letters: Vec<u64> = self.wire.iter().map(|l| self.digest_of(l)).collect();
-        letters.sort_unstable();
-        letters.hash(state);
+        let mut messages: Vec<u64> = self.wire.iter().map(|l| self.digest_of(l)).collect();
+        messages.sort_unstable();
+        messages.hash(state);
         self.left.hash(state);
         (self.stirred, &self.scores).hash(state);
-        self.books.hash(state);
+        self.ledger.hash(state);
         state.write_u64(self.members_digest);
         if self.counts_time {
             self.now.hash(state);
@@ -288,25 +288,18 @@ impl<R: Rules> Hash for World<R> {
 }
 
 impl<R: Rules> World<R> {
-    /// Order does not count among letters, and their readings belong to one clock.
-    fn digest_of(&self, letter: &Letter<MessageOf<R>>) -> u64 {
-        let clock = match &letter.content {
+    /// Order does not count among messages, and their readings belong to one clock.
+    fn digest_of(&self, sent: &SentMessage<MessageOf<R>>) -> u64 {
+        let clock = match &sent.content {
             Content::Said(message) => match R::clock_in(message) {
-                Owner::Sender => self.clock(letter.from),
-                Owner::Receiver => self.clock(letter.to),
+                Owner::Sender => self.clock(sent.from),
+                Owner::Receiver => self.clock(sent.to),
             },
             Content::Members => Time::ZERO,
         };
-        let content = digest(&letter.content, clock, self.memory);
+        let content = digest(&sent.content, clock, self.memory);
         let mut hasher = Mixer::default();
-        (
-            letter.from,
-            letter.to,
-            letter.incarnation,
-            letter.age,
-            content,
-        )
-            .hash(&mut hasher);
+        (sent.from, sent.to, sent.incarnation, sent.age, content).hash(&mut hasher);
         hasher.finish()
     }
 }

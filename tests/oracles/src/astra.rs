@@ -2,7 +2,7 @@
 //!
 //! Decided here: what is owed, which is what a bully owes ([`BullyScenario`](crate::BullyScenario)) but for two limits of these
 //! rules. They compare ranks and no terms, so terms may fall. And an agent that cannot be elected cannot
-//! ask who leads: of two announcements that cross each other it may believe the wrong one for ever. So in
+//! ask which agent leads: of two announcements that cross each other it may believe the wrong one for ever. So in
 //! these histories every agent is a voter with a score.
 
 use std::{sync::Arc, time::Duration};

@@ -6,13 +6,13 @@
 //! |---|---|
 //! | `UniqueBallot` | a ballot number of one agent belongs to one incarnation, and has one score |
 //! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within an incarnation) |
-//! | `RisingReign` | the ballots that an agent leads by strictly rise, over restarts too |
+//! | `RisingLeadership` | the ballots that an agent leads by strictly rise, over restarts too |
 //! | `DiskFirst` | the ballot that it is a candidate with, and the one that it trusts, are durable |
 //! | `MajorityHeard` | an agent that begins to lead was answered by a majority in its last round, and a leader heard one |
 //!
 //! An agent may trust the same ballot again after it trusted none: an agent that heard too few for a while,
 //! or crashed, comes back to a leader that kept the leadership meanwhile. A leadership that has ended
-//! never begins again by the same ballot: that is `RisingReign`.
+//! never begins again by the same ballot: that is `RisingLeadership`.
 //!
 //! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
 //! may be elected; else none. Which one it is, is up to the ballots.
@@ -121,7 +121,7 @@ impl BallotScenario {
         let incarnation = world.incarnation(id).unwrap_or_default();
         self.check_own(world, id, machine, incarnation)?;
         self.check_trust(world, id, machine, incarnation)?;
-        self.check_reign(id, machine, incarnation)
+        self.check_leadership(id, machine, incarnation)
     }
 
     /// `UniqueBallot`, and `DiskFirst` of the own ballot.
@@ -135,8 +135,8 @@ impl BallotScenario {
         let Some(own) = machine.own() else {
             return Ok(());
         };
-        let whose = self.taken.entry((own.id.clone(), own.n));
-        if own.id != *id || *whose.or_insert((incarnation, own.score)) != (incarnation, own.score) {
+        let taken = self.taken.entry((own.id.clone(), own.n));
+        if own.id != *id || *taken.or_insert((incarnation, own.score)) != (incarnation, own.score) {
             return Err(format!(
                 "UniqueBallot: incarnation {incarnation} of {id} is a candidate with {own}"
             ));
@@ -176,15 +176,15 @@ impl BallotScenario {
         Ok(())
     }
 
-    /// `RisingReign`, `MajorityHeard`.
-    fn check_reign(
+    /// `RisingLeadership`, `MajorityHeard`.
+    fn check_leadership(
         &mut self,
         id: &AgentId,
         machine: &Ballot,
         incarnation: Incarnation,
     ) -> Result<(), String> {
-        let reign = machine.trusted().filter(|ballot| ballot.id == *id);
-        let Some(ballot) = reign else {
+        let leadership = machine.trusted().filter(|ballot| ballot.id == *id);
+        let Some(ballot) = leadership else {
             if let Some(led) = self.led.get_mut(id) {
                 led.goes_on = false;
             }
@@ -199,7 +199,7 @@ impl BallotScenario {
             }
             Some(led) if led.n >= ballot.n => {
                 return Err(format!(
-                    "RisingReign: {id} leads by {ballot} after {}",
+                    "RisingLeadership: {id} leads by {ballot} after {}",
                     led.n
                 ));
             }

@@ -44,10 +44,10 @@ impl Element {
 /// has its >, each element is closed in order, and there is one around all.
 fn parsed(text: &str) -> Element {
     let mut open = vec![Element::default()];
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('<') {
+    let mut remaining = text;
+    while let Some((before, after)) = remaining.split_once('<') {
         let (tag, behind) = after.split_once('>').unwrap();
-        rest = behind;
+        remaining = behind;
         let around = open.last_mut().unwrap();
         around.text += &unescaped(before);
         if let Some(name) = tag.strip_prefix('/') {
@@ -60,18 +60,18 @@ fn parsed(text: &str) -> Element {
             open.push(element(tag));
         }
     }
-    assert_eq!(rest.trim(), "", "nothing behind the last element");
+    assert_eq!(remaining.trim(), "", "nothing behind the last element");
     let [mut root] = <[_; 1]>::try_from(open).unwrap();
     assert_eq!((root.inside.len(), root.text.trim()), (1, ""));
     root.inside.remove(0)
 }
 
 fn element(tag: &str) -> Element {
-    let (name, mut rest) = tag.split_once(' ').unwrap_or((tag, ""));
+    let (name, mut remaining) = tag.split_once(' ').unwrap_or((tag, ""));
     assert!(name.chars().all(char::is_alphabetic), "{tag}");
     let mut attributes: Vec<(String, String)> = Vec::new();
-    while !rest.is_empty() {
-        let (attribute, after) = rest.trim_start().split_once("=\"").unwrap();
+    while !remaining.is_empty() {
+        let (attribute, after) = remaining.trim_start().split_once("=\"").unwrap();
         let (value, behind) = after.split_once('"').unwrap();
         assert!(
             attribute.chars().all(|c| c.is_alphanumeric() || c == '-'),
@@ -82,7 +82,7 @@ fn element(tag: &str) -> Element {
             "{tag}"
         );
         attributes.push((attribute.to_owned(), unescaped(value)));
-        rest = behind;
+        remaining = behind;
     }
     Element {
         name: name.to_owned(),
@@ -95,7 +95,7 @@ fn unescaped(text: &str) -> String {
     let mut pieces = text.split('&');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let (entity, rest) = piece.split_once(';').unwrap();
+        let (entity, remaining) = piece.split_once(';').unwrap();
         out += match entity {
             "amp" => "&",
             "lt" => "<",
@@ -103,7 +103,7 @@ fn unescaped(text: &str) -> String {
             "quot" => "\"",
             other => panic!("&{other};"),
         };
-        out += rest;
+        out += remaining;
     }
     out
 }

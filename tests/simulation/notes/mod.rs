@@ -59,14 +59,14 @@ fn side_by_side(
     assert_eq!(machine.violation(), None);
     let states = noted.agents().filter_map(|id| {
         let node = noted.machine(id)?;
-        let under = node.coordinator().map_or("nobody", AgentId::as_str);
+        let under = node.coordinator().map_or("no coordinator", AgentId::as_str);
         Some(format!("{id} in {} under {under}\n", node.status()))
     });
     let text = noted.trace().to_text() + &states.collect::<String>();
     golden(&format!("{name}.as-written"), &text);
     let states = machine.agents().filter_map(|id| {
         let node = machine.machine(id)?;
-        let under = node.coordinator().map_or("nobody", AgentId::as_str);
+        let under = node.coordinator().map_or("no coordinator", AgentId::as_str);
         Some(format!("{id} in {} under {under}\n", node.status()))
     });
     let text = machine.trace().to_text() + &states.collect::<String>();

@@ -149,10 +149,10 @@ const WORDS: [(&str, [&str; 3]); 3] = [
 /// The rows of the README's table, cell by cell, the title first.
 fn table() -> Vec<Vec<&'static str>> {
     let readme = include_str!("../../../README.md");
-    let (_, rest) = readme
+    let (_, after) = readme
         .split_once("<!-- promises: checked by tests/simulation/promises -->")
         .unwrap();
-    let (table, _) = rest.split_once("<!-- end of promises -->").unwrap();
+    let (table, _) = after.split_once("<!-- end of promises -->").unwrap();
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     let cells = |line: &'static str| {
         let inside = line.strip_prefix('|')?.strip_suffix('|')?;

@@ -226,19 +226,19 @@ impl Coverage {
     }
 
     /// It met agents in these situations.
-    pub(super) fn meets(&mut self, fault: Fault, whom: &Situations) {
+    pub(super) fn meets(&mut self, fault: Fault, situations: &Situations) {
         let met = Fault::ALL.iter().zip(&mut self.met);
         if let Some((_, met)) = met.into_iter().find(|(f, _)| **f == fault) {
-            met.add_all(whom);
+            met.add_all(situations);
         }
     }
 
     /// It happened to an agent in that situation.
     pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
-        let mut whom = Situations::default();
-        whom.add(situation);
+        let mut situations = Situations::default();
+        situations.add(situation);
         self.count(fault, 1);
-        self.meets(fault, &whom);
+        self.meets(fault, &situations);
     }
 }
 

@@ -241,8 +241,9 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         let expected = self.scenario.expected(&self.world);
-        let who = self.world.unsettled(limit);
-        self.world.violate(format!("{who}; expected {expected}"));
+        let unsettled = self.world.unsettled(limit);
+        self.world
+            .violate(format!("{unsettled}; expected {expected}"));
         Err(Late)
     }
 

@@ -193,13 +193,13 @@ impl Nemesis {
         self.coverage.count(Fault::Reordering, tally.reordered);
         self.coverage.count(Fault::LongDelay, tally.slow);
         let hits = world.hits();
-        for (fault, whom) in [
+        for (fault, situations) in [
             (Fault::Loss, &hits.lost),
             (Fault::Duplication, &hits.duplicated),
             (Fault::Reordering, &hits.reordered),
             (Fault::LongDelay, &hits.slow),
         ] {
-            self.coverage.meets(fault, whom);
+            self.coverage.meets(fault, situations);
         }
         for (reaction, fault) in [
             (Reaction::Crash, Fault::CrashAfterSend),
@@ -316,7 +316,7 @@ impl Nemesis {
         world.situation(&id).filter(|_| joins)
     }
 
-    /// A cut ends: did it hurt anybody?
+    /// A cut ends: did it hurt any agent?
     fn end_cut<E: Election>(&mut self, world: &World<E>) {
         if let Some((fault, before)) = self.cut.take() {
             let hurt = world.hits().separated().since(&before);

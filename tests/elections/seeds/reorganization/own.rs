@@ -44,8 +44,10 @@ fn s29_the_halter_dies_before_it_is_the_coordinator() {
 
 fn has_said(world: &World<Reorganization>, from: &str, kind: &str, to: &str) -> bool {
     world.trace().entries().any(|entry| {
-        let said = |mail: &MessageText| mail.kind == kind && mail.from == from && mail.to == to;
-        matches!(&entry.what, What::Sent { mail, .. } if said(mail))
+        let said = |message: &MessageText| {
+            message.kind == kind && message.from == from && message.to == to
+        };
+        matches!(&entry.what, What::Sent { message, .. } if said(message))
     })
 }
 
@@ -84,7 +86,7 @@ fn s31_two_coordinators_notice_each_other() {
         leads(&mut world, "d");
         let said = |entry: &actix_bully::testkit::trace::TraceEntry| {
             entry.at >= before
-                && matches!(&entry.what, What::Sent { mail, .. } if mail.kind == "not_normal")
+                && matches!(&entry.what, What::Sent { message, .. } if message.kind == "not_normal")
         };
         assert!(
             world.trace().entries().any(said),
@@ -101,7 +103,7 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
         leads(&mut world, "d");
         world.crash("d");
         let halts = |world: &World<Reorganization>, by: &str| {
-            let sent = |e: &actix_bully::testkit::trace::TraceEntry| matches!(&e.what, What::Sent { mail, .. } if mail.kind == "halt" && mail.from == by);
+            let sent = |e: &actix_bully::testkit::trace::TraceEntry| matches!(&e.what, What::Sent { message, .. } if message.kind == "halt" && message.from == by);
             world.trace().entries().filter(|e| sent(e)).count()
         };
         assert!(world.run_until(|w| halts(w, "c") > 0, SECONDS(5)));

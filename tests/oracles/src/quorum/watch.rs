@@ -111,14 +111,14 @@ impl Election for Watched {
 
     fn requirements(
         watch: &Watch,
-        who: &AgentId,
+        agent: &AgentId,
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError> {
-        QuorumBully::requirements(&watch.config, who, kind)
+        QuorumBully::requirements(&watch.config, agent, kind)
     }
 
-    fn admits(watch: &Watch, who: &AgentId, vote: Option<&Vote>) -> Result<(), MembershipError> {
-        QuorumBully::admits(&watch.config, who, vote)
+    fn admits(watch: &Watch, agent: &AgentId, vote: Option<&Vote>) -> Result<(), MembershipError> {
+        QuorumBully::admits(&watch.config, agent, vote)
     }
 
     fn view(&self, now: Time) -> View {

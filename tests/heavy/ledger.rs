@@ -13,7 +13,7 @@ use actix_bully::{
 
 use crate::rules::Seen;
 
-/// The highest term that the books have room for; the model looks no further.
+/// The highest term that the ledger have room for; the model looks no further.
 pub const ROOM: usize = 4;
 
 /// The most agents.
@@ -21,31 +21,31 @@ pub const MOST: usize = 3;
 
 /// What was said and done in one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Books {
-    /// `VoteOnce`: for each term, whom each voter voted for in all its lives: the place plus one.
+pub struct Ledger {
+    /// `VoteOnce`: for each term, the candidate that each voter voted for in all its incarnations: the position plus one.
     votes: [[u8; MOST]; ROOM],
-    /// `LeaderPerTerm`: who announced itself in a term: the place plus one.
+    /// `LeaderPerTerm`: the agent that announced itself in a term: the position plus one.
     announced: [u8; ROOM],
-    /// `ResignFinal`: who resigned a term: a bit each.
+    /// `ResignFinal`: the agents that resigned a term: a bit each.
     resigned: [u8; ROOM],
     /// `TokenMonotone`: the last token.
     token: u8,
-    /// The highest term that anybody claimed.
+    /// The highest term that any agent claimed.
     pub highest: u8,
-    /// The most rounds that anybody asked in one life.
+    /// The most rounds that any agent asked in one incarnation.
     pub rounds: u8,
     /// The first invariant that was broken.
     pub broken: Option<&'static str>,
 }
 
-impl Books {
-    /// Who, beside `me`, has so many votes for a term above `term`, or for any (`NoRivalElected`).
+impl Ledger {
+    /// Whether an agent beside `me` has so many votes for a term above `term`, or for any (`NoRivalElected`).
     pub fn has_rival(&self, me: usize, term: u64, quorum: usize) -> bool {
         let above = self.votes.iter().enumerate().skip(index(term) + 1);
         let mut others = above.flat_map(|(_, votes)| {
             (0..MOST)
-                .filter(|who| *who != me)
-                .map(|who| count(votes, who))
+                .filter(|agent| *agent != me)
+                .map(|agent| count(votes, agent))
         });
         others.any(|votes| votes >= quorum)
     }
@@ -57,14 +57,14 @@ impl Books {
 
     /// What all of them say, each of one agent's deeds: the first invariant that does not hold.
     pub fn judged_together(all: &[&Self], quorum: usize) -> Option<&'static str> {
-        if let Some(broken) = all.iter().find_map(|books| books.broken) {
+        if let Some(broken) = all.iter().find_map(|ledger| ledger.broken) {
             return Some(broken);
         }
         let twice = (0..ROOM).any(|term| elected(all, term, quorum) > 1);
         twice.then_some("LeaderPerTerm")
     }
 
-    /// Whether anybody has a quorum of votes.
+    /// Whether any agent has a quorum of votes.
     pub fn has_elected(all: &[&Self], quorum: usize) -> bool {
         (0..ROOM).any(|term| elected(all, term, quorum) > 0)
     }
@@ -79,7 +79,9 @@ impl Books {
         let mine = mark(candidate);
         let before = votes[voter];
         votes[voter] = mine;
-        let elected = (0..MOST).filter(|who| count(votes, *who) >= quorum).count();
+        let elected = (0..MOST)
+            .filter(|agent| count(votes, *agent) >= quorum)
+            .count();
         if before != 0 && before != mine {
             self.breaks("VoteOnce");
         }
@@ -88,7 +90,7 @@ impl Books {
         }
     }
 
-    /// Books one effect of a step of a voter, where `quorum` is what elects in truth.
+    /// Records one effect of a step of a voter, where `quorum` is what elects in truth.
     pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
         match seen.effect {
@@ -113,7 +115,7 @@ impl Books {
         disk: Term,
         quorum: usize,
     ) {
-        let me = seen.who;
+        let me = seen.agent;
         match (message, seen.heard) {
             (BullyMessage::Claim(claim), _) => {
                 self.highest = self.highest.max(small(claim.term.0));
@@ -151,28 +153,28 @@ impl Books {
 }
 
 /// How many have a quorum of votes for a term.
-fn elected(all: &[&Books], term: usize, quorum: usize) -> usize {
-    let votes = |who| {
+fn elected(all: &[&Ledger], term: usize, quorum: usize) -> usize {
+    let votes = |agent| {
         all.iter()
-            .map(|books| count(&books.votes[term], who))
+            .map(|ledger| count(&ledger.votes[term], agent))
             .sum::<usize>()
     };
-    (0..MOST).filter(|who| votes(*who) >= quorum).count()
+    (0..MOST).filter(|agent| votes(*agent) >= quorum).count()
 }
 
-fn count(votes: &[u8; MOST], who: usize) -> usize {
-    votes.iter().filter(|vote| **vote == mark(who)).count()
+fn count(votes: &[u8; MOST], agent: usize) -> usize {
+    votes.iter().filter(|vote| **vote == mark(agent)).count()
 }
 
-fn mark(who: usize) -> u8 {
-    small(u64::try_from(who).unwrap_or(u64::MAX)).saturating_add(1)
+fn mark(agent: usize) -> u8 {
+    small(u64::try_from(agent).unwrap_or(u64::MAX)).saturating_add(1)
 }
 
 fn small(number: u64) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-/// What is beyond the last page is beyond the boundary too, and nobody reads it.
+/// What is beyond the last entry is beyond the boundary too, and is not read.
 fn index(term: u64) -> usize {
     usize::try_from(term).unwrap_or(usize::MAX).min(ROOM - 1)
 }
