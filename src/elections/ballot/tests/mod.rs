@@ -92,6 +92,7 @@ impl Suite for Ballot {
         BallotTimer::Silence,
     ];
     const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
+    const INCARNATIONS: u64 = 200;
     const LEADS_BY_THE_CLOCK: bool = true;
     const SETS_AGAIN: bool = false;
 

@@ -122,6 +122,7 @@ impl Suite for QuorumBully {
         BullyTimer::Drain,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const INCARNATIONS: u64 = 200;
     const LEADS_BY_THE_CLOCK: bool = true;
 
     fn configs() -> Vec<Arc<QuorumConfig>> {
