@@ -1,7 +1,7 @@
 //! How bytes get to another host: what the bridge asks of a network, and no more.
 //!
 //! Decided here: the seam. The bridge dials and accepts streams by [`Transport`], whatever they
-//! are: sockets ([`Tcp`]), pipes in memory ([`Pipes`]), a simulated network of a test. [`Security`]
+//! are: sockets ([`Tcp`]), pipes in memory ([`Pipes`]), a simulated network of a test. `Security`
 //! may wrap each stream and say which node is at its other end. Not here: what crosses, and every
 //! deadline; the bridge gives up on what takes too long by dropping the future.
 
