@@ -15,7 +15,8 @@
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. A field that only one
-//! mode needs is `None` in the other.
+//! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
+//! terms say: the machine that uses a value bounds it.
 //!
 //! # Reserved fields
 //! Since version 2 of the wire some fields are room for later rules, so that these need no new
@@ -207,7 +208,8 @@ pub struct ClaimReply {
     pub seen: Term,
     /// Whether the vote is given. It was made durable before.
     pub granted: bool,
-    /// When to ask again, if not.
+    /// If not: for how much longer this voter is bound to another agent or abstains, so when to ask
+    /// again. Zero if the term itself is refused.
     pub retry: Micros,
     /// Reserved: `None`.
     pub incarnation: Option<Reserved>,

@@ -1,6 +1,11 @@
 //! Messages: every type in one spelling.
 
-use std::{collections::BTreeMap, fmt::Debug};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    fs,
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -10,7 +15,7 @@ use crate::{
         Ack, BullyMessage, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Micros, Nack,
         Ok as Answer, Refusal, Resign, Takeover, Yield,
     },
-    protocol::{AgentId, Incarnation, Round, Score, Term, Time},
+    protocol::{AgentId, Incarnation, PeerMessage, Round, Score, Term, Time},
     remote::wire::{Bounds, WireError, decode_payload, encode_payload},
 };
 
@@ -149,6 +154,26 @@ fn every_message_of_the_bully_crosses() {
     for message in [questions(), announcements(), votes()].concat() {
         round_trip(&message);
     }
+}
+
+/// A field that comes, goes or moves shows here, and is a new version of the wire.
+#[test]
+fn every_message_of_the_bully_has_its_bytes() {
+    let messages = [questions(), announcements(), votes()].concat();
+    let line = |message: &BullyMessage| {
+        let bytes = encode(message);
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{message:?}\n  {digits}\n")
+    };
+    let written: String = messages.iter().map(line).collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/remote/wire/tests/messages.txt");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&file, &written).unwrap();
+    }
+    let golden = fs::read_to_string(&file).unwrap();
+    assert_eq!(written, golden, "BLESS=1 rewrites it");
+    let kinds: BTreeSet<_> = messages.iter().map(PeerMessage::kind).collect();
+    assert_eq!(kinds.len(), 11, "one of each kind: {kinds:?}");
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
