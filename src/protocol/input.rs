@@ -1,4 +1,14 @@
 //! What goes into a machine.
+//!
+//! How a leadership ends from outside, and what the machine hears of it:
+//!
+//! | what happens to the agent | input | reason that is published |
+//! |---|---|---|
+//! | a user tells it to step down | [`Input::StepDown`], then [`Input::Drained`] or the timer of the hand-over | [`Resigned`](super::LostReason::Resigned) |
+//! | its score is taken away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
+//! | it leaves the group | `StepDown { to: None }`, then as above, then none | `Resigned` |
+//! | its actor stops or panics | none: the driver says it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
+//! | it does not run for a while | what has waited, in its order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
 
 use std::sync::Arc;
 

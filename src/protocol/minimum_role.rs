@@ -1,4 +1,7 @@
 //! What an agent has to be allowed to be, to say something.
+//!
+//! It is a right that is granted to a name, not its present state: a leader that has lost its score may
+//! still give its leadership up.
 
 /// The least role in which an agent may say something; each role includes those listed above it.
 /// See [`PeerMessage::needs`](super::PeerMessage::needs).

@@ -108,6 +108,11 @@
 //! | `SetScore` | above the leader: begins by rank | − | sends a heartbeat; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | drains; nominates the successor |
 //!
+//! A leader that steps down, or has no score any more, nominates its successor once its work has ended. One
+//! that crashes or stops says nothing: the group's snapshot, or the silence, tells its followers. A heartbeat
+//! that is late, and newer than the last one passed on, is followed again: only `Members` says that an
+//! incarnation has ended.
+//!
 //! A candidate has begun an election or announces itself; a waiting agent has passed one on. An agent
 //! that follows or leads goes on doing so meanwhile. Before `Start` nothing happens; the driver drops
 //! a message of an agent that is no member, or of an incarnation that is over.
