@@ -132,7 +132,7 @@ impl Member {
             && self.incarnation.is_none_or(|known| known < incarnation)
     }
 
-    /// Whether a later incarnation by the present host is known, or the end of this one.
+    /// Whether a later incarnation of the present host is known, or the end of this one.
     fn is_behind(&self, incarnation: Incarnation) -> bool {
         let down = self.presence == Presence::Down;
         self.incarnation

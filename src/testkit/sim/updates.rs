@@ -49,12 +49,12 @@ impl Detection {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemberUpdate {
     pub(super) about: NodeIndex,
-    pub(super) to: Receivers,
+    pub(super) to: Recipients,
     pub(super) what: MemberChange,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Receivers {
+pub(super) enum Recipients {
     All,
     /// Only the list that agents are given when they start.
     Registry,
@@ -130,7 +130,7 @@ impl<E: Election> World<E> {
 
     /// Tells an agent at once, as far as it does not hang.
     fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
-        let to = Receivers::One(to);
+        let to = Recipients::One(to);
         self.spread(MemberUpdate { about, to, what });
     }
 }
@@ -148,12 +148,12 @@ impl<E: Election> World<E> {
         };
         // All hear it at one moment: those that knew the same then share one list.
         if takes.min >= takes.max {
-            push(self, Receivers::All);
+            push(self, Recipients::All);
             return;
         }
-        push(self, Receivers::Registry);
+        push(self, Recipients::Registry);
         for at in (0..self.nodes.len()).map(NodeIndex) {
-            push(self, Receivers::One(at));
+            push(self, Recipients::One(at));
         }
     }
 
@@ -173,7 +173,7 @@ impl<E: Election> World<E> {
                 };
                 if changed {
                     let at = self.now.after(self.random.span(takes));
-                    let (to, what) = (Receivers::One(one), MemberChange::Sight);
+                    let (to, what) = (Recipients::One(one), MemberChange::Sight);
                     self.transit
                         .queue
                         .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
@@ -185,11 +185,11 @@ impl<E: Election> World<E> {
     /// An update arrives.
     pub(super) fn spread(&mut self, update: MemberUpdate) {
         match update.to {
-            Receivers::One(at) => {
+            Recipients::One(at) => {
                 self.tell(at, update, &mut None);
             }
-            Receivers::Registry => self.tell_registry(update),
-            Receivers::All => {
+            Recipients::Registry => self.tell_registry(update),
+            Recipients::All => {
                 self.tell_registry(update);
                 let mut same = None;
                 for at in (0..self.nodes.len()).map(NodeIndex) {
@@ -276,7 +276,7 @@ impl<E: Election> World<E> {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
-            let to = Receivers::One(at);
+            let to = Recipients::One(at);
             waiting.push(Scheduled::Update(MemberUpdate { to, ..update }));
             return;
         }
@@ -287,7 +287,7 @@ impl<E: Election> World<E> {
                 let Some(after) = self.told(&old, at, update) else {
                     return;
                 };
-                let shared = matches!(update.to, Receivers::All);
+                let shared = matches!(update.to, Recipients::All);
                 // Where agents are cut off or forgotten, each of them may see something else.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));

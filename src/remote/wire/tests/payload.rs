@@ -162,8 +162,8 @@ fn every_message_of_the_bully_has_its_bytes() {
     let messages = [questions(), announcements(), votes()].concat();
     let line = |message: &BullyMessage| {
         let bytes = encode(message);
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{message:?}\n  {digits}\n")
+        let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{message:?}\n  {}\n", digits.concat())
     };
     let written: String = messages.iter().map(line).collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/remote/wire/tests/messages.txt");
