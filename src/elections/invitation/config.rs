@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, Task};
+use super::Task;
 use crate::elections::shared::detector_of;
 use crate::protocol::{Detector, Timings};
 
@@ -37,7 +37,7 @@ pub struct InvitationConfig {
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
+    pub defect: Option<super::Defect>,
 }
 
 impl Default for InvitationConfig {

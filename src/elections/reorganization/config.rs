@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, Task};
+use super::Task;
 use crate::elections::shared::detector_of;
 use crate::protocol::{Detector, Timings};
 
@@ -42,7 +42,7 @@ pub struct ReorganizationConfig {
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
+    pub defect: Option<super::Defect>,
 }
 
 /// What an agent does when one below asks it whether it is there (`ask-those-above`).

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use super::Defect;
 use crate::elections::shared::detector_of;
 use crate::protocol::{Detector, Timings};
 
@@ -49,7 +48,7 @@ pub struct RingConfig {
     /// A rule that is broken on purpose, in tests of the tests.
     #[doc(hidden)]
     #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
+    pub defect: Option<super::Defect>,
 }
 
 impl Default for RingConfig {

@@ -36,7 +36,6 @@ macro_rules! defects {
 
             /// Nothing is planted here.
             #[cfg(not(any(test, feature = "planted")))]
-            #[expect(clippy::unused_self, reason = "tests of the tests need it")]
             pub(super) const fn has(&self, _: Defect) -> bool {
                 false
             }
