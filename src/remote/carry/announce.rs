@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    protocol::{AgentId, Leader, Member, Presence, Requirements},
+    protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
     remote::wire::{LeaderHint, RawReceivers, RosterContent},
 };
 
@@ -212,13 +212,10 @@ impl Announcer {
 
 /// A member that is down, as it was before.
 fn before_its_end(member: &Member) -> Member {
-    let ended = member
-        .ended
-        .filter(|ended| Some(*ended) < member.incarnation);
-    let presence = Presence::Up;
+    let is_earlier = |ended: &Incarnation| Some(*ended) < member.incarnation;
     Member {
-        presence,
-        ended,
+        presence: Presence::Up,
+        ended: member.ended.filter(is_earlier),
         ..member.clone()
     }
 }
@@ -228,20 +225,14 @@ impl RosterUpdate {
     pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
         let mut pieces = Vec::new();
-        for left in content.left.chunks(most) {
-            let left = left.to_vec();
-            pieces.push(RosterContent {
-                left,
-                ..RosterContent::default()
-            });
-        }
-        for members in content.members.chunks(most) {
-            let members = members.to_vec();
-            pieces.push(RosterContent {
-                members,
-                ..RosterContent::default()
-            });
-        }
+        pieces.extend(content.left.chunks(most).map(|left| RosterContent {
+            left: left.to_vec(),
+            ..RosterContent::default()
+        }));
+        pieces.extend(content.members.chunks(most).map(|members| RosterContent {
+            members: members.to_vec(),
+            ..RosterContent::default()
+        }));
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
