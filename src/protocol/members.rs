@@ -100,14 +100,14 @@ impl Members {
         }
     }
 
-    /// Notes that this leadership is over.
-    pub fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
-        self.leader
-            // The end of an earlier incarnation says nothing of one that leads since.
-            .take_if(|l| l.id == *id && l.incarnation <= incarnation);
-    }
-
     for_tests! {
+        /// Notes that this leadership is over.
+        fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
+            self.leader
+                // The end of an earlier incarnation says nothing of one that leads since.
+                .take_if(|l| l.id == *id && l.incarnation <= incarnation);
+        }
+
         /// Opens or closes the group to other hosts; see [`new`](Self::new).
         fn set_closed(&mut self, closed: bool) {
             self.closed = closed;
