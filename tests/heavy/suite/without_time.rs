@@ -24,7 +24,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         two(
             3,
-            372,
+            365,
             3,
             Plain::default(),
             "default bully, n=3",
