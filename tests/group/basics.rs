@@ -192,6 +192,30 @@ fn members_are_notified_in_the_order_that_their_election_asks_for() {
     }
 }
 
+/// However many have ended before: the newest of many changes may wait to be merged.
+#[test]
+fn the_next_in_rank_is_notified_a_turn_before_the_others_after_each_of_many_ends() {
+    play(async {
+        let mut scene = Scene::new();
+        let names: Vec<_> = (10..50).map(|n| format!("n{n}")).collect();
+        let mut names: Vec<_> = names.iter().map(String::as_str).collect();
+        for (name, score) in names.iter().zip(0..) {
+            scene.join(name, Some(score));
+        }
+        drop(scene.heard().await); // all have begun to run
+        while let [lowest, .., next, leader] = names[..] {
+            scene.look(&names);
+            scene.group.down(&id(leader), FIRST);
+            scene.group.deliver(&id(next), FIRST, &To::All, resign());
+            let mut heard = scene.heard().await;
+            heard.retain(|entry| entry.contains(lowest) || entry == next);
+            let expected = [next.to_owned(), format!("({lowest})"), lowest.to_owned()];
+            assert_eq!(heard, expected, "{leader}");
+            names.pop();
+        }
+    });
+}
+
 #[test]
 fn members_that_join_together_are_merged_once() {
     play(async {

@@ -12,7 +12,6 @@ impl<M: PeerMessage> Registry<M> {
         if self.staged.is_empty() && self.left.is_empty() {
             return;
         }
-        self.notify_remaining(); // positions are about to change
         let before = Arc::clone(&self.members);
         let staged = mem::take(&mut self.staged);
         let left = mem::take(&mut self.left);
@@ -28,6 +27,9 @@ impl<M: PeerMessage> Registry<M> {
             })
         };
         let are_ranks_same = are_routes_same && !staged.iter().any(is_ranked);
+        if !are_ranks_same {
+            self.notify_remaining(); // positions are about to change
+        }
 
         let members = Arc::make_mut(&mut self.members);
         if left.len() > A_FEW {

@@ -335,7 +335,8 @@ impl<M: PeerMessage> Registry<M> {
         // leader, and have nothing left to ask. A member that is not up cannot announce itself.
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(position) = self.due.pop() {
-            if self.notify(position) && stops_at_first {
+            self.notify(position);
+            if stops_at_first && self.is_up(position) {
                 break;
             }
         }
@@ -358,15 +359,22 @@ impl<M: PeerMessage> Registry<M> {
         self.due = due;
     }
 
-    /// Notifies a member; says whether it is up, and so may be the only one in this turn.
-    fn notify(&self, position: usize) -> bool {
-        let Some(at) = self.order.get(position).copied() else {
-            return false;
-        };
-        if let Some(Route::Local { mailbox }) = self.routes.get(at).map(|route| &**route) {
+    fn notify(&self, position: usize) {
+        let at = self.order.get(position);
+        let route = at.and_then(|at| self.routes.get(*at));
+        if let Some(Route::Local { mailbox }) = route.map(|route| &**route) {
             mailbox.notify();
         }
-        self.members.at(at).is_some_and(Member::is_up)
+    }
+
+    /// By the newest that is known: an end that waits to be merged would else hide the successor.
+    fn is_up(&self, position: usize) -> bool {
+        let at = self.order.get(position);
+        let known = at.and_then(|at| self.members.at(*at));
+        known.is_some_and(|known| {
+            self.entry(&known.id)
+                .is_some_and(|(member, _)| member.is_up())
+        })
     }
 
     fn apply_hints(&mut self) {

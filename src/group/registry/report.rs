@@ -178,7 +178,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 
     /// A member as it is known, and the route to it.
-    fn entry(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
+    pub(super) fn entry(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         if self.left.contains_key(id) {
             return None;
         }
