@@ -83,7 +83,7 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
 
 /// The role that is entered in the end: an agent whose slot is the first acts at once, and so on. `known` is
 /// the leader of which the application was told last.
-fn enter(mut change: Change, mut known: Option<Leader>, step: &mut Step<'_>) -> State {
+fn enter(mut change: Change, mut known: Option<&Leader>, step: &mut Step<'_>) -> State {
     loop {
         if change.ends_following()
             && let Some(leader) = known.take()
@@ -91,22 +91,23 @@ fn enter(mut change: Change, mut known: Option<Leader>, step: &mut Step<'_>) -> 
             step.notify_no_leader(leader.term);
         }
         let entered = match change {
-            Change::TakeSlot { attempt, gone } => Err(attempt.in_slot(step.slot(gone.as_ref()))),
-            Change::Vacant(plan) => Ok(State::Vacant(Vacant::enter(plan, step))),
+            Change::TakeSlot { attempt, gone } => {
+                change = attempt.in_slot(step.slot(gone.as_ref()));
+                continue;
+            }
+            Change::Vacant(plan) => return State::Vacant(Vacant::enter(plan, step)),
             Change::AskLeader { id, following } => {
-                let candidate = Candidate::ask_leader(id, following, step);
-                Ok(State::Candidate(candidate))
+                return State::Candidate(Candidate::ask_leader(id, following, step));
             }
             Change::AskVoters { outranked, grace } => {
                 Candidate::ask_voters(outranked, grace, step).map(State::Candidate)
             }
-            Change::WaitFor(deference) => Ok(State::Waiting(Waiting::enter(deference, step))),
+            Change::WaitFor(deference) => return State::Waiting(Waiting::enter(deference, step)),
             Change::Follow(leader, score) => {
-                let following = Following::enter(leader, score, known.as_ref(), step);
-                Ok(State::Following(following))
+                return State::Following(Following::enter(leader, score, known, step));
             }
             Change::FollowAndAsk(leader, score) => {
-                let following = Following::enter(leader, score, known.as_ref(), step);
+                let following = Following::enter(leader, score, known, step);
                 Following::leave(step);
                 Err(following.ask())
             }
@@ -148,7 +149,6 @@ impl State {
     }
 
     fn change(&mut self, change: Change, step: &mut Step<'_>) {
-        let known = self.followed().map(|followed| followed.leader.clone());
         // First, or it would cancel a timer that the next role has set under the same name.
         match self {
             Self::Vacant(vacant) => vacant.leave(step),
@@ -157,6 +157,7 @@ impl State {
             Self::Waiting(_) => Waiting::leave(step),
             Self::Leading(tenure) => tenure.leave(step),
         }
+        let known = self.followed().map(|followed| &followed.leader);
         *self = enter(change, known, step);
         step.role = self.role();
     }
