@@ -14,7 +14,7 @@ use actix_bully::{
 };
 use clap::{
     Args, CommandFactory, Parser,
-    error::{ContextKind, ErrorKind},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 
 /// A command that was read, and its text.
@@ -150,24 +150,24 @@ impl FromStr for Command {
 
 /// What is wrong with a command, and what to write instead.
 fn advice(wrong: &clap::Error) -> String {
-    match wrong.get(ContextKind::InvalidSubcommand) {
-        Some(word) => {
-            let verbs = Verb::command();
-            let known: Vec<_> = verbs
-                .get_subcommands()
-                .map(clap::Command::get_name)
-                .collect();
-            format!(
-                "there is no command `{word}`, but help, {}",
-                known.join(", ")
-            )
-        }
-        None => wrong
-            .to_string()
-            .trim_start_matches("error: ")
-            .trim_end()
-            .to_owned(),
+    let Some(word) = wrong.get(ContextKind::InvalidSubcommand) else {
+        let text = wrong.to_string();
+        return text.trim_start_matches("error: ").trim_end().to_owned();
+    };
+    if let Some(ContextValue::Strings(near)) = wrong.get(ContextKind::SuggestedSubcommand)
+        && let Some(near) = near.first()
+    {
+        return format!("there is no command `{word}`; did you mean `{near}`?");
     }
+    let verbs = Verb::command();
+    let known: Vec<_> = verbs
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    format!(
+        "there is no command `{word}`, but help, {}",
+        known.join(", ")
+    )
 }
 
 impl fmt::Display for Command {
@@ -365,31 +365,55 @@ impl FromStr for Range {
     }
 }
 
+/// A number with its unit. Fractions of a unit are read, fractions of a nanosecond are not: what was typed is
+/// what happens.
 fn duration(word: &str) -> Result<Duration, &'static str> {
-    const RULE: &str = "write a number with us, ms or s, such as `500ms`";
+    const RULE: &str = "write a number with ns, us, ms or s, such as `500ms` or `1.5s`";
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match word.get(digits.len()..) {
-        Some("s") => 1.0,
-        Some("ms") => 1e-3,
-        Some("us") => 1e-6,
+    let nanos_per_unit = match word.get(digits.len()..) {
+        Some("s") => 1_000_000_000,
+        Some("ms") => 1_000_000,
+        Some("us") => 1_000,
+        Some("ns") => 1,
         _ => return Err(RULE),
     };
-    let number: f64 = digits.parse().map_err(|_| RULE)?;
-    Duration::try_from_secs_f64(number * unit).map_err(|_| RULE)
+    decimal(digits, nanos_per_unit)
+        .map(Duration::from_nanos)
+        .ok_or(RULE)
 }
 
 /// A share in per cent, as per mille.
 fn per_mille(word: &str) -> Result<u16, &'static str> {
-    let read = || {
-        let per_cent = word.strip_suffix('%')?;
-        let (whole, tenths) = per_cent.split_once('.').unwrap_or((per_cent, "0"));
-        let tenths = tenths.parse::<u16>().ok().filter(|_| tenths.len() == 1)?;
-        let per_mille = whole
-            .parse::<u16>()
-            .ok()?
-            .checked_mul(10)?
-            .checked_add(tenths)?;
-        (per_mille <= 1_000).then_some(per_mille)
+    word.strip_suffix('%')
+        .and_then(|per_cent| decimal(per_cent, 10))
+        .and_then(|per_mille| u16::try_from(per_mille).ok())
+        .filter(|per_mille| *per_mille <= 1_000)
+        .ok_or("write 0% to 100%, such as `10%` or `0.5%`")
+}
+
+/// A number without a sign times `unit`, if that is a whole number of at most 64 bits. It is computed in whole
+/// numbers: a floating-point number would round in silence.
+fn decimal(text: &str, unit: u64) -> Option<u64> {
+    let (whole, fraction) = match text.split_once('.') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (text, ""),
     };
-    read().ok_or("write 0% to 100%, such as `10%` or `0.5%`")
+    let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let scale = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let parts: u64 = if fraction.is_empty() {
+        0
+    } else {
+        fraction.parse().ok()?
+    };
+    let parts = parts.checked_mul(unit)?;
+    if parts % scale != 0 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    whole.checked_mul(unit)?.checked_add(parts / scale)
 }

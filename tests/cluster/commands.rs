@@ -56,9 +56,14 @@ fn there_is_more_than_one_way_to_say_it() {
         ("wait 1.5s", "wait 1500ms"),
         ("wait 1000ms", "wait 1s"),
         ("wait 0.000001s", "wait 1us"),
+        ("wait 0.0000000010s", "wait 1ns"),
+        ("wait 0.001us", "wait 1ns"),
+        ("wait 9.0ns", "wait 9ns"),
+        ("wait 0.50000000000000000000000000s", "wait 500ms"),
         ("delay 5ms..5ms", "delay 5ms"),
         ("delay 0s..20ms", "delay 0ms..20ms"),
         ("loss 10.0%", "loss 10%"),
+        ("loss 0.10%", "loss 0.1%"),
         ("score 2 7,0,0", "score 2 7"),
         ("score 2 +7", "score 2 7"),
     ] {
@@ -119,12 +124,19 @@ fn every_verb_has_an_example_that_is_read() {
 
 #[test]
 fn what_cannot_be_read_is_refused_with_advice() {
-    for (said, advice) in [
+    refused(&[
         (
             "crsh 5",
-            "there is no command `crsh`, but help, crash, stop, restart",
+            "there is no command `crsh`; did you mean `crash`?",
         ),
-        ("Crash 5", "there is no command `Crash`"),
+        (
+            "Crash 5",
+            "there is no command `Crash`; did you mean `crash`?",
+        ),
+        (
+            "xyzzy",
+            "there is no command `xyzzy`, but help, crash, stop, restart",
+        ),
         ("crash", "<NAMES>..."),
         ("crash 1 | 2", "`|` has no meaning here"),
         ("crash a/b", "'a/b'"),
@@ -143,23 +155,49 @@ fn what_cannot_be_read_is_refused_with_advice() {
         ("score 2 1,2,3,4,5", "up to four"),
         ("score 2 1,", "write a number"),
         ("score 2 9999999999999999999", "write a number"),
+        ("campaign 1 2", "unexpected argument '2'"),
+    ]);
+}
+
+#[test]
+fn a_number_that_is_not_exact_or_not_plain_is_refused() {
+    const TIME: &str = "write a number with ns, us, ms or s";
+    const SHARE: &str = "write 0% to 100%";
+    refused(&[
         ("wait", "Usage: wait <TIME>"),
-        ("wait 5", "write a number with us, ms or s"),
-        ("wait ms", "write a number with us, ms or s"),
+        ("wait 5", TIME),
+        ("wait ms", TIME),
         ("wait -5ms", "unexpected argument '-5'"),
         ("wait 5 ms", "unexpected argument 'ms'"),
-        ("wait 1e99s", "write a number with us, ms or s"),
-        ("wait nans", "write a number with us, ms or s"),
-        ("wait 5parsec", "write a number with us, ms or s"),
+        ("wait 1e99s", TIME),
+        ("wait nans", TIME),
+        ("wait .5ms", TIME),
+        ("wait 5.ms", TIME),
+        ("wait .ms", TIME),
+        ("wait 1.2.3ms", TIME),
+        ("wait +5ms", TIME),
+        ("wait 1.+5ms", TIME),
+        ("wait 0.5ns", TIME),
+        ("wait 0.0000000001s", TIME),
+        ("wait 99999999999s", TIME),
+        ("wait 5MS", TIME),
+        ("wait 5parsec", TIME),
         ("delay 20ms..5ms", "write the shorter one first"),
-        ("delay ..5ms", "write a number with us, ms or s"),
+        ("delay ..5ms", TIME),
         ("loss", "Usage: loss <SHARE>"),
-        ("loss 10", "write 0% to 100%"),
-        ("loss 101%", "write 0% to 100%"),
-        ("loss 0.05%", "write 0% to 100%"),
-        ("loss %", "write 0% to 100%"),
-        ("campaign 1 2", "unexpected argument '2'"),
-    ] {
+        ("loss 10", SHARE),
+        ("loss 101%", SHARE),
+        ("loss 0.05%", SHARE),
+        ("loss .5%", SHARE),
+        ("loss 5.%", SHARE),
+        ("loss +5%", SHARE),
+        ("loss 100.1%", SHARE),
+        ("loss %", SHARE),
+    ]);
+}
+
+fn refused(cases: &[(&str, &str)]) {
+    for (said, advice) in cases {
         let refused = said.parse::<Command>().unwrap_err();
         assert!(refused.contains(advice), "{said}: {refused}");
     }
