@@ -39,8 +39,13 @@ pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> Elec
     if dice.one_in(1_000) {
         return election(u64::MAX - dice.below(3), HIGH);
     }
-    if let Some(promised) = numbers.promised.clone().filter(|_| dice.one_in(2)) {
-        return promised;
+    if dice.one_in(2) {
+        let own = election(numbers.record.count.0, ME);
+        return numbers
+            .promised
+            .clone()
+            .filter(|_| dice.one_in(2))
+            .unwrap_or(own);
     }
     let count = numbers.seen.0.saturating_sub(2) + dice.below(4);
     election(count, dice.name::<E>())

@@ -42,7 +42,7 @@ pub(super) struct Core {
     /// When an observer last heard a leader.
     pub(super) observed: Time,
     /// How many rounds this incarnation has asked.
-    rounds: u64,
+    pub(super) rounds: u64,
 }
 
 /// After this agent stepped down. No timer: each rule compares the time when it asks.

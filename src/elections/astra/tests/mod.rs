@@ -58,10 +58,30 @@ impl Suite for Astra {
     const MESSAGES: &'static [&'static str] = &MESSAGES;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cooling down, following, idle, with a slot",
+        "candidate: holding an election",
+        "waiting: deferring",
+        "leader: draining, leading",
+    ];
     const LATE: &'static [u64] = &[0, STEP, DEADLINE, VICTORY, 2 * COOLDOWN];
 
     fn configs() -> Vec<Arc<AstraConfig>> {
         vec![Arc::default()]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            None => "not started",
+            Some(State::Idle(_)) if self.core.cooldown.has_begun() => "cooling down",
+            Some(State::Idle(idle)) if idle.has_slot() => "with a slot",
+            Some(State::Idle(_)) => "idle",
+            Some(State::Following(_)) => "following",
+            Some(State::HoldingElection(_)) => "holding an election",
+            Some(State::Deferring(_)) => "deferring",
+            Some(State::Leading(tenure)) if tenure.steps_down() => "draining",
+            Some(State::Leading(_)) => "leading",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {

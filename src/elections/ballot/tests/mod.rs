@@ -20,7 +20,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
     Ballot, BallotConfig, BallotError, BallotMessage, BallotNumber, BallotRecord, BallotTimer,
-    HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing,
+    HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing, state::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::{
@@ -92,12 +92,27 @@ impl Suite for Ballot {
         BallotTimer::Silence,
     ];
     const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
-    const INCARNATIONS: u64 = 200;
+    const PHASES: &'static [&'static str] = &[
+        "follower: cut off, following, without a leader",
+        "candidate: cut off, following, without a leader",
+        "leader: draining, leading",
+    ];
+    const INCARNATIONS: u64 = 400;
     const LEADS_BY_THE_CLOCK: bool = true;
     const SETS_AGAIN: bool = false;
 
     fn configs() -> Vec<Arc<BallotConfig>> {
         vec![Arc::new(listing([LOW, ME, HIGH]))]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Vacant if !self.is_connected() => "cut off",
+            State::Vacant => "without a leader",
+            State::Following(_) => "following",
+            State::Leading(leading) if leading.leaving.is_some() => "draining",
+            State::Leading(_) => "leading",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
@@ -119,9 +134,22 @@ impl Suite for Ballot {
         every_message(me)
     }
 
+    /// Mostly an answer in the present round: without a majority of these no agent leads.
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BallotMessage {
-        let all = every_message(me);
-        all[dice.index(all.len())].clone()
+        if dice.one_in(4) {
+            let all = every_message(me);
+            return all[dice.index(all.len())].clone();
+        }
+        let (n, name) = (
+            dice.term_near(me.view().term).0,
+            dice.pick(&[LOW, ME, HIGH]),
+        );
+        let says: [fn(u64, &str) -> Standing; 4] = [|_, _| idle(), standing, leading, hearing];
+        HeartbeatReply {
+            round: round(me.round()),
+            standing: dice.pick(&says)(n, name),
+        }
+        .into()
     }
 }
 

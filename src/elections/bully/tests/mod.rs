@@ -23,7 +23,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
     Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
-    machine::State,
+    candidate::Asked, machine::State,
 };
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
@@ -88,12 +88,38 @@ impl Suite for Bully {
     const MESSAGES: &'static [&'static str] = &MESSAGES;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cooling down, following, with a slot, without a slot",
+        "candidate: asking its leader, asking the leader it found, asking the voters",
+        "waiting: waiting",
+        "leader: challenged, draining, leading",
+    ];
+    const INCARNATIONS: u64 = 2_400;
     const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
 
     fn configs() -> Vec<Arc<BullyConfig>> {
         let margin = with(|config| config.margin = Some(3.into()));
         let no_detector = with(|config| config.timings = Timings::astra());
         vec![lan(), never(), after_a_second(), margin, no_detector]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            None => "not started",
+            Some(State::Vacant(_)) if self.core.cooldown.has_begun() => "cooling down",
+            Some(State::Vacant(vacant)) if vacant.slot.is_some() => "with a slot",
+            Some(State::Vacant(_)) => "without a slot",
+            Some(State::Following(_)) => "following",
+            Some(State::Candidate(candidate)) => match &candidate.asked {
+                Asked::Leader { following, .. } if following.is_some() => "asking its leader",
+                Asked::Leader { .. } => "asking the leader it found",
+                Asked::Voters => "asking the voters",
+            },
+            Some(State::Waiting(_)) => "waiting",
+            Some(State::Leading(tenure)) if tenure.handover.is_some() => "draining",
+            Some(State::Leading(tenure)) if tenure.challengers.is_awaited() => "challenged",
+            Some(State::Leading(_)) => "leading",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {

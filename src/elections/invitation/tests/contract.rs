@@ -3,7 +3,7 @@
 //! coordinators say.
 
 use super::*;
-use crate::elections::{invitation::state::State, numbered::fixture::Said};
+use crate::elections::numbered::fixture::Said;
 
 impl Machine for InvitationElection {
     const MAY_RENEW: bool = false;

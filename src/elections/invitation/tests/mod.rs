@@ -18,7 +18,7 @@ mod timer;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::*;
+use super::{state::State, *};
 use crate::elections::{
     fixture::*,
     numbered::fixture::{any_election, election, every_election},
@@ -42,9 +42,27 @@ impl Suite for InvitationElection {
         InvitationTimer::Cooldown,
     ];
     const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, free, free without a slot",
+        "candidate: merging",
+        "waiting: joining",
+        "leader: draining, leading",
+    ];
 
     fn configs() -> Vec<Arc<InvitationConfig>> {
         vec![Arc::new(lan())]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Free { slot: None } => "free without a slot",
+            State::Free { slot: Some(_) } => "free",
+            State::Candidate(_) => "merging",
+            State::Member(membership) if membership.leader().is_some() => "following",
+            State::Member(_) => "joining",
+            State::Leader(leading) if leading.handover.is_some() => "draining",
+            State::Leader(_) => "leading",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {

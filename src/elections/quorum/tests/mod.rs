@@ -122,11 +122,29 @@ impl Suite for QuorumBully {
         BullyTimer::Drain,
     ];
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
-    const INCARNATIONS: u64 = 200;
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, with a slot, without a slot",
+        "candidate: asking, claiming, elected",
+        "waiting: with a slot, without a slot",
+        "leader: draining, elected",
+    ];
+    const INCARNATIONS: u64 = 800;
     const LEADS_BY_THE_CLOCK: bool = true;
 
     fn configs() -> Vec<Arc<QuorumConfig>> {
         vec![Arc::new(config())]
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Vacant(vacant) if vacant.due == Time::MAX => "without a slot",
+            State::Vacant(_) => "with a slot",
+            State::Following(_) => "following",
+            State::Asking(_) => "asking",
+            State::Claiming(_) => "claiming",
+            State::Leading(leading) if leading.leaving.is_some() => "draining",
+            State::Leading(_) => "elected",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
@@ -147,9 +165,19 @@ impl Suite for QuorumBully {
         every_message(me)
     }
 
+    /// Mostly an answer to what was asked last: without it no agent is elected.
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {
-        let all = every_message(me);
-        all[dice.index(all.len())].clone()
+        let core = &me.machine.core;
+        let term = core.voter.record.term.0;
+        match dice.below(7) {
+            0 | 1 => yields_at(core.rounds, term).into(),
+            2 | 3 => grants(term).into(),
+            4 | 5 => ack(term, me.now, dice.score()).into(),
+            _ => {
+                let all = every_message(me);
+                all[dice.index(all.len())].clone()
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! coordinators say.
 
 use super::*;
-use crate::elections::{numbered::fixture::Said, reorganization::state::State};
+use crate::elections::numbered::fixture::Said;
 
 impl Machine for Reorganization {
     const MAY_RENEW: bool = false;

@@ -19,7 +19,10 @@ mod timer;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::*;
+use super::{
+    state::{State, WaitCause},
+    *,
+};
 use crate::elections::{
     fixture::*,
     numbered::fixture::{any_election, election, every_election},
@@ -43,6 +46,12 @@ impl Suite for Reorganization {
         ReorganizationTimer::Cooldown,
     ];
     const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
+    const PHASES: &'static [&'static str] = &[
+        "follower: cooling down, following, idle",
+        "candidate: holding an election, reorganizing",
+        "waiting: deferring, halted, holding an election, joining, pausing",
+        "leader: draining, leading",
+    ];
 
     fn configs() -> Vec<Arc<ReorganizationConfig>> {
         let asked = |when_asked| ReorganizationConfig {
@@ -52,6 +61,24 @@ impl Suite for Reorganization {
         [WhenAsked::Answer, WhenAsked::Elect]
             .map(|when| Arc::new(asked(when)))
             .into()
+    }
+
+    fn phase(&self) -> &'static str {
+        match &self.state {
+            State::Idle => "idle",
+            State::Candidate(candidacy) if candidacy.is_made_known() => "reorganizing",
+            State::Candidate(_) => "holding an election",
+            State::Waiting(wait) => match wait.cause {
+                WaitCause::Superior(_) => "deferring",
+                WaitCause::Halted(_) => "halted",
+                WaitCause::Pause => "pausing",
+                WaitCause::Cooldown => "cooling down",
+            },
+            State::Member(membership) if membership.is_normal() => "following",
+            State::Member(_) => "joining",
+            State::Leader(leading) if leading.handover.is_some() => "draining",
+            State::Leader(_) => "leading",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {

@@ -107,10 +107,31 @@ impl Suite for Ring {
         RingTimer::Hop(Lap::Coordinator),
     ];
     const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
+    const PHASES: &'static [&'static str] = &[
+        "follower: following, following with a slot, with a slot, without a slot",
+        "candidate: announced, following in an election, in an election",
+        "waiting: following in an election, in an election",
+        "leader: draining, leading, leading in an election",
+    ];
     const IS_TOLD_FIRST: bool = true;
 
     fn configs() -> Vec<Arc<RingConfig>> {
         vec![Arc::new(lan())]
+    }
+
+    fn phase(&self) -> &'static str {
+        match (&self.state, &self.campaign) {
+            (State::Leader(leading), _) if leading.handover.is_some() => "draining",
+            (State::Leader(_), Campaign::Joined(_)) => "leading in an election",
+            (State::Leader(_), _) => "leading",
+            (State::Follower(_), Campaign::Joined(_)) => "following in an election",
+            (State::Follower(_), Campaign::Scheduled { .. }) => "following with a slot",
+            (State::Follower(_), _) => "following",
+            (State::Vacant, Campaign::Joined(contest)) if contest.is_announced() => "announced",
+            (State::Vacant, Campaign::Joined(_)) => "in an election",
+            (State::Vacant, Campaign::Scheduled { .. }) => "with a slot",
+            (State::Vacant, Campaign::Idle) => "without a slot",
+        }
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
