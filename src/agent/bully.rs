@@ -136,9 +136,6 @@ impl AgentBuilder<AnyBully> {
     /// No part may be negative.
     pub fn margin(self, margin: impl Into<Score>) -> Self {
         let margin = margin.into();
-        if margin.parts().iter().any(|part| *part < 0) {
-            return self.refuse(StartError::Margin { margin });
-        }
         self.configure(
             |config| config.margin = Some(margin),
             |_| {},
@@ -167,6 +164,9 @@ impl AgentBuilder<AnyBully> {
 
     /// All settings of the available mode at once; agents that share one `Arc` share the memory.
     pub fn config(mut self, config: Arc<BullyConfig>) -> Self {
+        if let Err(reason) = config.check() {
+            return self.refuse(reason);
+        }
         self.config = AnyConfig::Available(config);
         self
     }
@@ -194,7 +194,12 @@ impl AgentBuilder<AnyBully> {
     ) -> Self {
         match &mut self.config {
             // Copied where agents share it: the others keep their settings.
-            AnyConfig::Available(config) => available(Arc::make_mut(config)),
+            AnyConfig::Available(config) => {
+                available(Arc::make_mut(config));
+                if let Err(reason) = config.check() {
+                    return self.refuse(reason);
+                }
+            }
             AnyConfig::Astra(config) => astra(Arc::make_mut(config)),
             AnyConfig::Quorum(config) => {
                 quorum(Arc::make_mut(config));

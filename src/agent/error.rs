@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::{
     clock::ClockError,
-    elections::quorum::QuorumError,
+    elections::{bully::NegativeMargin, quorum::QuorumError},
     group::JoinError,
-    protocol::{AgentId, IdError, MembershipError, Score},
+    protocol::{AgentId, IdError, MembershipError},
     store::{StoreError, StoreIdentity},
 };
 
@@ -68,12 +68,9 @@ pub enum StartError {
         /// The agent and group that it belongs to.
         owner: Box<StoreIdentity>,
     },
-    /// The margin would elect a challenger with a lower score.
-    #[error("a margin of {margin} has a negative part: use the smallest lead that counts, or 0")]
-    Margin {
-        /// The margin asked for.
-        margin: Score,
-    },
+    /// A part of the margin is negative.
+    #[error(transparent)]
+    Margin(#[from] NegativeMargin),
 }
 
 /// Why a command was not given. Nothing was changed.

@@ -223,7 +223,8 @@ pub struct Ack {
     pub term: Term,
     /// What the leader's clock showed when it said what this answers.
     pub echo: Time,
-    /// The voter's score now; `None` if it is not eligible.
+    /// The voter's score now; `None` if it is not eligible or cools down, so that the leader does not choose
+    /// it as a successor.
     pub score: Option<Score>,
     /// For how long the voter supports no other agent, by its own clock, from when it heard what this
     /// answers: no lease may count on more. Rounded down.

@@ -73,17 +73,19 @@ impl Members {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// A member's incarnation is thought to be over (a lost connection, silence).
-    pub fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.change(id, |m| m.mark_suspect(incarnation))
-    }
-
     /// A member's incarnation is confirmed to be over, and what it led is revoked.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }
 
+    /// A member's incarnation is thought to be over (a lost connection, silence).
+    #[cfg(feature = "testkit")]
+    pub fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
+        self.change(id, |m| m.mark_suspect(incarnation))
+    }
+
     /// A member has another score.
+    #[cfg(feature = "testkit")]
     pub fn set_score(&mut self, id: &AgentId, score: Option<Score>) -> bool {
         let changed = self.change(id, |m| std::mem::replace(&mut m.score, score) != score);
         if changed {
@@ -92,15 +94,15 @@ impl Members {
         changed
     }
 
-    /// Notes the leader, for members that join later. An older term changes nothing.
-    pub fn note_leader(&mut self, leader: Leader) {
-        if leader.term >= self.term {
-            self.term = leader.term;
-            self.leader = Some(leader);
-        }
-    }
-
     for_tests! {
+        /// Notes the leader, for members that join later. An older term changes nothing.
+        fn note_leader(&mut self, leader: Leader) {
+            if leader.term >= self.term {
+                self.term = leader.term;
+                self.leader = Some(leader);
+            }
+        }
+
         /// Notes that this leadership is over.
         fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
             self.leader

@@ -1,11 +1,16 @@
 //! What is checked before an agent starts, and where it runs.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    error::Error,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use actix::{Arbiter, ArbiterHandle, System, clock};
 use actix_bully::{
     Group,
     agent::{Agent, BullyAgent, ElectionArbiter, StartError},
+    elections::{bully::BullyConfig, quorum::QuorumConfig},
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
     store::{Generation, Saving, StoreError, TermStore},
@@ -31,9 +36,6 @@ fn a_start_that_is_refused_says_why_and_changes_nothing() {
             refused(BullyAgent::builder("a")),
             StartError::NotJoined
         ));
-        let error = refused(BullyAgent::builder("a").margin((1, -1)).join(&group));
-        let margin = Score::from((1, -1));
-        assert!(matches!(error, StartError::Margin { margin: m } if m == margin));
         let without_store = Agent::<Toy>::with_config("a", Script::default()).join(&stage.group);
         assert!(matches!(without_store.start(), Err(StartError::NoStore)));
         assert!(group.members().is_empty());
@@ -48,6 +50,50 @@ fn a_start_that_is_refused_says_why_and_changes_nothing() {
         assert!(matches!(error, StartError::Join(why) if why == taken));
         assert_eq!(group.members().len(), 1);
         drop(first);
+    });
+}
+
+#[test]
+fn a_margin_with_a_negative_part_is_refused_however_it_was_set() {
+    play(async {
+        let group = Group::new("bullies").unwrap();
+        let margin = Some(Score::from((1, -1)));
+        let (set, bully) = (
+            BullyAgent::builder("a"),
+            BullyConfig {
+                margin,
+                ..<_>::default()
+            },
+        );
+        let voters = QuorumConfig {
+            margin,
+            ..QuorumConfig::new([id("a")])
+        };
+        for (mode, builder) in [
+            ("a setting", set.margin((1, -1))),
+            (
+                "a configuration",
+                BullyAgent::builder("a").config(Arc::new(bully)),
+            ),
+            (
+                "voters",
+                BullyAgent::builder("a").margin((1, -1)).quorum(["a"]),
+            ),
+            (
+                "a quorum's",
+                BullyAgent::builder("a").quorum_config(Arc::new(voters)),
+            ),
+        ] {
+            let mut error: &dyn Error = &builder.join(&group).start().unwrap_err();
+            while let Some(cause) = error.source() {
+                error = cause;
+            }
+            assert!(
+                error.to_string().contains("(1, -1) has a negative part"),
+                "{mode}: {error}"
+            );
+        }
+        assert!(group.members().is_empty());
     });
 }
 

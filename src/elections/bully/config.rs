@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::elections::policy::Preemption;
+use crate::elections::policy::{NegativeMargin, Preemption};
 use crate::protocol::{Score, Timings};
 
 /// What a bully election needs to know beside who takes part; the same at every member.
@@ -13,7 +13,7 @@ pub struct BullyConfig {
     /// When a leader gives way to an agent of a higher rank. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
     /// By how much a challenger's score must exceed the leader's. Default: by anything at all,
-    /// the name deciding between equals.
+    /// the name deciding between equals. No part may be negative.
     pub margin: Option<Score>,
     /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
     pub drain: Duration,
@@ -29,6 +29,16 @@ pub struct BullyConfig {
     #[cfg(any(test, feature = "planted"))]
     #[doc(hidden)]
     pub defect: Option<super::Defect>,
+}
+
+impl BullyConfig {
+    /// Checks what can be wrong; an agent whose configuration does not pass does not start.
+    ///
+    /// # Errors
+    /// [`NegativeMargin`] where a part of the margin is negative.
+    pub fn check(&self) -> Result<(), NegativeMargin> {
+        NegativeMargin::check(self.margin)
+    }
 }
 
 impl Default for BullyConfig {

@@ -107,7 +107,7 @@ use machine::State;
 
 pub use crate::elections::{
     message::{Elect, Elected, Ok},
-    policy::Preemption,
+    policy::{NegativeMargin, Preemption},
 };
 for_tests! {
     use crate::elections::{
@@ -165,10 +165,11 @@ impl Election for Bully {
     }
 
     fn requirements(
-        _: &Self::Config,
+        config: &Self::Config,
         _: &AgentId,
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
+        config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
             // An agent leads that hears of none above it: no side of a partition hears the other.
             leaders: Leaders::PerSide,

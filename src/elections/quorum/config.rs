@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{Defect, epoch::LAST_EPOCH};
 use crate::elections::{
-    policy::Preemption,
+    policy::{NegativeMargin, Preemption},
     shared::{detector_of, duplicate_voter, in_order, majority},
 };
 use crate::protocol::{AgentId, Electorate, Score, Timings};
@@ -94,6 +94,7 @@ impl QuorumConfig {
     pub fn check(&self) -> Result<(), QuorumError> {
         self.check_quorums()?;
         self.check_durations()?;
+        NegativeMargin::check(self.margin)?;
         if self.epoch > LAST_EPOCH {
             return Err(QuorumError::Epoch {
                 epoch: self.epoch,
@@ -277,6 +278,9 @@ pub enum QuorumError {
         /// P.
         promise: Duration,
     },
+    /// A part of the margin is negative.
+    #[error(transparent)]
+    Margin(#[from] NegativeMargin),
     /// Terms have no room for such an epoch.
     #[error("epoch {epoch} exceeds the limit of {most}: count the changes of the voters, from 0")]
     Epoch {

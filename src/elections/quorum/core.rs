@@ -137,6 +137,8 @@ impl Core {
 
     // ---- scores and slots -------------------------------------------------------------------
 
+    /// Takes a score that a member told of itself. Scores that were heard order the slots (`precedes`) and
+    /// name the leader's successor; no vote and no lease depends on them, so a wrong one costs time only.
     pub(super) fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
         match self.scores.get_mut(id) {
             Some(known) => *known = score,

@@ -4,6 +4,7 @@
 //! needed timers, its roles, its messages.
 
 mod campaign;
+mod config;
 mod elect;
 mod elected;
 mod liveness;
@@ -28,8 +29,8 @@ use super::{
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{EYE, HIGH, LOW, ME, id};
 use crate::protocol::{
-    Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members, Role, Round, Term,
-    Timings, To,
+    Election as _, Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members,
+    Role, Round, Score, Term, Timings, To,
 };
 
 type Kit = crate::elections::fixture::Kit<Bully>;
