@@ -72,6 +72,7 @@ pub mod agent;
 pub mod clock;
 pub mod elections;
 pub mod group;
+pub mod leader;
 #[cfg(not(feature = "planted"))]
 #[expect(unreachable_pub, reason = "the tests of the tests name it")]
 mod planted;

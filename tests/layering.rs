@@ -33,6 +33,10 @@ const LAYERS: &[(&str, &str)] = &[
         "agent",
         "protocol elections store clock group supervisor planted",
     ),
+    (
+        "leader",
+        "protocol elections clock group remote supervisor agent planted",
+    ),
     ("supervisor", ""),
     ("testkit::faults", "protocol"),
     ("testkit::trace", "protocol"),
@@ -63,6 +67,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     (
         "agent",
         "serde thiserror tracing actix tokio::runtime tokio::sync tokio::task::try_id futures fastrand",
+    ),
+    (
+        "leader",
+        "serde thiserror tracing actix tokio bytes rmp_serde futures",
     ),
     ("supervisor", "tracing actix actix_rt"),
     ("testkit::faults", "serde thiserror tracing"),

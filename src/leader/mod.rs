@@ -1,0 +1,4 @@
+//! What an application does with a leadership, so that it need not write it by hand.
+//!
+//! Decided here: how an application's own actors, messages and writes follow an agent's leadership. Not here:
+//! which agent leads ([`elections`](crate::elections)), and how a leadership becomes known ([`agent`](crate::agent)).
