@@ -132,14 +132,8 @@ impl Plan {
     /// A majority needs one agent at least.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
-            Protocol::Bully => {
-                let scenario = BullyScenario::default();
-                Ok(self.run_bounded(trace, scenario, BullyScenario::as_bounded))
-            }
-            Protocol::Astra => {
-                let scenario = AstraScenario::default();
-                Ok(self.run_bounded(trace, scenario, AstraScenario::as_bounded))
-            }
+            Protocol::Bully => Ok(self.run_bounded(trace, &mut BullyScenario::default())),
+            Protocol::Astra => Ok(self.run_bounded(trace, &mut AstraScenario::default())),
             Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => {
                 let (seed, nodes) = (self.seed, self.nodes);
@@ -176,17 +170,17 @@ impl Plan {
         }
     }
 
-    fn run_bounded<S: Scenario>(
-        &self,
-        trace: Trace,
-        mut scenario: S,
-        as_bounded: fn(S) -> S,
-    ) -> Outcome {
-        if self.bounded {
-            let plan = self.only(&BullyScenario::BOUNDED);
-            return plan.run_in(trace, &mut as_bounded(scenario));
+    /// Where the network keeps its delay bound d, two lead for 2 d at most.
+    fn run_bounded<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
+        if !self.bounded {
+            return self.run_in(trace, scenario);
         }
-        self.run_in(trace, &mut scenario)
+        let plan = self.only(&BullyScenario::BOUNDED);
+        let options = ChaosOptions {
+            contested_for: Some(scenario.delay_bound() * 2),
+            ..plan.options(trace)
+        };
+        plan.run_with(&options, scenario)
     }
 
     /// The same with none but these faults.
@@ -197,15 +191,22 @@ impl Plan {
     }
 
     fn run_in<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
-        let options = ChaosOptions {
+        self.run_with(&self.options(trace), scenario)
+    }
+
+    fn options(&self, trace: Trace) -> ChaosOptions {
+        ChaosOptions {
             faults_for: Duration::from_secs(self.seconds.into()),
             faults: self.faults.clone(),
             skew: self.skew(),
             trace,
             ..ChaosOptions::default()
-        };
+        }
+    }
+
+    fn run_with<S: Scenario>(&self, options: &ChaosOptions, scenario: &mut S) -> Outcome {
         Outcome {
-            report: chaos(self.seed, self.nodes, &options, scenario),
+            report: chaos(self.seed, self.nodes, options, scenario),
             bound: scenario.settles_within(options.skew),
             elections: 0,
         }

@@ -235,18 +235,22 @@ fn after_healing_an_agent_leads_where_no_agent_is_bullied() {
     }
 }
 
+/// The network keeps its delay bound, and two may lead for so long.
+fn bounded(longest: Duration) -> ChaosOptions {
+    ChaosOptions {
+        faults: BullyScenario::BOUNDED.to_vec(),
+        contested_for: Some(longest),
+        ..options()
+    }
+}
+
 /// Crashes, restarts and duels in a network that keeps its delay bound d: two lead for at most 2 d.
 #[test]
 fn two_lead_for_two_message_delays_at_most() {
-    let config = BullyConfig::default();
-    let options = ChaosOptions {
-        faults: BullyScenario::BOUNDED.to_vec(),
-        ..options()
-    };
+    let options = bounded(BullyConfig::default().timings.delay_bound() * 2);
     let mut contested = Duration::ZERO;
     for seed in seeds(3000, 100) {
-        let mut scenario = BullyScenario::new(config.clone()).as_bounded();
-        let report = chaos(seed, 5, &options, &mut scenario);
+        let report = chaos(seed, 5, &options, &mut BullyScenario::default());
         if let Some(violation) = report.violation {
             panic!("{violation}");
         }
@@ -261,15 +265,10 @@ fn two_lead_for_two_message_delays_at_most() {
 /// The check sees what it is there for.
 #[test]
 fn two_do_lead_for_half_a_message_delay() {
-    let config = BullyConfig::default();
-    let shorter = config.timings.delay_bound() / 2;
-    let options = ChaosOptions {
-        faults: BullyScenario::BOUNDED.to_vec(),
-        ..options()
-    };
+    let options = bounded(BullyConfig::default().timings.delay_bound() / 2);
     let broken = seeds(3000, 100).find_map(|seed| {
-        let mut scenario = BullyScenario::new(config.clone()).contested_for(shorter);
-        chaos(seed, 5, &options, &mut scenario).violation
+        let report = chaos(seed, 5, &options, &mut BullyScenario::default());
+        report.violation
     });
     let broken = broken.map(|violation| violation.what).unwrap_or_default();
     assert!(broken.contains(" lead since "), "{broken}");

@@ -329,7 +329,7 @@ impl<E: Election> World<E> {
     }
 
     /// How often a machine moved; no view changes in between, but for the time that passes.
-    pub fn moves(&self) -> u64 {
+    pub(super) fn moves(&self) -> u64 {
         self.driver.moves
     }
 

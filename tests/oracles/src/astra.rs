@@ -7,16 +7,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::bully::{Contest, settles_within};
+use crate::bully::settles_within;
 use actix_bully::{
     elections::astra::{Astra, AstraConfig},
     protocol::{AgentId, Score},
     testkit::{
         faults::SplitMix64,
-        sim::{
-            Participant, TermOrder, World,
-            chaos::{Expected, Scenario},
-        },
+        sim::{Participant, TermOrder, World, chaos::Scenario},
     },
 };
 
@@ -25,46 +22,20 @@ use actix_bully::{
 #[derive(Clone, Debug)]
 pub struct AstraScenario {
     config: Arc<AstraConfig>,
-    contest: Contest,
 }
 
 impl Default for AstraScenario {
+    /// A history need not wait for long drains and cool-downs: they take half a second.
     fn default() -> Self {
-        Self::new(AstraConfig::default())
-    }
-}
-
-impl AstraScenario {
-    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
-    /// history need not wait for them.
-    pub fn new(config: AstraConfig) -> Self {
-        let short = Duration::from_millis(500);
+        let half = Duration::from_millis(500);
         let config = AstraConfig {
-            drain: config.drain.min(short),
-            cooldown: config.cooldown.min(short),
-            ..config
+            drain: half,
+            cooldown: half,
+            ..AstraConfig::default()
         };
         Self {
             config: Arc::new(config),
-            contest: Contest::default(),
         }
-    }
-
-    /// The history keeps messages within the delay bound d, and agents awake: two lead at one time
-    /// for 2 d at most, which is checked after every step. Only with faults that are
-    /// [`BullyScenario::BOUNDED`](crate::BullyScenario::BOUNDED).
-    #[must_use]
-    pub fn as_bounded(self) -> Self {
-        let longest = self.delay_bound() * 2;
-        self.contested_for(longest)
-    }
-
-    /// Two may lead at one time for so long and no longer. Only where no fault separates agents,
-    /// and no agent hangs.
-    #[must_use]
-    pub fn contested_for(mut self, longest: Duration) -> Self {
-        self.contest.longest = Some(longest);
-        self
     }
 }
 
@@ -99,16 +70,6 @@ impl Scenario for AstraScenario {
 
     fn term_order(&self) -> TermOrder {
         TermOrder::Any
-    }
-
-    fn expected(&self, world: &World<Astra>) -> Expected {
-        world
-            .highest()
-            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
-    }
-
-    fn check(&mut self, world: &World<Astra>) -> Result<(), String> {
-        self.contest.check(world)
     }
 
     /// These rules have no failure detector: an agent has to start.

@@ -1,15 +1,15 @@
 //! The bully under chaos: what it owes by its default rules.
 //!
 //! Decided here: what is owed. In every history: once all is healed, the highest-ranked agent that
-//! may be elected leads, and all follow it. In histories in which messages keep within the delay
-//! bound and no agent hangs ([`BullyScenario::BOUNDED`]) also, after every step: one leads, or two for
-//! no longer than two delays.
+//! may be elected leads, and all follow it. Where messages keep within the delay bound and no agent hangs
+//! ([`BullyScenario::BOUNDED`]), one leads, or two for no longer than two delays: that is for
+//! [`contested_for`](actix_bully::testkit::sim::chaos::ChaosOptions::contested_for) to ask.
 
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::bully::{Bully, BullyConfig, Preemption},
-    protocol::{AgentId, Election, Time, Timings},
+    protocol::{AgentId, Timings},
     testkit::{
         faults::SplitMix64,
         sim::{
@@ -24,7 +24,6 @@ use actix_bully::{
 #[derive(Clone, Debug)]
 pub struct BullyScenario {
     config: Arc<BullyConfig>,
-    contest: Contest,
 }
 
 impl Default for BullyScenario {
@@ -62,7 +61,6 @@ impl BullyScenario {
         };
         Self {
             config: Arc::new(config),
-            contest: Contest::default(),
         }
     }
 
@@ -75,25 +73,7 @@ impl BullyScenario {
         };
         Self {
             config: Arc::new(config),
-            ..self
         }
-    }
-
-    /// The history keeps messages within the delay bound d, and agents awake: two lead at one time
-    /// for 2 d at most, which is checked after every step. Only with faults that are
-    /// [`BOUNDED`](Self::BOUNDED).
-    #[must_use]
-    pub fn as_bounded(self) -> Self {
-        let longest = self.delay_bound() * 2;
-        self.contested_for(longest)
-    }
-
-    /// Two may lead at one time for so long and no longer. Only where no fault separates agents,
-    /// and no agent hangs.
-    #[must_use]
-    pub fn contested_for(mut self, longest: Duration) -> Self {
-        self.contest.longest = Some(longest);
-        self
     }
 }
 
@@ -129,36 +109,6 @@ impl Scenario for BullyScenario {
             Some(highest) if bullies && self.config.margin.is_none() => Expected::Only(highest.id),
             Some(_) => Expected::AnyLeader,
         }
-    }
-
-    fn check(&mut self, world: &World<Bully>) -> Result<(), String> {
-        self.contest.check(world)
-    }
-}
-
-/// For how long two may lead at one time.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Contest {
-    /// As long as they like, if nothing is said.
-    pub longest: Option<Duration>,
-    since: Option<Time>,
-}
-
-impl Contest {
-    pub(super) fn check<E: Election>(&mut self, world: &World<E>) -> Result<(), String> {
-        let Some(longest) = self.longest else {
-            return Ok(());
-        };
-        if !world.is_contested() {
-            self.since = None;
-            return Ok(());
-        }
-        let since = *self.since.get_or_insert_with(|| world.now());
-        if world.now().since(since) <= longest {
-            return Ok(());
-        }
-        let leaders: Vec<String> = world.believers().iter().map(AgentId::to_string).collect();
-        Err(format!("{} lead since {since}", leaders.join(" and ")))
     }
 }
 

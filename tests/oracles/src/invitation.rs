@@ -6,17 +6,15 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use crate::voters;
 use actix_bully::{
     elections::invitation::{
         ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
     },
-    protocol::{AgentId, Incarnation, Member, Term, Timings},
+    protocol::{AgentId, Incarnation, Timings},
     testkit::{
         faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Expected, Scenario},
-        },
+        sim::{Participant, World, chaos::Scenario},
     },
 };
 
@@ -27,32 +25,11 @@ pub struct InvitationScenario {
     /// Which incarnation formed a group of that number, and the task of those that work in it.
     formed: BTreeMap<ElectionId, Incarnation>,
     tasks: BTreeMap<ElectionId, Task>,
-    /// How many steps the machines had done when this was checked last.
-    checked: Option<u64>,
 }
 
 impl InvitationScenario {
-    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
-    /// history need not wait for them.
-    ///
-    /// # Errors
-    /// None that the given rules do not have already.
-    pub fn new(config: &InvitationConfig) -> Result<Self, InvitationError> {
-        let short = Duration::from_millis(500);
-        config.check()?;
-        Ok(Self {
-            config: InvitationConfig {
-                drain: config.drain.min(short),
-                cooldown: config.cooldown.min(short),
-                ..config.clone()
-            },
-            formed: BTreeMap::new(),
-            tasks: BTreeMap::new(),
-            checked: None,
-        })
-    }
-
-    /// With timings as the seed will.
+    /// With timings as the seed will; draining and cooling down take half a second each, so that a history
+    /// need not wait for them.
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
@@ -63,7 +40,18 @@ impl InvitationScenario {
             1 => Timings::lan(),
             _ => Timings::in_process(),
         };
-        Self::new(&InvitationConfig::new(timings))
+        let half = Duration::from_millis(500);
+        let config = InvitationConfig {
+            drain: half,
+            cooldown: half,
+            ..InvitationConfig::new(timings)
+        };
+        config.check()?;
+        Ok(Self {
+            config,
+            formed: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        })
     }
 
     /// A rule is broken on purpose.
@@ -75,11 +63,12 @@ impl InvitationScenario {
 
     fn look_at(
         &mut self,
+        world: &World<InvitationElection>,
         id: &AgentId,
-        incarnation: Incarnation,
-        durable: Option<Term>,
         machine: &InvitationElection,
     ) -> Result<(), String> {
+        let incarnation = world.incarnation(id).unwrap_or_default();
+        let durable = world.durable(id).map(|record| record.count);
         let (Some(group), Some(coordinator)) = (machine.group(), machine.coordinator()) else {
             return Ok(());
         };
@@ -157,30 +146,9 @@ impl Scenario for InvitationScenario {
         ]
     }
 
-    fn expected(&self, world: &World<InvitationElection>) -> Expected {
-        world
-            .highest()
-            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
-    }
-
     /// All of them: whatever two voters know of a group, it is the same. An update moves several in one
-    /// step, and so does what happens between two steps. An observer is told last.
+    /// step, and so does what happens between two steps.
     fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
-        let moves = Some(world.moves());
-        if std::mem::replace(&mut self.checked, moves) == moves {
-            return Ok(());
-        }
-        for id in world.agents() {
-            let known = world.known(id).and_then(|members| members.get(id));
-            let (Some(machine), Some(incarnation)) = (world.machine(id), world.incarnation(id))
-            else {
-                continue;
-            };
-            if known.is_some_and(Member::is_voter) {
-                let durable = world.durable(id).map(|record| record.count);
-                self.look_at(id, incarnation, durable, machine)?;
-            }
-        }
-        Ok(())
+        voters(world).try_for_each(|(id, machine)| self.look_at(world, id, machine))
     }
 }

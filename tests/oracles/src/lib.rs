@@ -18,6 +18,11 @@ mod quorum;
 mod reorganization;
 mod ring;
 
+use actix_bully::{
+    protocol::{AgentId, Election},
+    testkit::sim::World,
+};
+
 pub use astra::AstraScenario;
 pub use ballot::BallotScenario;
 pub use bully::BullyScenario;
@@ -25,3 +30,12 @@ pub use invitation::InvitationScenario;
 pub use quorum::{QuorumScenario, Watch, Watched};
 pub use reorganization::ReorganizationScenario;
 pub use ring::RingScenario;
+
+/// The voters that are up, hanging ones included, with their machines. An observer is told last.
+fn voters<E: Election>(world: &World<E>) -> impl Iterator<Item = (&AgentId, &E)> {
+    world.agents().filter_map(|id| {
+        let me = world.known(id)?.get(id)?;
+        let machine = world.machine(id)?;
+        Some((id, machine)).filter(|_| me.is_voter())
+    })
+}

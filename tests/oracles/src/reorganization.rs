@@ -7,16 +7,17 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::voters;
 use actix_bully::{
     elections::reorganization::{
         PaperStatus, Reorganization, ReorganizationConfig, ReorganizationError, Task, WhenAsked,
     },
-    protocol::{AgentId, Member, Timings},
+    protocol::{AgentId, Timings},
     testkit::{
         faults::SplitMix64,
         sim::{
             Participant, World,
-            chaos::{Expected, Fault, Scenario},
+            chaos::{Fault, Scenario},
         },
     },
 };
@@ -26,8 +27,6 @@ use actix_bully::{
 pub struct ReorganizationScenario {
     config: ReorganizationConfig,
     assumptions: Assumptions,
-    /// How many steps the machines had done when this was checked last.
-    checked: Option<u64>,
 }
 
 /// Whether the paper's assumptions hold in a history.
@@ -54,26 +53,8 @@ impl ReorganizationScenario {
         Fault::Campaign,
     ];
 
-    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
-    /// history need not wait for them.
-    ///
-    /// # Errors
-    /// None that the given rules do not have already.
-    pub fn new(config: &ReorganizationConfig) -> Result<Self, ReorganizationError> {
-        let short = Duration::from_millis(500);
-        config.check()?;
-        Ok(Self {
-            config: ReorganizationConfig {
-                drain: config.drain.min(short),
-                cooldown: config.cooldown.min(short),
-                ..config.clone()
-            },
-            assumptions: Assumptions::Broken,
-            checked: None,
-        })
-    }
-
-    /// With timings and a way to answer as the seed will.
+    /// With timings and a way to answer as the seed will; draining and cooling down take half a second each,
+    /// so that a history need not wait for them.
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
@@ -90,9 +71,17 @@ impl ReorganizationScenario {
         } else {
             WhenAsked::Answer
         };
-        Self::new(&ReorganizationConfig {
+        let half = Duration::from_millis(500);
+        let config = ReorganizationConfig {
             when_asked,
+            drain: half,
+            cooldown: half,
             ..ReorganizationConfig::new(timings)
+        };
+        config.check()?;
+        Ok(Self {
+            config,
+            assumptions: Assumptions::Broken,
         })
     }
 
@@ -157,36 +146,16 @@ impl Scenario for ReorganizationScenario {
         ]
     }
 
-    fn expected(&self, world: &World<Reorganization>) -> Expected {
-        world
-            .highest()
-            .map_or(Expected::NoLeader, |highest| Expected::Only(highest.id))
-    }
-
-    /// `DiskFirst`, and GM1, for all voters that are up, hanging ones included. An observer is told last.
+    /// `DiskFirst`, and GM1, for all voters that are up.
     fn check(&mut self, world: &World<Reorganization>) -> Result<(), String> {
-        let moves = Some(world.moves());
-        if std::mem::replace(&mut self.checked, moves) == moves {
-            return Ok(());
-        }
-        for id in world.agents() {
-            disk_first(world, id)?;
-        }
+        voters(world).try_for_each(|(id, _)| disk_first(world, id))?;
         if self.assumptions == Assumptions::Broken {
             return Ok(());
         }
         let mut coordinator = None;
         let mut task = None;
-        for id in world.agents() {
-            let voter = world.known(id).and_then(|members| members.get(id));
-            let Some(machine) = world
-                .machine(id)
-                .filter(|_| voter.is_some_and(Member::is_voter))
-            else {
-                continue;
-            };
-            let agrees = same(&mut coordinator, machine.coordinator());
-            if !agrees {
+        for (_, machine) in voters(world) {
+            if !same(&mut coordinator, machine.coordinator()) {
                 return Err(format!("GM1: {} and another coordinator", told(world)));
             }
             let works = machine
@@ -202,9 +171,7 @@ impl Scenario for ReorganizationScenario {
 
 /// No voter works by a count that its next incarnation would not know.
 fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String> {
-    let voter = world.known(id).and_then(|members| members.get(id));
-    let leader = world.view(id).and_then(|view| view.leader);
-    let Some(leader) = leader.filter(|_| voter.is_some_and(Member::is_voter)) else {
+    let Some(leader) = world.view(id).and_then(|view| view.leader) else {
         return Ok(());
     };
     match world.durable(id) {

@@ -11,10 +11,7 @@ use actix_bully::{
     protocol::{AgentId, Incarnation, Presence},
     testkit::{
         faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{Expected, Scenario},
-        },
+        sim::{Participant, World, chaos::Scenario},
     },
 };
 
@@ -35,19 +32,14 @@ pub struct RingScenario {
 }
 
 impl Default for RingScenario {
+    /// A history need not wait for long drains and cool-downs: they take half a second.
     fn default() -> Self {
-        let short = Duration::from_millis(500);
-        Self::new(RingConfig {
-            drain: short,
-            cooldown: short,
+        let half = Duration::from_millis(500);
+        let config = RingConfig {
+            drain: half,
+            cooldown: half,
             ..RingConfig::default()
-        })
-    }
-}
-
-impl RingScenario {
-    /// With these rules. A history need not wait for long drains and cool-downs: let them be short.
-    pub fn new(config: RingConfig) -> Self {
+        };
         Self {
             config: Arc::new(config),
             names: BTreeSet::new(),
@@ -55,7 +47,9 @@ impl RingScenario {
             suppressed: 0,
         }
     }
+}
 
+impl RingScenario {
     /// A rule is broken on purpose.
     #[must_use]
     pub fn planted(self, defect: actix_bully::elections::ring::Defect) -> Self {
@@ -151,13 +145,6 @@ impl Scenario for RingScenario {
 
     fn decisive(&self) -> &[&'static str] {
         &["coordinator", "nominate", "collect", "hop_ack"]
-    }
-
-    fn expected(&self, world: &World<Ring>) -> Expected {
-        match world.highest() {
-            None => Expected::NoLeader,
-            Some(highest) => Expected::Only(highest.id),
-        }
     }
 
     fn check(&mut self, world: &World<Ring>) -> Result<(), String> {

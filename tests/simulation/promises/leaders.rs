@@ -7,7 +7,7 @@ use actix_bully::{
     protocol::{AgentId, Term},
     testkit::sim::{
         Violation, World,
-        chaos::{ChaosOptions, Contested, Fault, HistoryReport, Scenario, chaos},
+        chaos::{ChaosOptions, Contested, Fault, HistoryReport, chaos},
     },
 };
 use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
@@ -37,38 +37,18 @@ fn is_excepted(mode: Mode, report: &HistoryReport) -> bool {
 
 /// For how long two led at once, in so many histories, none of which breaks its promise.
 fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>) -> Contested {
-    if mode == Mode::Astra {
-        let limited = AstraScenario::contested_for;
-        contested_in(
-            &AstraScenario::default(),
-            limited,
-            mode,
-            seeds,
-            faults,
-            longest,
-        )
-    } else {
-        let limited = BullyScenario::contested_for;
-        let scenario = BullyScenario::new(available());
-        contested_in(&scenario, limited, mode, seeds, faults, longest)
-    }
-}
-
-fn contested_in<S: Scenario + Clone>(
-    scenario: &S,
-    limited: fn(S, Duration) -> S,
-    mode: Mode,
-    seeds: u64,
-    faults: &[Fault],
-    longest: Option<Duration>,
-) -> Contested {
+    let options = ChaosOptions {
+        contested_for: longest,
+        ..options(mode, faults)
+    };
     let mut all = Contested::default();
     for seed in 0..seeds {
-        let mut scenario = scenario.clone();
-        if let Some(longest) = longest {
-            scenario = limited(scenario, longest);
-        }
-        let report = chaos(seed, size(seed), &options(mode, faults), &mut scenario);
+        let n = size(seed);
+        let report = if mode == Mode::Astra {
+            chaos(seed, n, &options, &mut AstraScenario::default())
+        } else {
+            chaos(seed, n, &options, &mut BullyScenario::new(available()))
+        };
         if let Some(violation) = report
             .violation
             .as_ref()

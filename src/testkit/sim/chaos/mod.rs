@@ -45,6 +45,8 @@ pub fn chaos<S: Scenario>(
         random,
         contested: Contested::default(),
         since: None,
+        contested_for: options.contested_for,
+        checked: None,
     };
     let mut calm = Calm::default();
     let stretch = run.scenario.stretch();
@@ -152,6 +154,10 @@ struct Run<'a, S: Scenario> {
     contested: Contested,
     /// Since when two lead.
     since: Option<Time>,
+    /// For how long they may.
+    contested_for: Option<Duration>,
+    /// How many steps the machines had done when the scenario was checked last.
+    checked: Option<u64>,
 }
 
 impl<S: Scenario> Run<'_, S> {
@@ -293,15 +299,25 @@ impl<S: Scenario> Run<'_, S> {
             return false;
         }
         let now = self.world.now();
-        match (self.world.is_contested(), self.since) {
-            (true, None) => self.since = Some(now),
-            (false, Some(since)) => {
-                self.contested.note(now.since(since));
+        let is_contested = self.world.is_contested();
+        if let Some(since) = self.since {
+            let span = now.since(since);
+            if self.contested_for.is_some_and(|longest| span > longest) {
+                let still = self.world.believers();
+                let what = format!("two lead since {since}; now {still:?}");
+                self.world.violate(what);
+            }
+            if !is_contested {
+                self.contested.note(span);
                 self.since = None;
             }
-            (true, Some(_)) | (false, None) => {}
+        } else if is_contested {
+            self.since = Some(now);
         }
-        if let Err(what) = self.scenario.check(&self.world) {
+        let moves = Some(self.world.moves());
+        if std::mem::replace(&mut self.checked, moves) != moves
+            && let Err(what) = self.scenario.check(&self.world)
+        {
             self.world.violate(what);
         }
         self.world.violation().is_none()

@@ -20,6 +20,9 @@ pub struct ChaosOptions {
     pub faults: Vec<Fault>,
     /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
     pub skew: u32,
+    /// For how long two may lead at one time, which is checked after every step. A bound holds only where
+    /// no message is lost or late, and no agent hangs. Default: as long as they like.
+    pub contested_for: Option<Duration>,
     /// What is recorded. Default: nothing.
     pub trace: Trace,
     /// The command that runs a history again; `{seed}` and `{n}` are filled in.
@@ -33,6 +36,7 @@ impl Default for ChaosOptions {
             steady_for: Duration::from_secs(2),
             faults: Fault::ALL.to_vec(),
             skew: 50_000,
+            contested_for: None,
             trace: Trace::off(),
             reproduce: String::new(),
         }

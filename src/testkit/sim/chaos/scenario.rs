@@ -41,8 +41,11 @@ pub trait Scenario {
     }
 
     /// What must come of it in the end. Asked again whenever an agent begins or ceases to run,
-    /// believes something else, or gets another score.
-    fn expected(&self, world: &World<Self::Election>) -> Expected;
+    /// believes something else, or gets another score. Default: the highest in rank leads.
+    fn expected(&self, world: &World<Self::Election>) -> Expected {
+        let highest = world.highest();
+        highest.map_or(Expected::NoLeader, |rank| Expected::Only(rank.id))
+    }
 
     /// How many agents may lose the record that they depend on, so that the others still owe what is
     /// expected. Default: any number.
@@ -83,7 +86,7 @@ pub trait Scenario {
         let _: &World<Self::Election> = world;
     }
 
-    /// Checked after every step.
+    /// Checked after every step in which a machine moved: in between only time passes.
     ///
     /// # Errors
     /// Says what is wrong; this ends the history.

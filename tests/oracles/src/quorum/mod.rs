@@ -48,8 +48,6 @@ use actix_bully::{
 #[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
-    /// How many steps the machines had done when this was checked last.
-    checked: Option<u64>,
     /// The longest of the promises that members of this history give.
     slowest: Timings,
 }
@@ -69,7 +67,6 @@ impl QuorumScenario {
                 sound: Arc::new(sound),
                 ledger: Arc::new(Mutex::default()),
             },
-            checked: None,
         }
     }
 
@@ -296,13 +293,7 @@ impl Scenario for QuorumScenario {
         }
     }
 
-    /// What is believed or recorded changes only with a step of a machine: time alone ends a belief,
-    /// and breaks nothing.
     fn check(&mut self, world: &World<Watched>) -> Result<(), String> {
-        let moves = Some(world.moves());
-        if std::mem::replace(&mut self.checked, moves) == moves {
-            return Ok(());
-        }
         let ledger = self.watch.ledger();
         ledger.check(world.beliefs())?;
         world.beliefs().try_for_each(|(me, _)| {

@@ -73,13 +73,6 @@ impl Watch {
     }
 }
 
-impl Watched {
-    /// The machine inside.
-    pub const fn machine(&self) -> &QuorumBully {
-        &self.machine
-    }
-}
-
 impl Election for Watched {
     type Message = BullyMessage;
     type Timer = BullyTimer;
