@@ -1,12 +1,12 @@
 //! What the tests of both elections begin with: their numbers, and what neither may send.
 
-use super::{ElectionId, Numbers};
+use super::{ElectionId, LAST_COUNT, Numbers, PaperStatus};
 use crate::elections::{
     fixture::{Dice, STRANGER, Suite},
     shared::Participant,
 };
 use crate::protocol::{
-    Term,
+    AgentId, Term, View,
     fixture::{HIGH, LOW, ME, id},
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
         seen.saturating_sub(1),
         seen,
         seen + 1,
-        super::LAST_COUNT.0,
+        LAST_COUNT.0,
         u64::MAX,
     ];
     let of = |count| [LOW, HIGH, ME, STRANGER].map(|name| election(count, name));
@@ -49,6 +49,22 @@ pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> Elec
     }
     let count = numbers.seen.0.saturating_sub(2) + dice.below(4);
     election(count, dice.name::<E>())
+}
+
+/// No timer moves it on: it has not started, cannot be elected, or no number is left.
+pub(crate) fn may_idle(has_started: bool, me: &Participant, numbers: &Numbers) {
+    let can_lead = has_started && me.rank().is_some();
+    assert!(!can_lead || numbers.seen >= LAST_COUNT, "it is stuck");
+}
+
+/// After every step: an agent that works has a leader, and one without a coordinator has no group.
+pub(crate) fn works_under_a_leader(
+    status: PaperStatus,
+    coordinator: Option<&AgentId>,
+    view: &View,
+) {
+    assert_eq!(status == PaperStatus::Normal, view.leader.is_some());
+    assert_eq!(status >= PaperStatus::Reorganization, coordinator.is_some());
 }
 
 /// What is said of an election, and by which agent.

@@ -3,7 +3,7 @@
 //! coordinators say.
 
 use super::*;
-use crate::elections::numbered::fixture::Said;
+use crate::elections::numbered::fixture::{Said, may_idle, works_under_a_leader};
 
 impl Machine for InvitationElection {
     const MAY_RENEW: bool = false;
@@ -57,16 +57,7 @@ impl Machine for InvitationElection {
     }
 
     fn follows(&self, _: &Self, now: Time) {
-        let view = self.view(now);
-        assert_eq!(
-            self.status() == PaperStatus::Normal,
-            view.leader.is_some(),
-            "an agent that works has a leader"
-        );
-        assert_eq!(
-            self.coordinator().is_some(),
-            self.status() >= PaperStatus::Reorganization
-        );
+        works_under_a_leader(self.status(), self.coordinator(), &self.view(now));
         assert_eq!(self.coordinator(), self.group().map(|group| &group.id));
     }
 
@@ -77,16 +68,11 @@ impl Machine for InvitationElection {
 
 /// Exactly the timers that move this machine on.
 fn needed(machine: &InvitationElection) -> BTreeSet<InvitationTimer> {
+    let core = &machine.core;
     let mut timers = BTreeSet::new();
     match &machine.state {
         State::Free { slot: Some(_) } => timers.extend([InvitationTimer::Slot]),
-        State::Free { slot: None } => {
-            let can_lead = machine.stepped.is_some() && machine.core.me.rank().is_some();
-            assert!(
-                !can_lead || machine.core.numbers.seen >= LAST_COUNT,
-                "it can be elected, and nothing will move it"
-            );
-        }
+        State::Free { slot: None } => may_idle(machine.stepped.is_some(), &core.me, &core.numbers),
         State::Candidate(_) => timers.extend([InvitationTimer::Accepts]),
         State::Member(_) => timers.extend([InvitationTimer::Watch]),
         State::Leader(leading) => {
@@ -94,12 +80,7 @@ fn needed(machine: &InvitationElection) -> BTreeSet<InvitationTimer> {
             timers.extend(leading.handover.as_ref().map(|_| InvitationTimer::Drain));
         }
     }
-    timers.extend(
-        machine
-            .core
-            .cooldown
-            .has_begun()
-            .then_some(InvitationTimer::Cooldown),
-    );
+    let cools_down = core.cooldown.has_begun();
+    timers.extend(cools_down.then_some(InvitationTimer::Cooldown));
     timers
 }

@@ -3,7 +3,7 @@
 //! coordinators say.
 
 use super::*;
-use crate::elections::numbered::fixture::Said;
+use crate::elections::numbered::fixture::{Said, may_idle, works_under_a_leader};
 
 impl Machine for Reorganization {
     const MAY_RENEW: bool = false;
@@ -63,16 +63,7 @@ impl Machine for Reorganization {
     }
 
     fn follows(&self, _: &Self, now: Time) {
-        let view = self.view(now);
-        assert_eq!(
-            self.status() == PaperStatus::Normal,
-            view.leader.is_some(),
-            "an agent that works has a leader"
-        );
-        assert_eq!(
-            self.coordinator().is_some(),
-            self.status() >= PaperStatus::Reorganization
-        );
+        works_under_a_leader(self.status(), self.coordinator(), &self.view(now));
     }
 
     fn record(record: &CountRecord) -> String {
@@ -82,34 +73,20 @@ impl Machine for Reorganization {
 
 /// Exactly the timers that move this machine on.
 fn needed(machine: &Reorganization) -> BTreeSet<ReorganizationTimer> {
+    let core = &machine.core;
     let mut timers = BTreeSet::new();
     match &machine.state {
-        State::Idle => {
-            let can_lead = machine.stepped.is_some() && machine.core.me.rank().is_some();
-            assert!(
-                !can_lead || machine.core.numbers.seen >= LAST_COUNT,
-                "it can be elected, and nothing will move it"
-            );
-        }
+        State::Idle => may_idle(machine.stepped.is_some(), &core.me, &core.numbers),
         State::Candidate(_) => timers.extend([ReorganizationTimer::Answer]),
         State::Waiting(_) => timers.extend([ReorganizationTimer::Takeover]),
         State::Member(_) => timers.extend([ReorganizationTimer::Watch]),
         State::Leader(leading) => {
             timers.extend([ReorganizationTimer::Check]);
-            timers.extend(
-                leading
-                    .handover
-                    .as_ref()
-                    .map(|_| ReorganizationTimer::Drain),
-            );
+            let drains = leading.handover.is_some();
+            timers.extend(drains.then_some(ReorganizationTimer::Drain));
         }
     }
-    timers.extend(
-        machine
-            .core
-            .cooldown
-            .has_begun()
-            .then_some(ReorganizationTimer::Cooldown),
-    );
+    let cools_down = core.cooldown.has_begun();
+    timers.extend(cools_down.then_some(ReorganizationTimer::Cooldown));
     timers
 }
