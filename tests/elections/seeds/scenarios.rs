@@ -13,7 +13,7 @@ use actix_bully::{
 
 use super::{
     MS,
-    losses::Scene,
+    losses::{LossSuite, Scene},
     worlds::{
         SECONDS, Setting, acquired, another_begins, dies_of, leads_within, seeds, top_crashes,
         top_returns, top_steps_down,
@@ -28,6 +28,8 @@ pub(crate) trait Scenarios: Election {
     const ELECTS_ONCE: bool;
     /// The messages by which a leader makes itself known.
     const ANNOUNCED_BY: [&'static str; 2];
+    /// The message by which a member obeys.
+    const OBEYS_BY: &'static str;
 
     /// So many agents, the last of the highest rank.
     fn agents(n: usize) -> Setting<Self>;
@@ -40,6 +42,21 @@ pub(crate) trait Scenarios: Election {
 
     /// Within which the next check finds an agent that missed an election.
     fn finds_within() -> Duration;
+
+    /// Within which the next one leads after a crash.
+    fn fails_over_within() -> Duration;
+
+    /// Within which an agent that was down is in the group again.
+    fn returns_within() -> Duration;
+
+    /// Within which the successor leads once the leader has resigned.
+    fn hands_over_within() -> Duration;
+
+    /// All that it says.
+    fn kinds() -> &'static [&'static str];
+
+    /// The scenes of its own in which something is said.
+    fn own_scenes() -> Vec<Scene<Self>>;
 
     /// The config of its agents with another cool-down.
     fn cooling_down_for(config: Self::Config, cooldown: Duration) -> Self::Config;
@@ -84,18 +101,25 @@ macro_rules! scenarios {
             s02_two_start_together_and_the_higher_leads
             s04_of_equal_scores_the_larger_name_leads
             s05_the_lowest_starts_alone_and_the_highest_leads
+            s06_the_highest_is_told_to_start_and_only_checks
+            s07_the_leader_crashes_and_the_next_one_leads_within_the_bound
             s08_the_leader_crashes_when_half_of_the_others_know_of_it
+            s09_a_member_dies_right_after_it_has_obeyed
             s11_all_but_the_lowest_crash
             s12_all_crash_and_return
             s13_a_crashed_top_recovers_and_leads_again
+            s14_one_that_was_down_during_the_election_is_back_in_time
             s15_a_score_rises_above_the_leaders
             s16_one_that_steps_down_cools_down_for_a_while
+            s16_a_leader_that_cannot_be_elected_any_more_hands_over
             s17_no_agent_leads_until_one_can_be_elected
             s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_crosses
             s19_what_is_repeated_changes_nothing
             s20_messages_that_overtake_each_other_do_no_harm
             s20_copies_that_come_after_the_election_change_nothing
             s21_with_15_percent_loss_it_settles_when_the_loss_ends
+            s22_one_message_of_each_kind_is_lost
+            s22_all_messages_of_a_kind_are_lost_at_one_moment
             s25_one_that_missed_the_election_is_found_by_the_next_check
             s28_a_member_that_lost_its_record_does_not_come_back
         }
@@ -137,6 +161,30 @@ pub(crate) fn s05_the_lowest_starts_alone_and_the_highest_leads<E: Scenarios>() 
     }
 }
 
+pub(crate) fn s06_the_highest_is_told_to_start_and_only_checks<E: Scenarios>() {
+    let mut world = E::agents(5).watched(1);
+    leads(&mut world, "e");
+    let before = (world.trace().checkpoint(), acquired(&world, "e"));
+    world.campaign("e");
+    world.run_for(SECONDS(1));
+    leads(&mut world, "e");
+    let messages = world.trace().election_messages_since(before.0);
+    assert_eq!(messages, 0, "but for the check");
+    assert_eq!(acquired(&world, "e"), before.1);
+}
+
+pub(crate) fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world.crash("e");
+        let crashed = world.now();
+        leads(&mut world, "d");
+        let took = world.now().since(crashed);
+        assert!(took <= E::fails_over_within(), "{took:?}");
+    }
+}
+
 pub(crate) fn s08_the_leader_crashes_when_half_of_the_others_know_of_it<E: Scenarios>() {
     for kind in E::ANNOUNCED_BY {
         for seed in seeds() {
@@ -145,6 +193,15 @@ pub(crate) fn s08_the_leader_crashes_when_half_of_the_others_know_of_it<E: Scena
             leads(&mut world, "d");
             assert_eq!(world.sprung(Reaction::Crash), 1, "{kind}");
         }
+    }
+}
+
+pub(crate) fn s09_a_member_dies_right_after_it_has_obeyed<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        dies_of(&mut world, "b", E::OBEYS_BY, 0);
+        leads(&mut world, "e");
+        assert_eq!(world.sprung(Reaction::Crash), 1);
     }
 }
 
@@ -198,6 +255,20 @@ pub(crate) fn s13_a_crashed_top_recovers_and_leads_again<E: Scenarios>() {
     }
 }
 
+pub(crate) fn s14_one_that_was_down_during_the_election_is_back_in_time<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world.crash("a");
+        world.run_for(SECONDS(1));
+        world.restart("a");
+        let restarted = world.now();
+        leads(&mut world, "e");
+        let took = world.now().since(restarted);
+        assert!(took <= E::returns_within(), "{took:?}");
+    }
+}
+
 pub(crate) fn s15_a_score_rises_above_the_leaders<E: Scenarios>() {
     for seed in seeds() {
         let mut world = E::agents(5).watched(seed);
@@ -220,6 +291,33 @@ pub(crate) fn s16_one_that_steps_down_cools_down_for_a_while<E: Scenarios>() {
     leads(&mut world, "b");
     world.run_for(SECONDS(1));
     leads(&mut world, "c");
+}
+
+pub(crate) fn s16_a_leader_that_cannot_be_elected_any_more_hands_over<E: Scenarios>() {
+    for seed in seeds() {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        let began = world.now();
+        world.set_score("e", None);
+        world.run_for(MS(1));
+        leads(&mut world, "d");
+        let first = |name: &str, wanted: fn(&Event) -> bool| {
+            let mut events = world.events(name).iter();
+            let found = events.find(|(at, event)| *at >= began && wanted(event));
+            found.unwrap().0
+        };
+        let resigned = |event: &Event| {
+            let reason = LostReason::Resigned;
+            matches!(event, Event::Lost { reason: why, .. } if *why == reason)
+        };
+        let lost = first("e", resigned);
+        let next = first("d", |event| matches!(event, Event::Acquired { .. }));
+        assert!(lost < next, "first lost, then acquired");
+        let gap = next.since(lost);
+        assert!(gap <= E::hands_over_within(), "{gap:?}");
+        world.set_score("e", Some(5.into()));
+        leads(&mut world, "e");
+    }
 }
 
 pub(crate) fn s17_no_agent_leads_until_one_can_be_elected<E: Scenarios>() {
@@ -400,10 +498,10 @@ fn divided<E: Scenarios>(seed: u64) -> World<E> {
     world
 }
 
-/// Where most that such an election says is said.
-pub(crate) fn scenes<E: Scenarios>() -> Vec<Scene<E>> {
+/// Where all that such an election says is said.
+fn scenes<E: Scenarios>() -> Vec<Scene<E>> {
     let scene = Scene::lasting(MS(700));
-    vec![
+    let mut all = vec![
         scene(four, |_| {}, "d"),
         scene(led, |_| {}, "d"),
         scene(led, top_crashes, "c"),
@@ -411,12 +509,32 @@ pub(crate) fn scenes<E: Scenarios>() -> Vec<Scene<E>> {
         scene(led, another_begins, "d"),
         scene(led, top_steps_down, "c"),
         scene(divided, World::heal, "d"),
-    ]
+    ];
+    all.extend(E::own_scenes());
+    all
+}
+
+/// Each message is lost, and that agent leads in the end.
+fn losses<E: Scenarios>() -> LossSuite<E> {
+    LossSuite {
+        kinds: E::kinds(),
+        scenes: scenes(),
+        seeds: 0..5,
+        then: recovers,
+    }
+}
+
+pub(crate) fn s22_one_message_of_each_kind_is_lost<E: Scenarios>() {
+    losses::<E>().lose_each(8);
+}
+
+pub(crate) fn s22_all_messages_of_a_kind_are_lost_at_one_moment<E: Scenarios>() {
+    losses::<E>().lose_first();
 }
 
 /// And it lasts, whatever the loss made an agent do.
 #[track_caller]
-pub(crate) fn recovers<E: Scenarios>(world: &mut World<E>, leader: &str) {
+fn recovers<E: Scenarios>(world: &mut World<E>, leader: &str) {
     world.heal();
     leads(world, leader);
     world.run_for(SECONDS(1));

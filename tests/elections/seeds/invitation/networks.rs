@@ -11,13 +11,13 @@ use actix_bully::{
 use super::{agents, config};
 use crate::seeds::{
     MS,
-    losses::{LossSuite, Scene},
-    scenarios::{self, four, leads, led, recovers},
+    losses::Scene,
+    scenarios::{four, leads, led},
     worlds::{SECONDS, seeds},
 };
 
 /// All that it says.
-const KINDS: [&str; 9] = [
+pub(super) const KINDS: [&str; 9] = [
     "are_you_coordinator",
     "place",
     "invitation",
@@ -48,17 +48,15 @@ fn asked(seed: u64) -> World<InvitationElection> {
     world
 }
 
-/// Where all that it says is said.
-fn scenes() -> Vec<Scene<InvitationElection>> {
+/// Where it says what only it says.
+pub(super) fn scenes() -> Vec<Scene<InvitationElection>> {
     let scene = Scene::lasting(MS(700));
-    let mut all = scenarios::scenes();
-    all.extend([
+    vec![
         scene(shattered, World::heal, "d"),
         // Two that do not hear of each other invite the same.
         scene(shattered, two_merge, "d"),
         scene(asked, World::heal, "d"),
-    ]);
-    all
+    ]
 }
 
 fn two_merge(world: &mut World<InvitationElection>) {
@@ -66,26 +64,6 @@ fn two_merge(world: &mut World<InvitationElection>) {
     world.cut("c", "d");
     world.campaign("c");
     world.campaign("d");
-}
-
-/// Each message is lost, and that agent leads in the end.
-fn losses() -> LossSuite<InvitationElection> {
-    LossSuite {
-        kinds: &KINDS,
-        scenes: scenes(),
-        seeds: 0..5,
-        then: recovers,
-    }
-}
-
-#[test]
-fn s22_one_message_of_each_kind_is_lost() {
-    losses().lose_each(8);
-}
-
-#[test]
-fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
-    losses().lose_first();
 }
 
 /// The task is repeated by the check (`hand-out-task`), without another group.

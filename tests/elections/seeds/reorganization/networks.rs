@@ -10,13 +10,13 @@ use actix_bully::{
 use super::{agents, config, one_coordinator};
 use crate::seeds::{
     MS,
-    losses::{LossSuite, Scene},
-    scenarios::{self, leads, led, recovers},
+    losses::Scene,
+    scenarios::{leads, led},
     worlds::{SECONDS, top_returns},
 };
 
 /// All that it says.
-const KINDS: [&str; 15] = [
+pub(super) const KINDS: [&str; 15] = [
     "are_you_there",
     "there",
     "halt",
@@ -44,39 +44,17 @@ fn succeeding(seed: u64, kind: &str) -> World<Reorganization> {
     world
 }
 
-/// Where all that it says is said.
-fn scenes() -> Vec<Scene<Reorganization>> {
+/// Where it says what only it says.
+pub(super) fn scenes() -> Vec<Scene<Reorganization>> {
     let scene = Scene::lasting(MS(700));
-    let mut all = scenarios::scenes();
-    all.extend([
+    vec![
         // An agent that the higher one has halted refuses the other.
         scene(|seed| succeeding(seed, "halt"), top_returns, "d"),
         scene(|seed| succeeding(seed, "new_coordinator"), top_returns, "d"),
         scene(|seed| succeeding(seed, "ready"), top_returns, "d"),
         // Each misses the other, and takes the members away from it.
         scene(led, |w| w.cut("c", "d"), "d"),
-    ]);
-    all
-}
-
-/// Each message is lost, and that agent leads in the end.
-fn losses() -> LossSuite<Reorganization> {
-    LossSuite {
-        kinds: &KINDS,
-        scenes: scenes(),
-        seeds: 0..5,
-        then: recovers,
-    }
-}
-
-#[test]
-fn s22_one_message_of_each_kind_is_lost() {
-    losses().lose_each(8);
-}
-
-#[test]
-fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
-    losses().lose_first();
+    ]
 }
 
 /// T > 2 d is what it needs: above it the first assertion of the paper is broken in a share of all
