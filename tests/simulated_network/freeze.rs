@@ -32,11 +32,6 @@ impl Freezer {
         }
     }
 
-    /// Whether it stands still.
-    pub fn is_frozen(&self) -> bool {
-        self.is_frozen.get()
-    }
-
     /// Runs a process, except while it is frozen.
     pub async fn run<T>(&self, process: impl Future<Output = T>) -> T {
         let mut process = pin!(process);

@@ -210,11 +210,6 @@ impl<R: Rules> World<R> {
         self.wire.is_empty() && self.nodes.iter().all(|slot| slot.host.timers.is_empty())
     }
 
-    /// How many things are on their way.
-    pub fn in_flight(&self) -> usize {
-        self.wire.len()
-    }
-
     /// Replaces what belongs to `agent`, or only notes that its clock has moved on.
     pub(super) fn settle(&mut self, agent: usize, host: Option<Host<R::Election>>) {
         let (now, memory) = (self.clock(agent), self.memory);
