@@ -10,7 +10,7 @@ use super::{
     core::Core,
     state::{Campaign, Passed, State},
 };
-use crate::protocol::{Member, Time};
+use crate::protocol::Time;
 
 /// Whether an announcement of another agent counts; if so, it is remembered as passed on.
 ///
@@ -26,8 +26,7 @@ pub(super) fn judge(
 ) -> Result<(), &'static str> {
     // Another member has heard the leader, so it must not be skipped here.
     core.trust(&m.leader, m.incarnation);
-    let may_lead = |l: &Member| l.is_voter() && !l.is_stale(m.incarnation);
-    if !core.me.members.get(&m.leader).is_some_and(may_lead) {
+    if !core.may_lead_in(&m.leader, m.incarnation) {
         return Err("not from a leader that may be there");
     }
     core.seen = core.seen.max(m.term);

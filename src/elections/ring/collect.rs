@@ -8,7 +8,7 @@ use super::{
     AgentId, Bounded, Collect, Defect, Entrant, Lap, Next, Nominate, Out, RingElectionId,
     RingTimer, core::Core, state::Campaign,
 };
-use crate::protocol::{Member, Time};
+use crate::protocol::Time;
 
 /// An election that this agent takes part in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,9 +138,8 @@ pub(super) fn on_collect(
 /// all others: it has just handed the leadership over.
 fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
     let may_lead = |e: &&Entrant| {
-        let may_be_there = |m: &Member| m.is_voter() && !m.is_stale(e.incarnation);
         let is_me = |id: &AgentId| *id == core.me.id;
-        e.score.is_some() && (is_me(&e.id) || core.me.members.get(&e.id).is_some_and(may_be_there))
+        e.score.is_some() && (is_me(&e.id) || core.may_lead_in(&e.id, e.incarnation))
     };
     let candidates = entrants.iter().filter(may_lead);
     candidates.max_by_key(|e| (!e.defers, e.score, &e.id))

@@ -1,19 +1,18 @@
 //! What every role of a ring election needs, and nothing that calls a role.
 //!
 //! Decided here: who may lead, who lets others go first, and when an agent begins an election where
-//! no agent leads (`begin-by-rank`). The messages of the ring go out in `hop.rs`, and `probe.rs` looks
-//! after the members that are skipped; both work on this core.
+//! no agent leads (`begin-by-rank`). Which members are there is asked in `presence.rs`; the messages of
+//! the ring go out in `hop.rs`, and `probe.rs` looks after the members that are skipped; all three work
+//! on this core.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     AgentId, Coordinator, Entrant, Hop, Lap, Next, Out, Passed, RingConfig, RingElectionId,
-    RingTimer, state::CampaignCause,
+    RingTimer, presence::seems_there, state::CampaignCause,
 };
 use crate::elections::shared::{Cooldown, Participant, slot};
-use crate::protocol::{
-    After, Identity, Incarnation, Member, Presence, Rank, Score, Term, Time, To,
-};
+use crate::protocol::{After, Identity, Incarnation, Member, Score, Term, Time, To};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
@@ -25,7 +24,8 @@ pub(super) struct Core {
     pub hops: BTreeMap<Lap, Hop>,
     /// The members that were silent, each in the incarnation that was.
     pub suspects: BTreeMap<AgentId, Option<Incarnation>>,
-    /// When the skipped members are probed.
+    /// When the skipped members are probed. Set by the first suspicion, set again by each probe, and
+    /// never cancelled: it ends when it finds no member skipped.
     pub probe: Option<Time>,
     /// The last announcement or heartbeat that went on from here.
     pub passed: Option<Passed>,
@@ -79,25 +79,12 @@ impl Core {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }
 
-    /// The other members that can be elected and were not silent, the highest in rank first.
-    fn rivals(&self) -> impl Iterator<Item = &Member> {
-        let eligible = self.me.members.eligible();
-        eligible.filter(|m| m.id != self.me.id && !self.suspects.contains_key(&m.id))
-    }
-
     /// The agent to hand the leadership to: the wanted one if it can lead.
     pub(super) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
         // Not `Participant::successor`: the nomination would only go round to a silent member.
         wanted
             .filter(|id| self.me.can_succeed(id))
             .or_else(|| self.rivals().next().map(|m| m.id.clone()))
-    }
-
-    /// How many members the ring has, as far as is known: all that is waited for grows with it.
-    pub(super) fn size(&self) -> usize {
-        // A suspect may be there after all, and then a lap takes the longer for it.
-        let may_be_there = |m: &&Member| m.presence != Presence::Down;
-        self.me.members.voters().filter(may_be_there).count().max(1)
     }
 
     // ---- when to begin ----------------------------------------------------------------------
@@ -121,11 +108,6 @@ impl Core {
             slot::delay(self.config.timings.step(), own),
             CampaignCause::HigherRank,
         )
-    }
-
-    /// How many members are higher in rank, counted up to `most`.
-    pub(super) fn members_ahead(&self, rank: &Rank, gone: Option<&AgentId>, most: usize) -> usize {
-        self.me.members.ahead_of(rank, gone, most)
     }
 
     // ---- what this agent says of itself -----------------------------------------------------
@@ -176,11 +158,7 @@ impl Core {
 
     /// The list is made anew only if it changes: each heartbeat shares it.
     pub(super) fn list_observers(&mut self) {
-        let is_told = |m: &&Member| {
-            !m.is_voter()
-                && m.id != self.me.id
-                && matches!(m.presence, Presence::Up | Presence::Unseen)
-        };
+        let is_told = |m: &&Member| !m.is_voter() && m.id != self.me.id && seems_there(m);
         let told = || self.me.members.iter().filter(is_told).map(|m| &m.id);
         if !told().eq(self.observers.iter()) {
             self.observers = told().cloned().collect();

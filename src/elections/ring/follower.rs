@@ -5,7 +5,7 @@ use super::{
     core::Core,
     state::{CampaignCause, Grace},
 };
-use crate::protocol::{Event, Leader, Members, Time};
+use crate::protocol::{Event, Leader, Time};
 
 /// A leader, as its followers know it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,15 +64,6 @@ impl Following {
             return false;
         }
         true
-    }
-
-    /// Whether the new snapshot says that the leader's incarnation has ended, or doubts it for the
-    /// first time: a suspicion may be wrong, and counts once.
-    pub(super) fn has_ended(&self, before: &Members, members: &Members) -> bool {
-        let (id, incarnation) = (&self.leader.id, self.leader.incarnation);
-        let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));
-        let is_over = members.get(id).is_none_or(|m| m.is_stale(incarnation));
-        is_over || is_gone(members) && !is_gone(before)
     }
 
     pub(super) fn is_outranked_by(&self, core: &Core) -> bool {

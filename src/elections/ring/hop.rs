@@ -6,7 +6,7 @@
 //! waiting time.
 
 use super::{AgentId, Defect, HopAck, Lap, Out, RingMessage, RingTimer, core::Core, state::Grace};
-use crate::protocol::{Member, Presence, Time};
+use crate::protocol::{Member, Time};
 
 /// What was passed on and is not acknowledged yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,15 +86,6 @@ impl Core {
     /// Whether no other member would be given a message.
     pub(super) fn is_alone(&self) -> bool {
         self.next_behind(&self.me.id).is_none()
-    }
-
-    /// Whether messages are passed to that member.
-    fn is_in_ring(&self, member: &Member) -> bool {
-        // A member that was never seen is in: it may be there, and only a Hop of silence proves less.
-        let is_there = matches!(member.presence, Presence::Up | Presence::Unseen);
-        member.is_voter()
-            && (is_there || self.config.has(Defect::WritesToTheDead))
-            && !self.suspects.contains_key(&member.id)
     }
 
     /// The timer of a lap: sends another copy, or gives the member up; says whether it did that.

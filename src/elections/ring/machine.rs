@@ -11,6 +11,7 @@ use super::{
     collect::{self, Contest},
     core::Core,
     nominate,
+    presence::has_ended,
     state::{Campaign, CampaignCause, Next, State},
 };
 use crate::elections::shared::Due;
@@ -258,7 +259,7 @@ impl Ring {
         core.review_suspects(&before);
         core.watch_skipped(now, out);
         if let State::Follower(f) = &self.state
-            && f.has_ended(&before, &core.me.members)
+            && has_ended(&f.leader, &before, &core.me.members)
         {
             self.vacate(now, out);
         }
@@ -266,8 +267,7 @@ impl Ring {
         // Fewer members may be ahead of this agent than when it planned its election.
         let waits = matches!(self.campaign, Campaign::Scheduled { .. });
         let waits = waits && self.state == State::Vacant && self.core.may_challenge(now);
-        let rank = self.core.me.rank().filter(|_| waits);
-        if rank.is_some_and(|rank| self.core.members_ahead(&rank, None, 1) == 0) {
+        if waits && self.core.is_first() {
             return self.core.begin_by_rank(now, None);
         }
         Next::Stay

@@ -26,6 +26,9 @@
 //! considers itself leader only when its announcement has come home, so two lead for a moment only where
 //! a member was skipped. The [`Term`] orders what one observer sees; it is no fence.
 //!
+//! A voter without a score (a witness) stays in the ring: it passes on, follows, and is never elected. One
+//! that loses its score while it leads hands over first.
+//!
 //! A model checker looks at every order in which three members can act, one of which may crash, as
 //! far as the bounds in `tests/heavy` reach: while no message takes longer than the delay bound, and
 //! none is lost, at most one leads, and all agree in time.
@@ -132,6 +135,7 @@ mod leader;
 mod machine;
 mod message;
 mod nominate;
+mod presence;
 mod probe;
 mod state;
 mod transition;

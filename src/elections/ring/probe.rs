@@ -10,7 +10,7 @@ use super::{
     core::Core,
     state::{Campaign, CampaignCause},
 };
-use crate::protocol::{Incarnation, Leader, Member, Members, Presence, Time, To};
+use crate::protocol::{Incarnation, Leader, Member, Time, To};
 
 impl Core {
     /// A member was silent: it is skipped from now on.
@@ -22,36 +22,17 @@ impl Core {
     }
 
     /// A member was heard, or another one has heard it: it is not skipped any more.
+    ///
+    /// Called for the sender of each message, whatever it says, and for those that a message proves to
+    /// have been there: the entrants of a list, the winner of a nomination, the leader of an announcement. A
+    /// late acknowledgement counts like any message: this incarnation sent it, so it was slow and not
+    /// dead. If it has died since, the next hop finds it silent again.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
         // A list may name an incarnation that is over, which says nothing of the next one.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);
         }
-    }
-
-    /// A member that was suspected is tried again in a new incarnation, and when its connection came
-    /// back.
-    pub(super) fn review_suspects(&mut self, before: &Members) {
-        let members = &self.me.members;
-        self.suspects.retain(|id, incarnation| {
-            let was_up = before.get(id).is_some_and(Member::is_up);
-            members.get(id).is_some_and(|m| {
-                let has_returned = m.is_up() && !was_up;
-                m.incarnation == *incarnation && m.presence != Presence::Down && !has_returned
-            })
-        });
-    }
-
-    /// Whether that member is skipped although it may be there. An observer passes nothing on, so it
-    /// skips no member and probes none.
-    pub(super) fn is_skipped(&self, m: &Member) -> bool {
-        let is_doubted = m.presence == Presence::Suspect || self.suspects.contains_key(&m.id);
-        self.me.is_voter()
-            && m.is_voter()
-            && m.id != self.me.id
-            && m.presence != Presence::Down
-            && is_doubted
     }
 
     /// Sets the timer of the probes if members are skipped from now on.

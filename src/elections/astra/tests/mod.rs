@@ -9,7 +9,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Elect, Ok, machine::State};
 use crate::elections::{fixture::*, shared::Participant};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, To};
+use crate::protocol::{
+    Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, Timings, To,
+};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
 
@@ -105,8 +107,17 @@ impl Suite for Astra {
     }
 
     fn is_for_voters(message: &BullyMessage) -> bool {
-        use BullyMessage::{Elect, Elected, Heartbeat};
-        matches!(message, Elect(_) | Elected(_) | Heartbeat(_))
+        match message {
+            BullyMessage::Elect(_) | BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => true,
+            BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => false,
+        }
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {

@@ -39,6 +39,20 @@ fn holding_an_election_forgets_the_leader_and_asks_every_voter() {
 // ---- win-at-deadline ----
 
 #[test]
+fn the_deadline_is_that_of_the_timings() {
+    let config = AstraConfig {
+        timings: Timings::lan(),
+        ..AstraConfig::default()
+    };
+    Kit::voter(&Arc::new(config))
+        .started()
+        .step(Input::Campaign)
+        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
+        .set(BullyTimer::Deadline, T)
+        .nothing_else_happened();
+}
+
+#[test]
 fn the_deadline_wins_even_when_it_is_late() {
     for late in [0, VICTORY] {
         Kit::holding()

@@ -136,8 +136,17 @@ impl Suite for Bully {
     }
 
     fn is_for_voters(message: &BullyMessage) -> bool {
-        use BullyMessage::{Elect, Elected, Heartbeat};
-        matches!(message, Elect(_) | Elected(_) | Heartbeat(_))
+        match message {
+            BullyMessage::Elect(_) | BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => true,
+            BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Resign(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => false,
+        }
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {

@@ -71,6 +71,26 @@ fn an_agent_in_its_cooldown_consents_to_all_until_it_asks_itself() {
 }
 
 #[test]
+fn an_agent_whose_cooldown_is_over_objects_again() {
+    let cooldown = Duration::from_secs(1);
+    let mut me = Kit::leading_by(QuorumConfig {
+        cooldown,
+        ..config()
+    });
+    me.step_down(None).whatever();
+    me.step(Input::Drained).whatever();
+    let (seen, _) = me.durable();
+    me.later(1_000 - 1)
+        .hear(LOW, elect(seen, 1))
+        .sent(LOW, yields_at(1, seen))
+        .nothing_else_happened();
+    me.later(1)
+        .hear(LOW, elect(seen, 1))
+        .sent(LOW, objects(1, seen))
+        .whatever(); // and asks itself
+}
+
+#[test]
 fn a_witness_never_objects() {
     let mut me = Kit::witness();
     me.hear(LOW, elect(4, 1))

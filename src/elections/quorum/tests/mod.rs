@@ -102,8 +102,18 @@ impl Machine for QuorumBully {
 
     /// A leader resigns after it has lost.
     fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
-        if let BullyMessage::Resign(_) = message {
-            assert_eq!(leading, None, "the leadership ends first");
+        match message {
+            BullyMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
+            BullyMessage::Elect(_)
+            | BullyMessage::Ok(_)
+            | BullyMessage::Yield(_)
+            | BullyMessage::Elected(_)
+            | BullyMessage::Heartbeat(_)
+            | BullyMessage::Claim(_)
+            | BullyMessage::ClaimReply(_)
+            | BullyMessage::Ack(_)
+            | BullyMessage::Nack(_)
+            | BullyMessage::Takeover(_) => {}
         }
     }
 

@@ -17,6 +17,7 @@ mod start;
 mod step_down;
 mod strangers;
 mod timer;
+mod together;
 mod words;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -148,8 +149,13 @@ impl Suite for Ring {
 
     /// What others have decided, or an acknowledgement.
     fn is_for_voters(message: &RingMessage) -> bool {
-        use RingMessage::{Coordinator, HopAck};
-        !matches!(message, Coordinator(_) | HopAck(_))
+        match message {
+            RingMessage::Collect(_)
+            | RingMessage::Nominate(_)
+            | RingMessage::Probe(_)
+            | RingMessage::Answer(_) => true,
+            RingMessage::Coordinator(_) | RingMessage::HopAck(_) => false,
+        }
     }
 
     fn any_message(dice: &mut Dice, _: &Kit, _: &str) -> RingMessage {
