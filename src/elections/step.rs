@@ -118,6 +118,9 @@ impl<C> StepOf<'_, C> {
         }
     }
 
+    /// Sends `Elect` to these voters. Both bullies call it when they hold an election: `ask_voters` in
+    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change here changes both. The question to a
+    /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own.
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
         // Where all are asked no list of names is made.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();

@@ -78,6 +78,11 @@
 //! happens; a message of an agent that is no member, or of an incarnation that is over, is dropped by the
 //! driver.
 //!
+//! A repeated `Elect` is harmless in every role, because no role counts questions: the role to which the
+//! first one led answers the second and changes no more, and a second answer to the same round changes
+//! nothing at the asker. One so late that its receiver leads by then is a new question: at worst that leader
+//! gives way, and announces itself again if nothing comes.
+//!
 //! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
 
 mod candidate;

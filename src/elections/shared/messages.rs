@@ -3,7 +3,8 @@
 //! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and
 //! traces show, and the highest term that the message names. It makes the enum, the conversions into
 //! it, `name` and `term`. So nothing of that is written twice, and a message without a name or a term
-//! does not compile.
+//! does not compile. Every message has a term: one that says nothing else carries the highest that its
+//! sender knows, as the ring's `Probe` does.
 //!
 //! Not here: who may say a message and whether a newer one takes its place. Each election decides that
 //! in one table of its own, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).

@@ -24,6 +24,23 @@ fn yields_after(term: u64) -> Yield {
     }
 }
 
+#[test]
+fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
+    for (name, kit) in Kit::roles() {
+        for (from, score) in [(LOW, 1), (HIGH, 9)] {
+            for seen in [0, OLD, MINE] {
+                let mut me = kit.clone();
+                me.hear(from, elect_after(seen, score)).whatever();
+                let first = me.machine.clone();
+                let again = me.hear(from, elect_after(seen, score));
+                assert_eq!(me.machine, first, "{name}, {from}");
+                assert!(again.events().is_empty(), "{name}, {from}");
+                assert!(again.messages().len() <= 1, "{name}, {from}");
+            }
+        }
+    }
+}
+
 // ---- followers ----
 
 #[test]
