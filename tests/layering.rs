@@ -2,7 +2,7 @@
 //! wrong way.
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
-//! new message, timer or preset has to touch: `touches.rs`.
+//! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -15,6 +15,8 @@ use mentions::{Mention, mentions};
 mod loops;
 #[path = "layering/mentions.rs"]
 mod mentions;
+#[path = "layering/options.rs"]
+mod options;
 #[path = "layering/touches.rs"]
 mod touches;
 
@@ -136,7 +138,12 @@ fn no_files_of_a_machine_call_each_other_in_a_circle() {
             calls.read(file, source);
         }
         let circle = calls.largest_loop();
-        assert!(circle.is_empty(), "{machine}: {circle:?}");
+        let closing = calls.among(&circle);
+        assert!(
+            circle.is_empty(),
+            "{machine}: {circle:?}\n{}",
+            closing.join("\n")
+        );
     }
 }
 
@@ -160,7 +167,14 @@ fn a_loop_through_files_is_found() {
         "b",
         "    fn four(&self) {\n        let it = self.three();\n    }\n",
     );
-    assert_eq!(calls.largest_loop().into_iter().collect::<String>(), "abc");
+    let circle = calls.largest_loop();
+    assert_eq!(circle.iter().copied().collect::<String>(), "abc");
+    let closing = [
+        "a calls `two` of b",
+        "b calls `three` of c",
+        "c calls `one` of a",
+    ];
+    assert_eq!(calls.among(&circle), closing);
 }
 
 #[test]

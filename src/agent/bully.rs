@@ -186,6 +186,8 @@ impl AgentBuilder<AnyBully> {
         self
     }
 
+    /// Changes one setting of the mode in force, and checks the whole. A mode ignores the setting (`|_| {}`)
+    /// only if its configuration has no such field, and then the method that chooses the mode says so.
     fn configure(
         mut self,
         available: impl FnOnce(&mut BullyConfig),

@@ -48,6 +48,19 @@ impl<'a> Calls<'a> {
         loops.max_by_key(BTreeSet::len).unwrap_or_default()
     }
 
+    /// The calls from one of these files to another one of them.
+    pub(crate) fn among(&self, files: &BTreeSet<&str>) -> Vec<String> {
+        let mut found = Vec::new();
+        for from in files {
+            for name in self.calls.get(from).into_iter().flatten() {
+                let homes = self.homes.get(name).into_iter().flatten();
+                let others = homes.filter(|home| *home != from && files.contains(*home));
+                found.extend(others.map(|home| format!("{from} calls `{name}` of {home}")));
+            }
+        }
+        found
+    }
+
     /// All files that one leads to.
     fn reach(&self, from: &str) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();

@@ -2,7 +2,8 @@
 //! fails with the list of the places that do not know it yet.
 //!
 //! Decided here: the places that no compiler asks for, since they are tables, lists and generators. What a
-//! `match` decides is not here: those are exhaustive. `CONTRIBUTING.md` says the same in words.
+//! `match` decides is not here: those are exhaustive. An option of an election is in `options.rs`.
+//! `CONTRIBUTING.md` says the same in words.
 //!
 //! Sources are read as text: an item is named where its name stands as a whole word.
 
@@ -309,34 +310,34 @@ fn the_guide_names_files_that_exist() {
 
 /// What is not where it has to be.
 #[derive(Default)]
-struct Missing(Vec<String>);
+pub(super) struct Missing(Vec<String>);
 
 impl Missing {
-    fn add(&mut self, what: &str, place: &str) {
+    pub(super) fn add(&mut self, what: &str, place: &str) {
         self.0.push(format!("{what} is missing in {place}"));
     }
 
     #[track_caller]
-    fn report(self) {
+    pub(super) fn report(self) {
         assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
     }
 }
 
 /// Whether this is the package as it is published, which leaves fuzzing, benches and the guide at home.
-fn is_published() -> bool {
+pub(super) fn is_published() -> bool {
     !root().join("fuzz").exists()
 }
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn read(path: &str) -> String {
+pub(super) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|wrong| unreachable!("{path}: {wrong}"))
 }
 
 /// A file; or all Rust files of a folder, one behind the other; or `NAME.rs`, where there is no folder.
-fn all_of(folder: &str) -> String {
+pub(super) fn all_of(folder: &str) -> String {
     let path = root().join(folder);
     if path.is_file() {
         return read(folder);
@@ -426,7 +427,7 @@ fn variants(source: &str, definition: &str) -> Vec<String> {
     names.map(name).collect()
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|text| text.chars().next_back());

@@ -1,0 +1,198 @@
+//! What a new option of an election has to touch: every public field of every configuration.
+//!
+//! Decided here: which configurations there are, and which setters, as the sources say. An option that
+//! leaves a place out is listed with the reason. Not here: whether `check` knows the option, what it means
+//! for the longest failover, and `CHANGELOG.md`; no reader of text can judge these.
+
+use std::fs;
+
+use super::touches::{Missing, all_of, has_word, is_published, read, root};
+
+/// An option without a setter in the builder, and why.
+const NO_SETTER: Reasons = &[
+    ("QuorumConfig", "voters", "`quorum` takes them"),
+    (
+        "QuorumConfig",
+        "vote_quorum",
+        "rare: users write the struct",
+    ),
+    (
+        "QuorumConfig",
+        "lease_quorum",
+        "rare: users write the struct",
+    ),
+    ("QuorumConfig", "wait", "rare: users write the struct"),
+    ("QuorumConfig", "epoch", "rare: users write the struct"),
+];
+
+/// An option that fuzzing does not vary, and why. A length of time needs no reason: whichever timer is
+/// set may be the next to fire.
+const NOT_FUZZED: Reasons = &[(
+    "QuorumConfig",
+    "epoch",
+    "no machine sees it: the group compares it",
+)];
+
+type Reasons = &'static [(&'static str, &'static str, &'static str)];
+
+#[test]
+fn an_option_of_an_election_is_set_fuzzed_and_tested() {
+    if is_published() {
+        return;
+    }
+    let mut missing = Missing::default();
+    let configs = configs();
+    assert!(configs.len() >= 7, "only {} elections", configs.len());
+    let (builder, fuzzing) = (read("src/agent/bully.rs"), read("fuzz/src/core.rs"));
+    for Config {
+        name,
+        tests,
+        options,
+    } in &configs
+    {
+        let is_set = setters(&builder, name);
+        let made = made(&fuzzing, name);
+        for Field { field, kind } in options {
+            let option = format!("{name}::{field}");
+            let mut places = vec![];
+            if !is_named(&all_of(tests), field, kind) {
+                missing.add(&option, tests);
+            }
+            if let Some(set) = &is_set {
+                let has = set.iter().any(|set| set == field);
+                places.push((has, "a setter in src/agent/bully.rs", NO_SETTER));
+            }
+            let is_time = kind.contains("Duration") || kind == "Timings";
+            if let Some(made) = made.as_ref().filter(|_| !is_time) {
+                let has = has_word(made, field);
+                places.push((has, "`MADE` of fuzz/src/core.rs", NOT_FUZZED));
+            }
+            for (has, place, reasons) in places {
+                let excused = reasons.iter().any(|(of, at, _)| of == name && at == field);
+                match (has, excused) {
+                    (false, false) => missing.add(&option, place),
+                    (true, true) => {
+                        missing.add(&option, &format!("what lacks {place}: drop the reason"));
+                    }
+                    (true, false) | (false, true) => {}
+                }
+            }
+        }
+    }
+    for (config, option, _) in NO_SETTER.iter().chain(NOT_FUZZED) {
+        let known = configs.iter().filter(|known| known.name == *config);
+        if !known
+            .flat_map(|known| &known.options)
+            .any(|known| known.field == *option)
+        {
+            missing.add(
+                &format!("{config}::{option}"),
+                "src/elections: drop the reason",
+            );
+        }
+    }
+    missing.report();
+}
+
+/// The configuration of an election, and where its unit tests are.
+struct Config {
+    name: String,
+    tests: String,
+    options: Vec<Field>,
+}
+
+/// A public field, with its type.
+struct Field {
+    field: String,
+    kind: String,
+}
+
+/// Every election's: the file `config` of its folder defines it.
+fn configs() -> Vec<Config> {
+    let folders = fs::read_dir(root().join("src/elections")).expect("the folder is there");
+    let names = folders.map(|entry| entry.expect("an entry").file_name());
+    let config = |machine: String| {
+        let folder = format!("src/elections/{machine}");
+        let source = root().join(&folder).join("config.rs");
+        let source = fs::read_to_string(source).ok()?;
+        let is_config = |(name, _): &(&str, &str)| name.ends_with("Config");
+        let mut structs = source.split("pub struct ").skip(1);
+        let (name, rest) = structs.find_map(|text| text.split_once(" {").filter(is_config))?;
+        Some(Config {
+            name: name.to_owned(),
+            tests: format!("{folder}/tests"),
+            options: fields(rest.split_once("\n}")?.0),
+        })
+    };
+    let mut configs: Vec<_> = names
+        .filter_map(|name| config(name.into_string().ok()?))
+        .collect();
+    configs.sort_by(|a, b| a.name.cmp(&b.name));
+    configs
+}
+
+/// The fields that users see: what is broken on purpose is hidden from them.
+fn fields(body: &str) -> Vec<Field> {
+    let mut is_hidden = false;
+    let mut found = Vec::new();
+    for line in body.lines().map(str::trim) {
+        is_hidden |= line == "#[doc(hidden)]";
+        let Some(field) = line.strip_prefix("pub ") else {
+            continue;
+        };
+        let (field, kind) = field.split_once(": ").expect("a field has a type");
+        if !std::mem::take(&mut is_hidden) {
+            found.push(Field {
+                field: field.to_owned(),
+                kind: kind.trim_end_matches(',').to_owned(),
+            });
+        }
+    }
+    found
+}
+
+/// Whether tests name an option, or its default as a constant (`DRAIN`), or its type, where that is called
+/// as the option is (`Timings`).
+fn is_named(tests: &str, field: &str, kind: &str) -> bool {
+    let is_own_type = kind.eq_ignore_ascii_case(&field.replace('_', ""));
+    has_word(tests, field)
+        || has_word(tests, &field.to_uppercase())
+        || is_own_type && has_word(tests, kind)
+}
+
+/// The options of that configuration that the builder sets; `None` if the builder has none of that kind. Its
+/// setters give `configure` one closure for each kind, in the order of its parameters.
+fn setters(builder: &str, config: &str) -> Option<Vec<String>> {
+    let kinds = builder
+        .lines()
+        .filter(|line| line.contains("impl FnOnce(&mut "));
+    let place = kinds
+        .map(|line| line.contains(&format!("&mut {config})")))
+        .position(|is_it| is_it)?;
+    let calls = builder.split("self.configure(").skip(1);
+    let closure = |call: &str| {
+        let closures = call
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with('|'));
+        let (option, _) = closures.take(3).nth(place)?.split_once(" = ")?;
+        Some(option.split_once("config.")?.1.to_owned())
+    };
+    Some(calls.filter_map(closure).collect())
+}
+
+/// What fuzzing makes of that configuration; `None` if no such machine is fuzzed.
+fn made(fuzzing: &str, config: &str) -> Option<String> {
+    if !has_word(fuzzing, config) {
+        return None;
+    }
+    let (_, rest) = fuzzing.split_once("static MADE").expect("configurations");
+    let (made, _) = rest.split_once("\n});").expect("their end");
+    let begin = format!("{config} {{");
+    let structs = made.split(&begin).skip(1);
+    Some(
+        structs
+            .filter_map(|text| Some(text.split_once('}')?.0))
+            .collect(),
+    )
+}
