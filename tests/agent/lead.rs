@@ -8,11 +8,12 @@ use std::{cell::RefCell, future::pending, rc::Rc};
 
 use actix::clock;
 use actix_bully::{
-    agent::ElectionHandle,
+    agent::{ElectionHandle, LeaderGuard},
     protocol::{Incarnation, Presence, Term},
     supervisor::Supervision,
     testkit::Inject,
 };
+use actix_rt::task::JoinHandle;
 
 use crate::{
     stage::{Log, MS, Stage, id, parent, play, settle},
@@ -28,30 +29,38 @@ impl Drop for Work {
     }
 }
 
-/// Leads for ever, in a task of its own.
-fn work_for_ever(toy: &ElectionHandle<Toy>, log: &Log) -> actix_rt::task::JoinHandle<()> {
+/// Leads by that work, in a task of its own.
+fn work<F: Future<Output = ()> + 'static>(
+    toy: &ElectionHandle<Toy>,
+    log: &Log,
+    work: impl Fn(LeaderGuard, Log) -> F + 'static,
+) -> JoinHandle<()> {
     let (toy, log) = (toy.clone(), log.clone());
     actix_rt::spawn(async move {
-        toy.lead(|guard| {
-            let log = log.clone();
-            async move {
-                log.add(format_args!("works in {}", guard.token()));
-                let _work = Work(log, guard.token().term);
-                pending::<()>().await;
-            }
-        })
-        .await
-        .unwrap();
+        toy.lead(|guard| work(guard, log.clone())).await.unwrap();
         log.add("over");
     })
+}
+
+fn work_for_ever(toy: &ElectionHandle<Toy>, log: &Log) -> JoinHandle<()> {
+    work(toy, log, |guard, log| async move {
+        log.add(format_args!("works in {}", guard.token()));
+        let _work = Work(log, guard.token().term);
+        pending::<()>().await;
+    })
+}
+
+/// A toy that has just started, and an empty log.
+fn scene() -> (Stage, ElectionHandle<Toy>, Log) {
+    let stage = Stage::new();
+    let toy = Toy::builder("toy", &stage).start().unwrap();
+    (stage, toy, Log::default())
 }
 
 #[test]
 fn work_runs_at_each_leadership_and_only_then() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+        let (stage, toy, log) = scene();
         let task = work_for_ever(&toy, &log);
         settle().await;
         assert_eq!(log.take(), [""; 0]);
@@ -80,9 +89,7 @@ fn work_runs_at_each_leadership_and_only_then() {
 #[test]
 fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_extended() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+        let (stage, toy, log) = scene();
         let task = work_for_ever(&toy, &log);
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await;
@@ -103,22 +110,11 @@ fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_exten
 #[test]
 fn a_token_is_the_newest_of_its_leadership() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let (leader, seen) = (toy.clone(), log.clone());
-        let task = actix_rt::spawn(async move {
-            leader
-                .lead(|guard| {
-                    let seen = seen.clone();
-                    async move {
-                        clock::sleep(MS(10)).await;
-                        seen.add(guard.token());
-                        pending::<()>().await;
-                    }
-                })
-                .await
-                .unwrap();
+        let (stage, toy, log) = scene();
+        let task = work(&toy, &log, |guard, log| async move {
+            clock::sleep(MS(10)).await;
+            log.add(guard.token());
+            pending::<()>().await;
         });
         stage.prompt(&toy, &[Act::Acquire(3)]).await;
         stage.prompt(&toy, &[Act::Renew(4)]).await;
@@ -159,9 +155,7 @@ fn a_crash_is_revoked_before_anybody_hears_of_it() {
 #[test]
 fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+        let (stage, toy, log) = scene();
         let prompt = work_for_ever(&toy, &log);
         // This one is not polled when it has to end.
         let leader = toy.clone();
@@ -186,23 +180,12 @@ fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
 #[test]
 fn work_that_ends_while_the_agent_steps_down_lets_the_successor_in() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let (leader, seen) = (toy.clone(), log.clone());
-        let task = actix_rt::spawn(async move {
-            leader
-                .lead(|guard| {
-                    let seen = seen.clone();
-                    async move {
-                        guard.stepping_down().await;
-                        seen.add(format_args!("steps down, leads {}", guard.is_leader()));
-                        clock::sleep(MS(50)).await;
-                        seen.add("done");
-                    }
-                })
-                .await
-                .unwrap();
+        let (stage, toy, log) = scene();
+        let task = work(&toy, &log, |guard, log| async move {
+            guard.stepping_down().await;
+            log.add(format_args!("steps down, leads {}", guard.is_leader()));
+            clock::sleep(MS(50)).await;
+            log.add("done");
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -226,15 +209,9 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
         let builder = Toy::scripted("toy", &stage, |script| script.yields = false);
         let toy = builder.start().unwrap();
         let log = Log::default();
-        let (leader, seen) = (toy.clone(), log.clone());
-        let task = actix_rt::spawn(async move {
-            leader
-                .lead(|_guard| {
-                    seen.add("one piece of work");
-                    clock::sleep(MS(10))
-                })
-                .await
-                .unwrap();
+        let task = work(&toy, &log, |_, log| {
+            log.add("one piece of work");
+            clock::sleep(MS(10))
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -249,9 +226,8 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
 #[test]
 fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let task = work_for_ever(&toy, &Log::default());
+        let (stage, toy, log) = scene();
+        let task = work_for_ever(&toy, &log);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.step_down(None).unwrap();
         settle().await;

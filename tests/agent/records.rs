@@ -1,4 +1,8 @@
 //! A record that must survive a crash is durable before anything that relies on it is sent.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
 
 use std::{
     io,
@@ -10,7 +14,7 @@ use std::{
 
 use actix::clock;
 use actix_bully::{
-    agent::{Lifecycle, StartError},
+    agent::{ElectionHandle, Lifecycle, StartError},
     store::{Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
     testkit::{FaultyStore, Inject},
@@ -69,14 +73,17 @@ impl Slow {
     }
 }
 
+/// A toy that keeps its record there.
+fn keeps(stage: &Stage, store: &(impl TermStore<u32> + Clone + 'static)) -> ElectionHandle<Toy> {
+    let toy = Toy::builder("toy", stage).store(store.clone());
+    toy.start().unwrap()
+}
+
 #[test]
 fn what_follows_a_record_waits_until_it_is_durable_and_so_does_everything_else() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
-        let toy = Toy::builder("toy", &stage)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let toy = keeps(&stage, &store);
         stage.tap.handle.set(toy.clone()).unwrap();
         settle().await;
         stage.heard.take();
@@ -147,10 +154,7 @@ fn a_leadership_is_lost_before_a_record_is_saved() {
 fn a_record_that_cannot_be_kept_stops_the_agent_and_nothing_of_the_step_leaves() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
-        let toy = Toy::builder("toy", &stage)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let toy = keeps(&stage, &store);
         settle().await;
         stage.heard.take();
         store.broken.store(true, Relaxed);
@@ -171,18 +175,14 @@ fn a_record_that_cannot_be_kept_stops_the_agent_and_nothing_of_the_step_leaves()
 fn the_next_incarnation_begins_with_the_last_record() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
-        let toy = Toy::builder("toy", &stage)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let toy = keeps(&stage, &store);
         stage.tell(&toy, &[Act::Save(7)]);
         clock::sleep(MS(20)).await;
         stage.inputs.take();
         toy.addr().do_send(Inject::Crash);
         clock::sleep(MS(500)).await;
-        let lines = stage.inputs.take();
         assert_eq!(
-            lines.first().unwrap(),
+            stage.inputs.take().first().unwrap(),
             "toy.2 born Restarted, score 0, Some(7)"
         );
     });
@@ -198,10 +198,7 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_an_incarnation() {
         assert!(stage.group.members().get(&id("toy")).is_none());
 
         store.broken.store(false, Relaxed);
-        let toy = Toy::builder("toy", &stage)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let toy = keeps(&stage, &store);
         settle().await;
         store.broken.store(true, Relaxed);
         stage.inputs.take();
@@ -278,12 +275,7 @@ fn an_agent_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
 fn an_agent_that_wakes_does_not_touch_the_record_of_its_successor() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
-        let start = || {
-            Toy::builder("toy", &stage)
-                .store(store.clone())
-                .start()
-                .unwrap()
-        };
+        let start = || keeps(&stage, &store);
         let first = start();
         stage.prompt(&first, &[Act::Save(1)]).await;
         clock::sleep(MS(20)).await;
@@ -311,10 +303,7 @@ fn of_two_agents_with_one_store_the_later_one_has_it() {
     play(async {
         let store = MemoryStore::new();
         let (here, there) = (Stage::new(), Stage::new());
-        let first = Toy::builder("toy", &here)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let first = keeps(&here, &store);
         here.prompt(&first, &[Act::Save(1)]).await;
         let refused = Toy::builder("toy", &here).store(store.clone()).start();
         assert!(matches!(refused, Err(StartError::Join(_))));
@@ -325,10 +314,7 @@ fn of_two_agents_with_one_store_the_later_one_has_it() {
             "an agent that is refused takes nothing over"
         );
 
-        let second = Toy::builder("toy", &there)
-            .store(store.clone())
-            .start()
-            .unwrap();
+        let second = keeps(&there, &store);
         here.heard.take();
         here.prompt(&first, &[Act::Save(3), Act::Say("a promise")])
             .await;
@@ -366,9 +352,8 @@ fn an_agent_that_comes_back_without_its_record_is_refused() {
         stage.inputs.take();
         let _toy = start(store).expect("with its record it may");
         settle().await;
-        let lines = stage.inputs.take();
         assert_eq!(
-            lines.first().unwrap(),
+            stage.inputs.take().first().unwrap(),
             "toy.6 born Started, score 0, Some(7)"
         );
     });

@@ -49,15 +49,17 @@ fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::election
         .clock(VirtualClock::new())
 }
 
+fn start_one(name: &str, group: &Group) -> BullyHandle {
+    let agent = builder(name).store(MemoryStore::new());
+    agent.join(group).start().unwrap()
+}
+
 fn start(group: &Group) -> Vec<BullyHandle> {
-    let one = |name| {
-        builder(name)
-            .store(MemoryStore::new())
-            .join(group)
-            .start()
-            .unwrap()
-    };
-    VOTERS.map(one).into()
+    VOTERS.map(|name| start_one(name, group)).into()
+}
+
+fn leads(agents: &[BullyHandle], name: &str) -> bool {
+    leader(agents).is_some_and(|agent| agent.id().as_str() == name)
 }
 
 fn leader(agents: &[BullyHandle]) -> Option<&BullyHandle> {
@@ -75,8 +77,7 @@ fn a_voter_that_comes_back_with_another_memory_is_refused() {
         let a = builder("a").store(memory.clone()).join(&group).start();
         let a = a.unwrap();
         for name in ["b", "c"] {
-            let agent = builder(name).store(MemoryStore::new());
-            drop(agent.join(&group).start().unwrap());
+            drop(start_one(name, &group));
         }
         a.wait_for_leader(MS(10_000)).await.unwrap();
         sleep(MS(100)).await;
@@ -136,11 +137,7 @@ fn what_the_promise_depends_on_is_asked_for() {
 fn all_members_of_a_group_follow_the_same_rules() {
     virtual_system().block_on(async {
         let group = group();
-        let _first = builder("a")
-            .store(MemoryStore::new())
-            .join(&group)
-            .start()
-            .unwrap();
+        let _first = start_one("a", &group);
         let other = BullyAgent::builder("b").join(&group).start().unwrap_err();
         let StartError::Join(refused) = other else {
             panic!("the group refuses it");
@@ -211,11 +208,8 @@ fn the_highest_leads_and_its_crash_costs_no_lease() {
         assert_eq!(first.id.as_str(), "c");
         agents[2].addr().do_send(Inject::Crash);
         let began = actix::clock::Instant::now();
-        loop {
+        while !leads(&agents, "b") {
             sleep(MS(1)).await;
-            if leader(&agents).is_some_and(|agent| agent.id().as_str() == "b") {
-                break;
-            }
         }
         assert!(
             began.elapsed() <= MS(40),
@@ -238,12 +232,9 @@ fn a_leader_that_hangs_stops_believing_before_another_may() {
         let bound = timings.worst_case_quorum_failover(0);
         let mut vacant = false;
         let taken = timeout(bound, async {
-            loop {
+            while !leads(&agents, "b") {
                 sleep(MS(1)).await;
                 vacant |= leader(&agents).is_none();
-                if leader(&agents).is_some_and(|agent| agent.id().as_str() == "b") {
-                    return;
-                }
             }
         });
         taken
@@ -266,7 +257,7 @@ fn a_minority_has_no_leader() {
         agents[0].wait_for_leader(MS(1_000)).await.unwrap();
         agents[2].leave(MS(100)).await.unwrap();
         sleep(MS(1_000)).await;
-        assert_eq!(leader(&agents).unwrap().id().as_str(), "b");
+        assert!(leads(&agents, "b"));
         agents[0].leave(MS(100)).await.unwrap();
         sleep(MS(1_000)).await;
         assert!(
@@ -311,19 +302,12 @@ fn an_agent_whose_disk_fails_stops_and_says_nothing() {
         let group = group();
         let broken = FaultyStore::new(MemoryStore::new());
         broken.fail_at(1);
-        let agent = |name| {
-            builder(name)
-                .store(MemoryStore::new())
-                .join(&group)
-                .start()
-                .unwrap()
-        };
-        let (a, b) = (agent("a"), agent("b"));
+        let (a, b) = (start_one("a", &group), start_one("b", &group));
         let c = builder("c").store(broken).join(&group).start().unwrap();
         sleep(MS(2_000)).await;
         assert!(!c.addr().connected(), "it has stopped");
         let agents = [a, b, c];
-        assert_eq!(leader(&agents).unwrap().id().as_str(), "b");
+        assert!(leads(&agents, "b"));
     });
 }
 
@@ -332,19 +316,9 @@ fn a_voter_remembers_its_term_through_a_crash() {
     virtual_system().block_on(async {
         let group = group();
         let store = MemoryStore::new();
-        let agent = |name| {
-            builder(name)
-                .store(MemoryStore::new())
-                .join(&group)
-                .start()
-                .unwrap()
-        };
-        let (_a, _b) = (agent("a"), agent("b"));
-        let c = builder("c")
-            .store(store.clone())
-            .join(&group)
-            .start()
-            .unwrap();
+        let _others = (start_one("a", &group), start_one("b", &group));
+        let c = builder("c").store(store.clone()).join(&group).start();
+        let c = c.unwrap();
         sleep(MS(1_000)).await;
         assert!(c.is_leader());
         let term = store.record().unwrap().term;
@@ -441,7 +415,7 @@ fn a_leader_with_a_longer_lease_than_the_others_promise_has_no_rival() {
             start("c", Timings::default()),
         ];
         let since = tokio::time::Instant::now();
-        while leader(&agents).is_none_or(|l| l.id().as_str() != "c") {
+        while !leads(&agents, "c") {
             assert!(since.elapsed() < MS(5_000), "c leads");
             sleep(MS(1)).await;
         }
@@ -452,7 +426,7 @@ fn a_leader_with_a_longer_lease_than_the_others_promise_has_no_rival() {
         cut.is_cut.store(true, Ordering::SeqCst);
         let mut next = false;
         for _ in 0..3_000 {
-            next |= leader(&agents).is_some_and(|l| l.id().as_str() == "b");
+            next |= leads(&agents, "b");
             sleep(MS(1)).await;
         }
         assert!(next, "b leads after it");

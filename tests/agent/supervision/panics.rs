@@ -3,28 +3,26 @@
 use actix::prelude::*;
 use futures::future::join3;
 
-use crate::supervision::probe::{Count, FailIn, FailInResponse, Fault, Mail, Moment};
+use crate::supervision::probe::{Count, FailIn, FailInResponse, Fault, Mail, Moment, Plan, Probe};
 use crate::supervision::stage::{ms, run, transient};
 
-/// A panic, the backoff, and a first message for the new incarnation, from `at` on.
-fn one_crash(at: u64) -> Vec<String> {
+/// The child does `first`, crashes at that time by what `fail` does, and its next incarnation has its state anew.
+fn crashes(plans: &[Plan], first: &[&str], at: u64, fail: impl AsyncFnOnce(&Addr<Probe>)) {
+    let outcome = run(transient(), plans, async |stage| {
+        fail(stage.addr()).await;
+        assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
+    });
     let back = at + 100;
-    vec![
+    let mut expected: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
+    expected.extend([
         format!("{at} hook Panicked(\"injected\")"),
         format!("{at} parent Down Panicked(\"injected\") 100"),
         format!("{back} i1 restarting"),
         format!("{back} i1 started"),
         format!("{back} i1 count 1"),
         format!("{back} parent Up 1"),
-    ]
-}
-
-fn one_crash_after(first: &[&str], at: u64) -> Vec<String> {
-    first
-        .iter()
-        .map(|line| (*line).to_owned())
-        .chain(one_crash(at))
-        .collect()
+    ]);
+    assert_eq!(outcome.trace, expected);
 }
 
 #[test]
@@ -61,14 +59,8 @@ fn a_panic_in_a_handler_keeps_the_address_and_the_queue() {
 
 #[test]
 fn a_panic_in_started_is_followed_by_a_restart() {
-    let outcome = run(
-        transient(),
-        &[(Moment::Started, 0, Fault::Panic)],
-        async |stage| {
-            assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
-        },
-    );
-    assert_eq!(outcome.trace, one_crash_after(&["0 i0 started"], 0));
+    let plans = [(Moment::Started, 0, Fault::Panic)];
+    crashes(&plans, &["0 i0 started"], 0, async |_| {});
 }
 
 #[test]
@@ -101,33 +93,24 @@ fn a_panic_in_started_after_a_restart_is_one_more_failure() {
 
 #[test]
 fn a_panic_in_a_timer_is_followed_by_a_restart() {
-    let outcome = run(transient(), &[], async |stage| {
-        assert_eq!(stage.addr().send(FailIn::Timer(Fault::Panic)).await, Ok(()));
+    crashes(&[], &["0 i0 started"], 7, async |addr| {
+        assert_eq!(addr.send(FailIn::Timer(Fault::Panic)).await, Ok(()));
         ms(10).await;
-        assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
     });
-    assert_eq!(outcome.trace, one_crash_after(&["0 i0 started"], 7));
 }
 
 #[test]
 fn a_panic_in_a_spawned_future_is_followed_by_a_restart() {
-    let outcome = run(transient(), &[], async |stage| {
-        assert_eq!(
-            stage.addr().send(FailIn::Spawned(Fault::Panic)).await,
-            Ok(())
-        );
-        assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
+    crashes(&[], &["0 i0 started"], 0, async |addr| {
+        assert_eq!(addr.send(FailIn::Spawned(Fault::Panic)).await, Ok(()));
     });
-    assert_eq!(outcome.trace, one_crash_after(&["0 i0 started"], 0));
 }
 
 #[test]
 fn a_panic_in_a_waited_future_is_followed_by_a_restart() {
-    let outcome = run(transient(), &[], async |stage| {
-        stage.addr().do_send(FailIn::Wait(Fault::Panic));
-        assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
+    crashes(&[], &["0 i0 started"], 0, async |addr| {
+        addr.do_send(FailIn::Wait(Fault::Panic));
     });
-    assert_eq!(outcome.trace, one_crash_after(&["0 i0 started"], 0));
 }
 
 #[test]
@@ -182,32 +165,24 @@ fn a_panic_in_restarting_counts_the_half_made_incarnation_too() {
 
 #[test]
 fn a_panic_in_stopping_is_a_crash_even_of_a_child_that_would_have_finished() {
-    let outcome = run(
-        transient(),
-        &[(Moment::Stopping, 0, Fault::Panic)],
-        async |stage| {
-            stage.addr().do_send(FailIn::Handler(Fault::Stop));
-            assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
+    let plans = [(Moment::Stopping, 0, Fault::Panic)];
+    crashes(
+        &plans,
+        &["0 i0 started", "0 i0 stopping"],
+        0,
+        async |addr| {
+            addr.do_send(FailIn::Handler(Fault::Stop));
         },
-    );
-    assert_eq!(
-        outcome.trace,
-        one_crash_after(&["0 i0 started", "0 i0 stopping"], 0)
     );
 }
 
 #[test]
 fn a_panic_in_stopped_is_a_crash_even_of_a_child_that_would_have_finished() {
-    let outcome = run(
-        transient(),
-        &[(Moment::Stopped, 0, Fault::Panic)],
-        async |stage| {
-            stage.addr().do_send(FailIn::Handler(Fault::Stop));
-            assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
-        },
-    );
+    let plans = [(Moment::Stopped, 0, Fault::Panic)];
     let first = ["0 i0 started", "0 i0 stopping", "0 i0 stopped"];
-    assert_eq!(outcome.trace, one_crash_after(&first, 0));
+    crashes(&plans, &first, 0, async |addr| {
+        addr.do_send(FailIn::Handler(Fault::Stop));
+    });
 }
 
 #[test]
@@ -256,7 +231,7 @@ fn a_panic_in_the_drop_of_a_pending_future_does_not_keep_a_child_from_finishing(
 #[test]
 fn a_panic_while_it_is_supervised_does_not_reach_its_neighbours() {
     let outcome = run(transient(), &[], async |stage| {
-        let neighbour = crate::supervision::probe::Probe::new(stage.trace.clone(), &[]).start();
+        let neighbour = Probe::new(stage.trace.clone(), &[]).start();
         assert_eq!(neighbour.send(Count).await, Ok((0, 1)));
         stage.addr().do_send(FailIn::Handler(Fault::Panic));
         assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
