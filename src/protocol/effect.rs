@@ -1,6 +1,6 @@
 //! What comes out of a machine, in the order in which it must be done.
 
-use std::{sync::Arc, time::Duration};
+use std::{iter, sync::Arc, time::Duration};
 
 use super::{AgentId, Election, Event};
 
@@ -104,7 +104,7 @@ impl<M, T, D> Effects<M, T, D> {
 
     /// Appends [`Effect::Persist`].
     pub fn persist(&mut self, record: D) {
-        self.0.push(Effect::Persist(record));
+        self.push(|| Effect::Persist(record));
     }
 
     /// Appends [`Effect::Send`] to one member.
@@ -119,7 +119,7 @@ impl<M, T, D> Effects<M, T, D> {
 
     /// Appends [`Effect::Send`].
     pub fn send_to(&mut self, to: To, message: impl Into<M>) {
-        self.0.push(Effect::Send {
+        self.push(|| Effect::Send {
             to,
             message: message.into(),
         });
@@ -127,7 +127,7 @@ impl<M, T, D> Effects<M, T, D> {
 
     /// Appends [`Effect::SetTimer`].
     pub fn set_timer(&mut self, timer: T, after: impl Into<After>) {
-        self.0.push(Effect::SetTimer {
+        self.push(|| Effect::SetTimer {
             timer,
             after: after.into(),
         });
@@ -135,12 +135,17 @@ impl<M, T, D> Effects<M, T, D> {
 
     /// Appends [`Effect::CancelTimer`].
     pub fn cancel_timer(&mut self, timer: T) {
-        self.0.push(Effect::CancelTimer(timer));
+        self.push(|| Effect::CancelTimer(timer));
     }
 
     /// Appends [`Effect::Notify`].
     pub fn notify(&mut self, event: Event) {
-        self.0.push(Effect::Notify(event));
+        self.push(|| Effect::Notify(event));
+    }
+
+    /// Room first: an effect that is made after that is written where it stays, and is not moved there.
+    fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D>) {
+        self.0.extend(iter::once_with(effect));
     }
 
     /// Takes the effects out, in order; the room is kept.
