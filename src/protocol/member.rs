@@ -203,12 +203,9 @@ impl Member {
         })
     }
 
-    /// Whether it may be elected and its rank is higher than `rank`.
-    pub fn outranks(&self, rank: &Rank) -> bool {
-        self.is_voter()
-            && self
-                .score
-                .is_some_and(|score| (score, &self.id) > (rank.score, &rank.id))
+    /// Whether it may be elected and is higher in rank than an agent of that score and name.
+    pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
+        self.is_voter() && self.score.is_some_and(|own| (own, &self.id) > (score, id))
     }
 }
 

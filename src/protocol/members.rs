@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Incarnation, Leader, Member, Rank, Score, Term, name_index::NameIndex, roster::Roster,
+    AgentId, Incarnation, Leader, Member, Score, Term, name_index::NameIndex, roster::Roster,
 };
 
 /// All members of one election at one moment, ordered by name.
@@ -192,14 +192,15 @@ impl Members {
     }
 
     for_tests! {
-        /// How many members that are up and may be elected outrank `rank`, `but` one not counted.
+        /// How many members that are up and may be elected outrank an agent of that score and name,
+        /// `but` one not counted.
         ///
         /// Counts no further than `limit`, so the cost does not grow with the group.
-        fn ahead_of(&self, rank: &Rank, but: Option<&AgentId>, limit: usize) -> usize {
+        fn ahead_of(&self, score: Score, id: &AgentId, but: Option<&AgentId>, limit: usize) -> usize {
             self.ranked(self.absent)
-                .take_while(|m| m.outranks(rank))
+                .take_while(|m| m.outranks(score, id))
                 // Its own entry may be out of date, and rank above what it has now.
-                .filter(|m| m.is_up() && Some(&m.id) != but && m.id != rank.id)
+                .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
                 .take(limit)
                 .count()
         }
@@ -344,15 +345,12 @@ mod tests {
     #[test]
     fn those_ahead_are_up_and_outrank() {
         let mut members = group(&[("a", 1), ("b", 2), ("c", 3), ("d", 4)]);
-        let rank = Rank {
-            score: 1.into(),
-            id: id("a"),
-        };
-        assert_eq!(members.ahead_of(&rank, None, 8), 3);
-        assert_eq!(members.ahead_of(&rank, None, 2), 2);
-        assert_eq!(members.ahead_of(&rank, Some(&id("d")), 8), 2);
+        let (score, a) = (1.into(), id("a"));
+        assert_eq!(members.ahead_of(score, &a, None, 8), 3);
+        assert_eq!(members.ahead_of(score, &a, None, 2), 2);
+        assert_eq!(members.ahead_of(score, &a, Some(&id("d")), 8), 2);
         members.down(&id("c"), Incarnation(1));
-        assert_eq!(members.ahead_of(&rank, Some(&id("d")), 8), 1);
+        assert_eq!(members.ahead_of(score, &a, Some(&id("d")), 8), 1);
     }
 
     #[test]

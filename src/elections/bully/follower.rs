@@ -92,7 +92,7 @@ impl Vacant {
     /// Fewer may be ahead of this agent than when its slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
-            return match step.core.me.rank() {
+            return match step.core.me.eligible() {
                 Some(_) => Self::take_slot(),
                 None => Next::Stay,
             };

@@ -65,7 +65,7 @@ impl Core {
         gone: Option<&AgentId>,
         out: &mut Out,
     ) -> Next {
-        let Some(rank) = self.me.rank() else {
+        let Some(ahead) = self.me.ahead(gone, slot::LAST) else {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, gone);
@@ -73,7 +73,6 @@ impl Core {
         if !defers {
             self.end_cooldown(out);
         }
-        let ahead = self.me.members.ahead_of(&rank, gone, slot::LAST);
         let own = slot::behind(ahead, defers);
         if own == 0 {
             return Next::Form(reason);

@@ -53,7 +53,7 @@ pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> Elec
 
 /// No timer moves it on: it has not started, cannot be elected, or no number is left.
 pub(crate) fn may_idle(has_started: bool, me: &Participant, numbers: &Numbers) {
-    let can_lead = has_started && me.rank().is_some();
+    let can_lead = has_started && me.eligible().is_some();
     assert!(!can_lead || numbers.seen >= LAST_COUNT, "it is stuck");
 }
 

@@ -66,11 +66,10 @@ impl Core {
 
     /// Holds an election in order of rank, unless another agent halts this one before.
     pub(super) fn wait_for_slot(&self, now: Time) -> Next {
-        let Some(rank) = self.me.rank() else {
+        let Some(ahead) = self.me.ahead(None, slot::LAST) else {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, None);
-        let ahead = self.me.members.ahead_of(&rank, None, slot::LAST);
         let t = &self.config.timings;
         let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {

@@ -92,13 +92,12 @@ impl Core {
     /// Begins an election in order of rank: the highest member at once, each further one a step
     /// later. `gone` is known not to be there.
     pub(super) fn begin_by_rank(&self, now: Time, gone: Option<&AgentId>) -> Next {
-        let Some(rank) = self.me.rank().filter(|_| self.may_lead()) else {
+        let ahead = self.members_ahead(gone, slot::LAST);
+        let Some(ahead) = ahead.filter(|_| self.may_lead()) else {
             return Next::Stay;
         };
         // All members see a leader's end at the same moment. Without an order n tokens would go round
-        // at once, and all but one of them in vain.
-        let ahead = self.members_ahead(&rank, gone, slot::LAST);
-        // An agent that cools down has the last slots, but it has one: all that are left may cool
+        // at once, and all but one of them in vain. An agent that cools down has the last slots, but it has one: all that are left may cool
         // down, and then no other agent would begin.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {

@@ -274,7 +274,7 @@ impl Ring {
     }
 
     fn on_campaign(&mut self, now: Time, out: &mut Out) -> Next {
-        if self.core.me.rank().is_none() {
+        if self.core.me.eligible().is_none() {
             return Next::Ignore("it cannot be elected");
         }
         self.core.end_cooldown(out);

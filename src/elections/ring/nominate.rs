@@ -38,7 +38,7 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
 
 /// The winner looks again whether it can lead: its score may have been taken away since.
 fn accept(core: &mut Core, nominate: Nominate) -> Next {
-    if core.me.rank().is_some() {
+    if core.me.eligible().is_some() {
         return Next::Announce(nominate.election);
     }
     // The next election has to be the stronger one at all that have passed this one on.

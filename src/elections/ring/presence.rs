@@ -18,7 +18,7 @@
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
 use super::{AgentId, Defect, Incarnation, core::Core};
-use crate::protocol::{Leader, Member, Members, Presence, Rank};
+use crate::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
     /// How many members the ring has, as far as is known: all that is waited for grows with it.
@@ -52,15 +52,15 @@ impl Core {
         eligible.filter(|m| m.id != self.me.id && !self.was_silent(m))
     }
 
-    /// How many members are higher in rank, counted up to `most`; `gone` is known not to be there.
-    pub(super) fn members_ahead(&self, rank: &Rank, gone: Option<&AgentId>, most: usize) -> usize {
-        self.me.members.ahead_of(rank, gone, most)
+    /// How many members are higher in rank, counted up to `most`, if this agent can be elected; `gone` is
+    /// known not to be there.
+    pub(super) fn members_ahead(&self, gone: Option<&AgentId>, most: usize) -> Option<usize> {
+        self.me.ahead(gone, most)
     }
 
     /// Whether this agent can be elected, and no member goes first.
     pub(super) fn is_first(&self) -> bool {
-        let rank = self.me.rank();
-        rank.is_some_and(|rank| self.members_ahead(&rank, None, 1) == 0)
+        self.members_ahead(None, 1) == Some(0)
     }
 
     /// Whether that member may lead in that incarnation, as far as is known. Silence is no proof against

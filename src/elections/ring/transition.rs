@@ -39,7 +39,7 @@ impl Ring {
                     None => return,
                 },
                 // The list may show a score that was taken away while it went round.
-                Next::Announce(id) if self.core.me.rank().is_some() => {
+                Next::Announce(id) if self.core.me.eligible().is_some() => {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
                     self.core.closed = self.core.closed.max(term);

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::protocol::{
-    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Rank, Role, Score,
-    Term,
+    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term,
 };
 
 use super::slot;
@@ -69,12 +68,6 @@ impl Participant {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// The rank of this agent, if it can be elected.
-    pub(in crate::elections) fn rank(&self) -> Option<Rank> {
-        let id = self.id.clone();
-        self.eligible().map(|score| Rank { score, id })
-    }
-
     /// Whether this agent can be elected and is higher in rank than an agent of that score and name.
     pub(in crate::elections) fn outranks(&self, score: Score, id: &AgentId) -> bool {
         // A tie of scores is broken by the name, so that any two agents agree on who is higher.
@@ -100,8 +93,8 @@ impl Participant {
         gone: Option<&AgentId>,
         limit: usize,
     ) -> Option<usize> {
-        let rank = self.rank()?;
-        Some(self.members.ahead_of(&rank, gone, limit))
+        let score = self.eligible()?;
+        Some(self.members.ahead_of(score, &self.id, gone, limit))
     }
 
     /// Whether that agent is a member that votes.
@@ -196,10 +189,10 @@ mod tests {
         assert!(!me.outranks(3.into(), &id("c")) && !me.outranks(3.into(), &id("d")));
         let mut observer = participant();
         observer.kind = MemberKind::Observer;
-        assert!(!observer.outranks(1.into(), &id("a")) && observer.rank().is_none());
+        assert!(!observer.outranks(1.into(), &id("a")) && observer.eligible().is_none());
         let mut ineligible = participant();
         ineligible.score = None;
-        assert!(!ineligible.outranks(1.into(), &id("a")) && ineligible.rank().is_none());
+        assert!(!ineligible.outranks(1.into(), &id("a")) && ineligible.eligible().is_none());
     }
 
     #[test]
