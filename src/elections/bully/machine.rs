@@ -33,7 +33,8 @@ use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Rol
 pub(super) enum State {
     Vacant(Vacant),
     Following(Following),
-    Candidate(Candidate),
+    /// Boxed: it is by far the largest, and the rarest.
+    Candidate(Box<Candidate>),
     Waiting(Waiting),
     Leading(Tenure),
 }
@@ -83,40 +84,42 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
 
 /// The role that is entered in the end: an agent whose slot is the first acts at once, and so on. `known` is
 /// the leader of which the application was told last.
-fn enter(mut change: Change, mut known: Option<&Leader>, step: &mut Step<'_>) -> State {
-    loop {
-        if change.ends_following()
-            && let Some(leader) = known.take()
-        {
+fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
+    let known = match known {
+        Some(leader) if change.ends_following() => {
             step.notify_no_leader(leader.term);
+            None
         }
-        let entered = match change {
-            Change::TakeSlot { attempt, gone } => {
-                change = attempt.in_slot(step.slot(gone.as_ref()));
-                continue;
-            }
-            Change::Vacant(plan) => return State::Vacant(Vacant::enter(plan, step)),
-            Change::AskLeader { id, following } => {
-                return State::Candidate(Candidate::ask_leader(id, following, step));
-            }
-            Change::AskVoters { outranked, grace } => {
-                Candidate::ask_voters(outranked, grace, step).map(State::Candidate)
-            }
-            Change::WaitFor(deference) => return State::Waiting(Waiting::enter(deference, step)),
-            Change::Follow(leader, score) => {
-                return State::Following(Following::enter(leader, score, known, step));
-            }
-            Change::FollowAndAsk(leader, score) => {
-                let following = Following::enter(leader, score, known, step);
-                Following::leave(step);
-                Err(following.ask())
-            }
-            Change::Lead => Tenure::enter(step).map(State::Leading),
-        };
-        match entered {
-            Ok(state) => return state,
-            Err(other) => change = other,
+        known => known,
+    };
+    match change {
+        Change::TakeSlot { attempt, gone } => {
+            let change = attempt.in_slot(step.slot(gone.as_ref()));
+            enter(change, known, step)
         }
+        Change::Vacant(plan) => State::Vacant(Vacant::enter(plan, step)),
+        Change::AskLeader { id, following } => {
+            State::Candidate(Box::new(Candidate::ask_leader(id, following, step)))
+        }
+        Change::AskVoters { outranked, grace } => {
+            match Candidate::ask_voters(outranked, grace, step) {
+                Ok(candidate) => State::Candidate(Box::new(candidate)),
+                Err(change) => enter(change, known, step),
+            }
+        }
+        Change::WaitFor(deference) => State::Waiting(Waiting::enter(deference, step)),
+        Change::Follow(leader, score) => {
+            State::Following(Following::enter(leader, score, known, step))
+        }
+        Change::FollowAndAsk(leader, score) => {
+            let following = Following::enter(leader, score, known, step);
+            Following::leave(step);
+            enter(following.ask(), known, step)
+        }
+        Change::Lead => match Tenure::enter(step) {
+            Ok(tenure) => State::Leading(tenure),
+            Err(change) => enter(change, known, step),
+        },
     }
 }
 
