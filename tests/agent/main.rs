@@ -16,6 +16,7 @@ mod events;
 mod hangs;
 mod incarnations;
 mod lead;
+mod leader;
 mod leadership;
 mod leases;
 mod leave;

@@ -1,0 +1,139 @@
+//! The gate: which fences are admitted.
+//!
+//! Decided here: that no fence is admitted below one that was. Not here: what is behind the gate.
+
+use serde::{Deserialize, Serialize};
+
+use super::FenceNumber;
+
+/// Remembers the highest fence that it has admitted, and refuses lower ones.
+///
+/// One gate stands before one resource, and all writes to it pass there. Within a process it is as safe as
+/// what holds it: when that ends and a new gate takes its place, the new one admits whatever comes first.
+/// So a gate before something that outlives it is stored with it (serde, or [`since`](Self::since)).
+///
+/// ```
+/// use actix_bully::leader::fence::{FenceNumber, FencingGate, NoFence, Stale};
+/// # fn main() -> Result<(), NoFence> {
+/// let (former, present) = (FenceNumber::try_from(1)?, FenceNumber::try_from(2)?);
+/// let mut gate = FencingGate::default();
+/// assert_eq!(gate.admit(former), Ok(()));
+/// assert_eq!(gate.admit(present), Ok(()));
+/// assert_eq!(gate.admit(present), Ok(())); // the same leader again
+/// assert_eq!(gate.admit(former), Err(Stale { fence: former, highest: present }));
+/// assert_eq!(gate.refused(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FencingGate {
+    highest: Option<FenceNumber>,
+    /// A gate that was stored has a highest fence to keep; what it refused was told then.
+    #[serde(skip)]
+    refused: u64,
+}
+
+impl FencingGate {
+    /// A gate that admits this fence and higher ones: the highest of one that came before it.
+    pub const fn since(highest: FenceNumber) -> Self {
+        Self {
+            highest: Some(highest),
+            refused: 0,
+        }
+    }
+
+    /// Admits a fence, or a message with one, unless a higher one was admitted before.
+    ///
+    /// # Errors
+    /// [`Stale`], which names both fences. The gate is as it was, but for its count.
+    pub fn admit(&mut self, fence: impl Into<FenceNumber>) -> Result<(), Stale> {
+        let fence = fence.into();
+        if let Some(highest) = self.highest.filter(|highest| fence < *highest) {
+            self.refused = self.refused.saturating_add(1);
+            return Err(Stale { fence, highest });
+        }
+        self.highest = Some(fence);
+        Ok(())
+    }
+
+    /// The highest fence admitted so far.
+    pub const fn highest(&self) -> Option<FenceNumber> {
+        self.highest
+    }
+
+    /// How many were refused, since this gate was made or read.
+    pub const fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+/// What comes from a former leader: a later one has been admitted before.
+///
+/// It is final. Whoever sent it leads no longer, and has to drop the work instead of sending it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error(
+    "the fence {fence} is stale, {highest} was admitted: a later leader writes here, drop this work"
+)]
+pub struct Stale {
+    /// The fence that was refused.
+    pub fence: FenceNumber,
+    /// The highest one that was admitted.
+    pub highest: FenceNumber,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fence(number: i64) -> FenceNumber {
+        FenceNumber::try_from(number).unwrap()
+    }
+
+    /// Two leaders and more, whose messages overtake each other in every way.
+    #[test]
+    fn the_fences_admitted_never_decrease_in_any_order_of_messages() {
+        let mut refused = 0;
+        for seed in 0..2_000 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut gate = FencingGate::default();
+            let mut admitted = Vec::new();
+            for _ in 0..random.usize(1..60) {
+                // Few leaders, of several epochs of voters.
+                let fence = fence(random.i64(0..3) << 40 | random.i64(1..6));
+                let highest = admitted.last().copied();
+                match gate.admit(fence) {
+                    Ok(()) => admitted.push(fence),
+                    Err(stale) => {
+                        assert_eq!((stale.fence, Some(stale.highest)), (fence, highest));
+                        refused += 1;
+                    }
+                }
+                // It refuses no more than it has to.
+                assert_eq!(gate.highest(), highest.max(Some(fence)), "seed {seed}");
+            }
+            assert!(admitted.is_sorted(), "seed {seed}: {admitted:?}");
+        }
+        assert!(refused > 10_000, "{refused}");
+    }
+
+    #[test]
+    fn a_gate_that_was_stored_refuses_what_it_refused() {
+        let mut gate = FencingGate::default();
+        gate.admit(fence(2)).unwrap();
+        let stored = serde_json::to_string(&gate).unwrap();
+        let mut read: FencingGate = serde_json::from_str(&stored).unwrap();
+        assert!(read.admit(fence(1)).is_err());
+        assert!(read.admit(fence(2)).is_ok());
+        assert!(FencingGate::since(fence(2)).admit(fence(1)).is_err());
+    }
+
+    #[test]
+    fn an_error_names_both_fences() {
+        let stale = FencingGate::since(fence(2)).admit(fence(1)).unwrap_err();
+        let text = stale.to_string();
+        assert!(
+            text.contains("the fence 1 is stale, 2 was admitted"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! A message with the fence of the leader that sends it.
+//!
+//! Decided here: its form. Not here: whether it is admitted (`gate.rs`).
+
+use actix::Message;
+use serde::{Deserialize, Serialize};
+
+use super::{FenceNumber, Stale};
+
+/// A message of a leader, with its fence.
+///
+/// The answer is that of the message, or [`Stale`] where a later leader has been admitted before. An actor that
+/// handles it asks its [`FencingGate`](super::FencingGate) first:
+///
+/// ```
+/// use actix::prelude::*;
+/// use actix_bully::leader::fence::{Fenced, FencingGate, Stale};
+///
+/// #[derive(Message)]
+/// #[rtype(result = "usize")]
+/// struct Append(String);
+///
+/// #[derive(Default)]
+/// struct Ledger { gate: FencingGate, rows: Vec<String> }
+///
+/// impl Actor for Ledger {
+///     type Context = Context<Self>;
+/// }
+///
+/// impl Handler<Fenced<Append>> for Ledger {
+///     type Result = Result<usize, Stale>;
+///     fn handle(&mut self, fenced: Fenced<Append>, _: &mut Context<Self>) -> Self::Result {
+///         self.gate.admit(&fenced)?;
+///         self.rows.push(fenced.message.0);
+///         Ok(self.rows.len())
+///     }
+/// }
+/// ```
+///
+/// The leader sends `Fenced { fence: FenceNumber::of(&guard)?, message }`. Between hosts it travels by serde.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fenced<M> {
+    /// The fence of the leader that sends it.
+    pub fence: FenceNumber,
+    /// What it sends.
+    pub message: M,
+}
+
+impl<M: Message> Message for Fenced<M> {
+    type Result = Result<M::Result, Stale>;
+}
+
+impl<M> From<&Fenced<M>> for FenceNumber {
+    fn from(fenced: &Fenced<M>) -> Self {
+        fenced.fence
+    }
+}

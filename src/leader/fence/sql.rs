@@ -1,0 +1,115 @@
+//! The fence as a row: statements for SQLite and PostgreSQL, and what their row count says.
+//!
+//! Decided here: the table, the statements, and which row count admits. Not here: any driver; the statements and
+//! their parameters, by position, are the same for all of them. The table is
+//!
+//! ```text
+//! leader_fence (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)
+//! ```
+//!
+//! with one row for each resource, whatever the application calls it: a ledger, a tenant, a queue. When the schema is
+//! set up, [`CREATE_TABLE`] and, for each resource, [`FIRST_USE`]. Then, in each transaction of a leader:
+//!
+//! ```text
+//! BEGIN
+//! UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1      -- ADMIT: first of all
+//!     1 row:  this leader may write          0 rows: ROLLBACK, a later leader has written
+//! ..  whatever there is to read and write
+//! COMMIT
+//! ```
+//!
+//! With `rusqlite` and with `postgres` (`tokio-postgres` and `sqlx` the same, with `.await`):
+//!
+//! ```text
+//! let write = connection.transaction_with_behavior(TransactionBehavior::Immediate)?; // rusqlite
+//! sql::check(fence, write.execute(sql::ADMIT, (fence.get(), "ledger"))?)?;
+//! write.execute("INSERT INTO ledger (row) VALUES ($1)", (row,))?;
+//! write.commit()?;
+//!
+//! let mut write = client.transaction()?; // postgres
+//! sql::check(fence, write.execute(sql::ADMIT, &[&fence.get(), &"ledger"])?)?;
+//! write.execute("INSERT INTO ledger (row) VALUES ($1)", &[&row])?;
+//! write.commit()?;
+//! ```
+//!
+//! An error drops the transaction, which rolls it back.
+//!
+//! # Why it is the first statement
+//! The update locks the row (SQLite: the database) until the transaction ends, so that the transactions of two leaders
+//! follow each other. What a transaction reads before it has the lock may have been overwritten by the time it
+//! has, and nothing would tell. After the update it sees all that earlier leaders have committed.
+//!
+//! # Two transactions at once
+//! | database | the second one |
+//! |---|---|
+//! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first, then compares with what that has committed: of two leaders' transactions in either order only the former leader's can get 0 rows |
+//! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first commits, whichever of them is the later leader's. Begin the transaction again: the later leader's is admitted, the former one's gets 0 rows |
+//! | SQLite, WAL and rollback journal | waits for as long as `busy_timeout` says, then fails with `SQLITE_BUSY`. `BEGIN IMMEDIATE` waits at the beginning; a plain `BEGIN` is the same if the update is its first statement |
+//!
+//! A transaction that is rolled back leaves the fence as it was: the leader that it belonged to has written nothing,
+//! so that nothing has to be protected from its predecessor yet.
+//!
+//! # Why the first use is a statement of its own
+//! A row that is missing admits no leader. Were [`ADMIT`] to insert it, a row that was lost, or a restored backup without it,
+//! would admit a former leader. [`FIRST_USE`] leaves a row that is there as it is, so that every process may
+//! run it when it starts, two at once among them.
+//!
+//! # What to know
+//! - A database that was restored from a backup has the fence of that time, and its data: a fence protects
+//!   the one with the other.
+//! - A read replica checks nothing. Admission is where the writes are.
+//! - MySQL counts the rows that an update *changed*, unless the connection asks for those found (`CLIENT_FOUND_ROWS`): an equal
+//!   fence would count as refused.
+
+use super::FenceNumber;
+
+/// Makes the table, unless it is there. No parameters.
+pub const CREATE_TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS leader_fence (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)";
+
+/// Makes the row of a resource, unless it is there; any leader's fence is above what it holds. One parameter: the
+/// resource.
+pub const FIRST_USE: &str =
+    "INSERT INTO leader_fence (resource, fence) VALUES ($1, 0) ON CONFLICT (resource) DO NOTHING";
+
+/// Admits a leader's transaction, of which it is the first statement; [`check`] says whether it did. Two
+/// parameters: the fence ([`FenceNumber::get`]), and the resource.
+pub const ADMIT: &str = "UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1";
+
+/// Reads the highest fence that was admitted, for logs; the next moment it may be higher. One parameter: the
+/// resource.
+pub const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
+
+/// Whether [`ADMIT`] has admitted this fence: `rows` is how many rows it has updated, as the driver says (`usize` or
+/// `u64`).
+///
+/// ```
+/// use actix_bully::leader::fence::{FenceNumber, sql};
+/// let fence = FenceNumber::try_from(7)?;
+/// assert!(sql::check(fence, 1_u64).is_ok());
+/// assert!(sql::check(fence, 0_usize).is_err());
+/// # Ok::<(), actix_bully::leader::fence::NoFence>(())
+/// ```
+///
+/// # Errors
+/// [`NotAdmitted`] for any count but 1: roll the transaction back.
+pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmitted> {
+    // No count of a driver is beyond a `u64`; one that were would admit nothing.
+    match rows.try_into().unwrap_or(u64::MAX) {
+        1 => Ok(()),
+        rows => Err(NotAdmitted { fence, rows }),
+    }
+}
+
+/// A transaction that must not be committed: its leader is a former one, or there is no row to check it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the fence {fence} was not admitted, {rows} rows were updated instead of 1: roll back; a later leader has written, \
+     unless the resource has no row in leader_fence"
+)]
+pub struct NotAdmitted {
+    /// The fence that was refused.
+    pub fence: FenceNumber,
+    /// How many rows were updated: 0 where it is stale or the row is missing; more by another statement alone.
+    pub rows: u64,
+}

@@ -1,0 +1,294 @@
+//! Former leaders are refused: fences of real quorum elections, gates in actors and in front of them.
+
+use std::{cell::RefCell, rc::Rc, sync::Arc};
+
+use actix::{
+    Actor, AsyncContext, Context, Handler, MailboxError, Message, Recipient, WrapFuture, clock,
+    fut::ActorFutureExt,
+};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, LeaderGuard},
+    elections::{AnyBully, quorum::QuorumConfig},
+    leader::fence::{FenceNumber, Fenced, FencingActor, FencingGate, NoFence, ReadGate, Stale},
+    protocol::{Election, Timings},
+    store::MemoryStore,
+    testkit::VirtualClock,
+};
+
+use crate::stage::{MS, id, play, settle};
+
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "usize")]
+struct Append(&'static str);
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Pause;
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct End;
+
+/// What is protected. It knows of no fence, and keeps its rows where the test sees them.
+#[derive(Clone, Default)]
+struct Ledger {
+    rows: Rc<RefCell<Vec<&'static str>>>,
+}
+
+impl Actor for Ledger {
+    type Context = Context<Self>;
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.set_mailbox_capacity(1); // what is sent has to be in order however full it is
+    }
+}
+
+impl Handler<Append> for Ledger {
+    type Result = usize;
+    fn handle(&mut self, row: Append, _: &mut Context<Self>) -> usize {
+        self.rows.borrow_mut().push(row.0);
+        self.rows.borrow().len()
+    }
+}
+
+impl Handler<Pause> for Ledger {
+    type Result = ();
+    fn handle(&mut self, _: Pause, ctx: &mut Context<Self>) {
+        ctx.wait(clock::sleep(MS(100)).into_actor(self).map(|(), _, _| ()));
+    }
+}
+
+impl Handler<End> for Ledger {
+    type Result = ();
+    fn handle(&mut self, _: End, ctx: &mut Context<Self>) {
+        actix::ActorContext::stop(ctx);
+    }
+}
+
+/// One that has a gate of its own.
+#[derive(Default)]
+struct Gated {
+    gate: FencingGate,
+    rows: usize,
+}
+
+impl Actor for Gated {
+    type Context = Context<Self>;
+}
+
+impl Handler<Fenced<Append>> for Gated {
+    type Result = Result<usize, Stale>;
+    fn handle(&mut self, fenced: Fenced<Append>, _: &mut Context<Self>) -> Self::Result {
+        self.gate.admit(&fenced)?;
+        self.rows += 1;
+        Ok(self.rows)
+    }
+}
+
+fn fence(number: i64) -> FenceNumber {
+    FenceNumber::try_from(number).unwrap()
+}
+
+fn fenced(number: i64, row: &'static str) -> Fenced<Append> {
+    Fenced {
+        fence: fence(number),
+        message: Append(row),
+    }
+}
+
+/// A voter that is a majority by itself, in this epoch of voters.
+fn voter(store: &MemoryStore<<AnyBully as Election>::Durable>, epoch: u64) -> BullyHandle {
+    let group = Group::new("ledgers").unwrap();
+    let config = QuorumConfig {
+        epoch,
+        timings: Timings::lan(),
+        ..QuorumConfig::new([id("a")])
+    };
+    BullyAgent::builder("a")
+        .quorum_config(Arc::new(config))
+        .score(1)
+        .store(store.clone())
+        .clock(VirtualClock::new())
+        .join(&group)
+        .start()
+        .unwrap()
+}
+
+/// What `of` makes of the guard of this agent's next leadership.
+async fn of_next_leadership(agent: &BullyHandle) -> Result<FenceNumber, NoFence> {
+    let found = Rc::new(RefCell::new(None));
+    let work = |guard: LeaderGuard| {
+        found
+            .borrow_mut()
+            .get_or_insert_with(|| FenceNumber::of(&guard));
+        async move { guard.stepping_down().await }
+    };
+    let wait = async {
+        while found.borrow().is_none() {
+            clock::sleep(MS(10)).await;
+        }
+    };
+    futures::future::select(Box::pin(agent.lead(work)), Box::pin(wait)).await;
+    let found = found.borrow_mut().take();
+    found.unwrap()
+}
+
+#[test]
+fn fences_grow_with_each_leadership_and_with_each_epoch_of_voters() {
+    play(async {
+        let mut gate = FencingGate::default();
+        let store = MemoryStore::new();
+        let mut fences = Vec::new();
+        // 8,388,607 is the last epoch whose fences an `i64` holds.
+        for epoch in [0, 0, 1, 8_388_607] {
+            let agent = voter(&store, epoch);
+            let fence = of_next_leadership(&agent).await.unwrap();
+            assert_eq!(gate.admit(fence), Ok(()));
+            fences.push(fence.get());
+            agent.leave(MS(1_000)).await.unwrap();
+        }
+        let (first, second) = (fences[0], fences[1]);
+        assert!(0 < first && first < second, "{fences:?}");
+        assert_eq!(fences[2] >> 40, 1);
+        assert_eq!(fences[3] >> 40, 8_388_607);
+        assert!(gate.admit(fence(second)).is_err(), "of former voters");
+    });
+}
+
+#[test]
+fn a_fence_that_no_column_holds_is_refused() {
+    play(async {
+        let agent = voter(&MemoryStore::new(), 8_388_608);
+        let refused = of_next_leadership(&agent).await;
+        let Err(NoFence::TooLarge { number }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(number > i64::MAX.unsigned_abs());
+    });
+}
+
+#[test]
+fn a_leader_that_may_not_be_the_only_one_has_no_fence() {
+    play(async {
+        let group = Group::new("ledgers").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group).start();
+        let agent = agent.unwrap();
+        assert_eq!(of_next_leadership(&agent).await, Err(NoFence::Unpromised));
+    });
+}
+
+#[test]
+fn an_actor_that_asks_its_gate_refuses_a_former_leader() {
+    play(async {
+        let gated = Gated::default().start();
+        assert_eq!(gated.send(fenced(2, "a")).await, Ok(Ok(1)));
+        let stale = Stale {
+            fence: fence(1),
+            highest: fence(2),
+        };
+        assert_eq!(gated.send(fenced(1, "b")).await, Ok(Err(stale)));
+        assert_eq!(gated.send(fenced(2, "c")).await, Ok(Ok(2)));
+        assert_eq!(gated.send(fenced(3, "d")).await, Ok(Ok(3)));
+    });
+}
+
+#[test]
+fn an_actor_behind_a_gate_hears_nothing_of_a_former_leader() {
+    play(async {
+        let ledger = Ledger::default();
+        let rows = Rc::clone(&ledger.rows);
+        let gate = FencingActor::new(ledger.start(), FencingGate::since(fence(1))).start();
+        let recipient: Recipient<Fenced<Append>> = gate.clone().recipient();
+        assert_eq!(recipient.send(fenced(2, "new")).await, Ok(Ok(1)));
+        let stale = Stale {
+            fence: fence(1),
+            highest: fence(2),
+        };
+        assert_eq!(recipient.send(fenced(1, "old")).await, Ok(Err(stale)));
+        recipient.do_send(fenced(1, "old, without waiting"));
+        recipient.do_send(fenced(2, "new, without waiting"));
+        settle().await;
+        assert_eq!(*rows.borrow(), ["new", "new, without waiting"]);
+        let gate = gate.send(ReadGate).await.unwrap();
+        assert_eq!((gate.highest(), gate.refused()), (Some(fence(2)), 2));
+    });
+}
+
+/// Whatever its kind, a message raises the fence for all others.
+#[test]
+fn all_messages_of_an_actor_pass_one_gate() {
+    play(async {
+        let gate = FencingActor::new(Ledger::default().start(), FencingGate::default()).start();
+        let pause = Fenced {
+            fence: fence(2),
+            message: Pause,
+        };
+        assert_eq!(gate.send(pause).await, Ok(Ok(())));
+        assert!(gate.send(fenced(1, "old")).await.unwrap().is_err());
+    });
+}
+
+/// The mailbox behind is full, with room for one: what is admitted first is handled first.
+#[test]
+fn a_full_mailbox_does_not_change_the_order_of_admission() {
+    play(async {
+        let ledger = Ledger::default();
+        let rows = Rc::clone(&ledger.rows);
+        let gate = FencingActor::new(ledger.start(), FencingGate::default()).start();
+        settle().await;
+        let pause = Fenced {
+            fence: fence(1),
+            message: Pause,
+        };
+        gate.do_send(pause);
+        settle().await;
+        // Some wait for their answers, and some do not.
+        let old: Vec<_> = ["1", "1", "1"].map(|row| gate.send(fenced(1, row))).into();
+        gate.do_send(fenced(1, "1"));
+        let new: Vec<_> = ["2", "2", "2"].map(|row| gate.send(fenced(2, row))).into();
+        gate.do_send(fenced(2, "2"));
+        let late = gate.send(fenced(1, "late"));
+        let all = old.into_iter().chain(new);
+        let answers: Vec<_> = futures::future::join_all(all).await;
+        let answers: Vec<_> = answers
+            .into_iter()
+            .map(|answer| answer.unwrap().unwrap())
+            .collect();
+        assert_eq!(answers, [1, 2, 3, 5, 6, 7]);
+        assert!(late.await.unwrap().is_err());
+        settle().await;
+        assert_eq!(*rows.borrow(), ["1", "1", "1", "1", "2", "2", "2", "2"]);
+    });
+}
+
+#[test]
+fn an_admitted_message_is_handled_though_its_sender_waits_no_longer() {
+    play(async {
+        let ledger = Ledger::default();
+        let rows = Rc::clone(&ledger.rows);
+        let gate = FencingActor::new(ledger.start(), FencingGate::default()).start();
+        let pause = Fenced {
+            fence: fence(1),
+            message: Pause,
+        };
+        gate.do_send(pause);
+        let waits = clock::timeout(MS(10), gate.send(fenced(1, "patient for 10 ms"))).await;
+        assert!(waits.is_err());
+        clock::sleep(MS(200)).await;
+        assert_eq!(*rows.borrow(), ["patient for 10 ms"]);
+    });
+}
+
+#[test]
+fn a_gate_in_front_of_nothing_answers_as_nothing_does_and_stops() {
+    play(async {
+        let ledger = Ledger::default().start();
+        let gate = FencingActor::new(ledger.clone(), FencingGate::default()).start();
+        assert_eq!(gate.send(fenced(1, "a")).await, Ok(Ok(1)));
+        ledger.do_send(End);
+        settle().await;
+        assert_eq!(gate.send(fenced(1, "b")).await, Err(MailboxError::Closed));
+        settle().await;
+        assert!(!gate.connected());
+    });
+}

@@ -1,0 +1,3 @@
+//! What applications do with a leadership: `src/leader/`, a file for each of its folders.
+
+mod fence;

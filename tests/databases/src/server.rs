@@ -1,0 +1,180 @@
+//! A PostgreSQL server of the tests' own: in a temporary folder, on a socket there, and ended with them.
+//!
+//! Its programs are those of Debian's package `postgresql`, or what is in the folder that `POSTGRES_BIN` names. A
+//! server does not run as root: there it runs as the user `postgres`, whom that package makes.
+
+use std::{
+    env, fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, Weak},
+    thread,
+    time::Instant,
+};
+
+use postgres::{Client, Config, NoTls};
+use tempfile::TempDir;
+
+use crate::DEADLINE;
+
+/// A running server, for as long as any test holds it.
+#[derive(Debug)]
+pub struct Server {
+    process: Child,
+    programs: Programs,
+    folder: TempDir,
+}
+
+/// The server that tests of this process share.
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+impl Server {
+    /// The server that runs, or a new one.
+    ///
+    /// # Panics
+    /// When the programs are missing, or it does not answer within the deadline.
+    pub fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().expect("a server has failed to start");
+        if let Some(running) = shared.upgrade() {
+            return running;
+        }
+        let server = Arc::new(Self::start());
+        *shared = Arc::downgrade(&server);
+        server
+    }
+
+    fn start() -> Self {
+        let folder = TempDir::with_prefix("fence-").expect("a temporary folder can be made");
+        let programs = Programs::find(folder.path());
+        let data = folder.path().join("data");
+        let mut initdb = programs.command("initdb");
+        initdb.args([
+            "--auth=trust",
+            "--no-sync",
+            "--username=postgres",
+            "--no-locale",
+        ]);
+        initdb.args(["--encoding=UTF8", "--pgdata"]).arg(&data);
+        let made = initdb.output().expect("initdb can be run");
+        let said = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "initdb: {said}");
+
+        let log = fs::File::create(folder.path().join("log")).expect("a log can be made");
+        let mut postgres = programs.command("postgres");
+        postgres.arg("-D").arg(&data).arg("-k").arg(folder.path());
+        for setting in ["listen_addresses=", "fsync=off", "shared_buffers=16MB"] {
+            postgres.args(["-c", setting]);
+        }
+        postgres
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        let mut server = Self {
+            process: postgres.spawn().expect("postgres can be run"),
+            programs,
+            folder,
+        };
+        server.wait_for_answer();
+        server
+    }
+
+    /// A connection of its own.
+    ///
+    /// # Panics
+    /// When the server does not accept it.
+    pub fn connect(&self) -> Client {
+        self.config()
+            .connect(NoTls)
+            .expect("the server accepts connections")
+    }
+
+    fn config(&self) -> Config {
+        let mut config = Config::new();
+        config
+            .host_path(self.folder.path())
+            .user("postgres")
+            .dbname("postgres");
+        // What hangs fails the test instead.
+        config.options(&format!("-c statement_timeout={}", DEADLINE.as_millis()));
+        config
+    }
+
+    fn wait_for_answer(&mut self) {
+        let begun = Instant::now();
+        while let Err(error) = self.config().connect(NoTls) {
+            let ended = self.process.try_wait().expect("a child can be asked");
+            if ended.is_some() || begun.elapsed() > DEADLINE {
+                let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+                panic!("the server does not answer: {error}\n{log}");
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Killed, it would leave a piece of shared memory behind.
+        let mut stop = self.programs.command("pg_ctl");
+        stop.args(["stop", "--mode=immediate", "--silent", "--pgdata"]);
+        let stopped = stop.arg(self.folder.path().join("data")).status();
+        if !stopped.is_ok_and(|status| status.success()) {
+            drop(self.process.kill());
+        }
+        drop(self.process.wait());
+    }
+}
+
+/// Where the programs are, and as which user they run.
+#[derive(Debug)]
+struct Programs {
+    folder: PathBuf,
+    as_postgres: bool,
+}
+
+impl Programs {
+    /// Finds them, and gives `data` to the user that they run as.
+    fn find(data: &Path) -> Self {
+        let named = env::var_os("POSTGRES_BIN").map(PathBuf::from);
+        let folder = named.or_else(newest).unwrap_or_else(|| {
+            panic!("there is no PostgreSQL server: install Debian's package postgresql, or set POSTGRES_BIN")
+        });
+        let as_postgres = fs::metadata(data).expect("it is there").uid() == 0;
+        if as_postgres {
+            let given = Command::new("chown").arg("postgres").arg(data).status();
+            let given = given.is_ok_and(|status| status.success());
+            assert!(
+                given,
+                "root may not run a server, and there is no user postgres"
+            );
+        }
+        Self {
+            folder,
+            as_postgres,
+        }
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let program = self.folder.join(name);
+        let mut command = if self.as_postgres {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=postgres", "--regid=postgres", "--init-groups"]);
+            command.arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        // It may not read the folder of the tests.
+        command.current_dir("/");
+        command
+    }
+}
+
+/// Where Debian's packages put them, a folder for each version.
+fn newest() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let version = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    let newest = versions.filter_map(|entry| version(entry.ok()?)).max()?;
+    Some(format!("/usr/lib/postgresql/{newest}/bin").into())
+}
