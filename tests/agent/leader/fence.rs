@@ -1,4 +1,5 @@
 //! Former leaders are refused: fences of real quorum elections, gates in actors and in front of them.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 

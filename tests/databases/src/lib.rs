@@ -1,6 +1,10 @@
 //! What both databases are asked, and the server that one of them needs.
 //!
 //! `postgres.rs` starts a PostgreSQL server of its own; the tests are in `tests/`: a file for each database.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for other processes and threads"
+)]
 
 mod server;
 

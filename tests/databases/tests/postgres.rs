@@ -1,5 +1,8 @@
 //! The fence in PostgreSQL, on a server of its own: who is refused, who waits, and what a rollback leaves.
-#![expect(clippy::missing_panics_doc, reason = "a test fails by a panic")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for other processes and threads"
+)]
 
 use std::{
     sync::mpsc::{Receiver, TryRecvError, channel},
@@ -183,8 +186,8 @@ fn a_first_use_by_two_at_once_makes_one_row() {
         let (say, hear) = channel();
         let pid = pid(&mut two);
         scope.spawn(move || {
-            say.send(two.execute(sql::FIRST_USE, &[&"both"]).unwrap())
-                .unwrap()
+            let rows = two.execute(sql::FIRST_USE, &[&"both"]).unwrap();
+            say.send(rows).unwrap();
         });
         wait_until_blocked(&server, pid, &hear);
         first.commit().unwrap();
@@ -272,7 +275,10 @@ fn two_at_once(
     thread::scope(|scope| {
         let (say, hear) = channel();
         let pid = pid(&mut two);
-        scope.spawn(move || say.send(write_again(&mut two, level, second, to)).unwrap());
+        scope.spawn(move || {
+            let outcome = write_again(&mut two, level, second, to);
+            say.send(outcome).unwrap();
+        });
         wait_until_blocked(server, pid, &hear);
         open.execute(
             "INSERT INTO ledger (resource, fence) VALUES ($1, $2)",

@@ -1,5 +1,9 @@
 //! The fence in SQLite, in a file, with its write-ahead log and with its rollback journal: who is refused, who
 //! waits, and what a rollback leaves.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for other processes and threads"
+)]
 
 use std::{
     path::{Path, PathBuf},
