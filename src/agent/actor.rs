@@ -9,13 +9,13 @@ use actix::{
     Actor, AsyncContext, Context, Handler, MessageResult, Recipient, Supervised, clock::Instant,
 };
 use fastrand::Rng;
-use tracing::{debug, error};
+use tracing::{debug, error, warn};
 
 use crate::{
     group::{Envelope, Group, MembersChanged, RemoteEnvelope, Snapshot},
     planted::{Defect, has},
     protocol::{
-        AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Unheard,
+        AgentId, Birth, Election, Event, Identity, Incarnation, Input, MemberKind, Score, Unheard,
     },
     store::{Generation, StoreError, TermStore},
     supervisor::Deadline,
@@ -23,7 +23,10 @@ use crate::{
 
 use super::{
     drive::{Drain, LeaveRequest, Progress},
-    message::{AgentCommand, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining},
+    leadership::Remaining,
+    message::{
+        AgentCommand, AgentTask, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining,
+    },
     shared::SharedState,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
@@ -204,6 +207,11 @@ impl<E: Election> Agent<E> {
         }
     }
 
+    fn set_score(&mut self, score: Option<Score>, ctx: &mut Context<Self>) {
+        self.spec.group.set_score(&self.spec.id, score);
+        self.step(Input::SetScore(score), ctx);
+    }
+
     /// The work of that subscriber has ended.
     fn drained(&mut self, subscriber: SubscriberId, ctx: &mut Context<Self>) {
         self.shared.subscribers().drained(subscriber);
@@ -293,11 +301,20 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
         }
         match command {
             AgentCommand::Campaign => self.step(Input::Campaign, ctx),
-            AgentCommand::SetScore(score) => {
-                self.spec.group.set_score(&self.spec.id, score);
-                self.step(Input::SetScore(score), ctx);
-            }
+            AgentCommand::SetScore(score) => self.set_score(self.shared.counting(score), ctx),
+            AgentCommand::RefreshScore => self.set_score(self.shared.score(), ctx),
             AgentCommand::StepDown { to } => self.step(Input::StepDown { to }, ctx),
+            AgentCommand::Stalled { serial, span } => {
+                // By now the agent may have lost that leadership, or hand over already.
+                let is_present = self.shared.remaining_of(serial) != Remaining::Over;
+                if is_present && !self.shared.is_draining() {
+                    warn!(node = %self.spec.id, ?span, "work of the leader stalled: the agent steps down");
+                    self.shared.note_work_stall();
+                    self.step(Input::StepDown { to: None }, ctx);
+                }
+            }
+            // It ends by itself, and outlasts a crash of this incarnation.
+            AgentCommand::Run(AgentTask(task)) => drop(actix::spawn(task)),
             AgentCommand::Recheck => {
                 let view = self.machine.view(self.shared.now());
                 self.follow_up(&view, ctx);

@@ -6,7 +6,6 @@
 use std::{fmt, sync::Arc};
 
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::{
     clock::{BootClock, Clock, RuntimeClock},
@@ -25,6 +24,7 @@ use super::{
     leadership::Scope,
     shared::{GroupMembership, SharedState},
     subscribers::SubscriberKind,
+    wait::is_local_task,
 };
 
 /// Settings of an agent.
@@ -344,14 +344,6 @@ impl<E: Election> PreparedAgent<E> {
             shared: self.shared,
         }
     }
-}
-
-/// Whether this may be a task of a `LocalSet`, where actors run without a System. It surely is none
-/// outside of all tasks, and on a runtime of many threads.
-fn is_local_task() -> bool {
-    let is_task = tokio::task::try_id().is_some();
-    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
-    is_task && matches!(runtime, Ok(RuntimeFlavor::CurrentThread))
 }
 
 /// A record belongs to one agent of one group.

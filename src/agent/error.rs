@@ -109,6 +109,15 @@ pub enum LeadError {
     GaveUp,
 }
 
+/// Why no progress is asked of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgressError {
+    /// The span is zero, and all work would be late.
+    #[error("work cannot say within no time that it goes on: give it a span longer than zero")]
+    ZeroSpan,
+}
+
 /// Why no leader became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

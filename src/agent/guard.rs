@@ -6,15 +6,25 @@
 
 use std::{fmt, sync::Arc};
 
+use actix::Recipient;
+
 use crate::protocol::{AgentId, Incarnation, Term};
 
-use super::{leadership::Remaining, phase::AgentTenure, shared::SharedState};
+use super::{
+    leadership::Remaining, message::AgentCommand, phase::AgentTenure, progress::Progress,
+    shared::SharedState,
+};
 
-/// Held by work that may be done only while an agent leads.
+/// Held by work that may be done only while an agent leads. Clones are of the same leadership.
+#[derive(Clone)]
 #[must_use = "work that ignores its guard does not notice when it has to end"]
 pub struct LeaderGuard {
     pub(super) shared: Arc<SharedState>,
     pub(super) tenure: AgentTenure,
+    /// The agent, for what its own arbiter has to watch.
+    pub(super) agent: Recipient<AgentCommand>,
+    /// The probe that the work was started with.
+    pub(super) progress: Progress,
 }
 
 impl LeaderGuard {

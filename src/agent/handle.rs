@@ -3,17 +3,22 @@
 //! Decided here: which state can be read, and which commands there are. No read goes through the mailbox,
 //! so an agent that is busy, hung or crashed cannot delay one.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
 use actix::{Addr, Recipient};
-use futures::{Stream, stream};
+use futures::{
+    Stream,
+    future::{Either, select},
+    stream,
+};
+use tracing::warn;
 
 use crate::protocol::{AgentId, Election, Leader, Score};
 
 use super::{
     Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
-    leadership::{Remaining, Scope, Updates},
-    message::AgentCommand,
+    leadership::{Remaining, Scope, Tie, Updates},
+    message::{AgentCommand, AgentTask},
     shared::SharedState,
     status::Lifecycle,
     subscribers::OnlyDraining,
@@ -133,6 +138,35 @@ impl<E: Election> ElectionHandle<E> {
         // Before the command: an agent that crashes on the way to it begins with this score.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
+    }
+
+    /// Withdraws the score when `gone` ends, until the agent is tied anew; `None`: at once.
+    pub(crate) fn withdraw_after(
+        &self,
+        gone: Option<impl Future<Output = ()> + Send + 'static>,
+    ) -> Result<(), CommandError> {
+        self.must_go_on()?;
+        let tie = gone.as_ref().map_or(Tie::Broken, |_| Tie::Holds);
+        let (number, is_update) = self.shared.tie(tie);
+        if is_update {
+            self.addr.do_send(AgentCommand::RefreshScore);
+        }
+        let Some(gone) = gone else { return Ok(()) };
+        let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
+        // On the agent's arbiter: the actor's own may end together with the actor.
+        let task = AgentTask(Box::pin(async move {
+            let replaced = pin!(shared.until_replaced(number));
+            if let Either::Right(_) = select(pin!(gone), replaced).await {
+                return;
+            }
+            if shared.break_tie(number) {
+                warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
+                if let Some(agent) = agent.upgrade() {
+                    agent.do_send(AgentCommand::RefreshScore);
+                }
+            }
+        }));
+        self.command(AgentCommand::Run(task))
     }
 
     /// Asks the agent to hand over, to this member if one is named. It is no candidate for a while

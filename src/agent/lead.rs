@@ -21,6 +21,7 @@ use super::{
     leadership::Remaining,
     message::AgentCommand,
     phase::AgentTenure,
+    progress::Progress,
     wait::{NoTimers, timer, within},
 };
 
@@ -148,6 +149,11 @@ pub enum OnPanic {
     /// The work is made anew after the policy's backoff, as long as the agent leads. When the
     /// budget is spent: as [`GiveUp`](Self::GiveUp).
     Restart(RestartPolicy),
+    /// The work is made anew after the policy's backoff, as long as the agent leads. When the
+    /// budget is spent: as [`StepDown`](Self::StepDown), so that its cool-down lets another agent
+    /// work. Panics count over leaderships: an agent that leads again within the policy's window
+    /// steps down at the next panic.
+    RestartOrStepDown(RestartPolicy),
     /// The agent leaves: it hands over, stops, and `lead_with` returns [`LeadError::GaveUp`].
     GiveUp,
 }
@@ -174,6 +180,9 @@ impl<'a, E: Election> Panics<'a, E> {
         let (budget, otherwise) = match on_panic {
             OnPanic::StepDown => (None, AfterWork::StepDown),
             OnPanic::Restart(policy) => (Some(RestartBudget::new(policy)), AfterWork::GiveUp),
+            OnPanic::RestartOrStepDown(policy) => {
+                (Some(RestartBudget::new(policy)), AfterWork::StepDown)
+            }
             OnPanic::GiveUp => (None, AfterWork::GiveUp),
         };
         Self {
@@ -229,6 +238,8 @@ impl<E: Election> RunningWork<'_, E> {
         let guard = LeaderGuard {
             shared: Arc::clone(shared),
             tenure,
+            agent: self.handle.addr.clone().recipient(),
+            progress: Progress::default(),
         };
         let mut over = pin!(shared.until_over(tenure.serial));
         let mut work = match contain(|| Box::pin(work(guard))) {

@@ -50,8 +50,12 @@ struct LeadershipState {
     tenures: u64,
     lead_futures: LeadFutures,
     work_panics: u32,
-    /// The score that the next incarnation begins with: the one that the user set last.
+    work_stalls: u32,
+    /// The score that the user set last.
     score: Option<Score>,
+    tie: Tie,
+    /// How often the agent was tied to an actor.
+    ties: u64,
     /// Made when a caller first waits. Most agents of a large group are never waited for, and a
     /// watch channel is as large as everything else that is shared of one agent.
     updates: Option<watch::Sender<()>>,
@@ -70,7 +74,10 @@ impl LeadershipMachine {
             tenures: 0,
             lead_futures: LeadFutures::default(),
             work_panics: 0,
+            work_stalls: 0,
             score,
+            tie: Tie::Holds,
+            ties: 0,
             updates: None,
         };
         Self {
@@ -198,9 +205,43 @@ impl LeadershipMachine {
         self.state().score = score;
     }
 
-    /// What the next incarnation begins with.
+    /// The score that counts, and that the next incarnation begins with.
     pub(super) fn score(&self) -> Option<Score> {
-        self.state().score
+        let state = self.state();
+        state.score.filter(|_| state.tie == Tie::Holds)
+    }
+
+    /// That score, if any counts at present.
+    pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
+        score.filter(|_| self.state().tie == Tie::Holds)
+    }
+
+    /// Ties the agent to another actor; gives the number of the tie, and says whether that is an
+    /// update of what counts.
+    pub(super) fn tie(&self, tie: Tie) -> (u64, bool) {
+        self.change(|state| {
+            let is_update = state.tie != tie;
+            state.tie = tie;
+            state.ties += 1;
+            // An update in any case: whatever waits for the former actor has to end.
+            ((state.ties, is_update), true)
+        })
+    }
+
+    /// The actor of that tie is gone; says whether that is an update of what counts.
+    pub(super) fn break_tie(&self, number: u64) -> bool {
+        self.change(|state| {
+            let is_update = state.ties == number && state.tie == Tie::Holds;
+            if is_update {
+                state.tie = Tie::Broken;
+            }
+            (is_update, is_update)
+        })
+    }
+
+    /// Whether that tie is the newest one.
+    pub(super) fn has_tie(&self, number: u64) -> bool {
+        self.state().ties == number
     }
 
     // ---- by lead futures --------------------------------------------------------------------
@@ -260,6 +301,14 @@ impl LeadershipMachine {
     pub(super) fn note_work_panic(&self) {
         self.change(|state| {
             state.work_panics = state.work_panics.saturating_add(1);
+            ((), true)
+        });
+    }
+
+    /// The work of a lead future has not gone on for too long.
+    pub(super) fn note_work_stall(&self) {
+        self.change(|state| {
+            state.work_stalls = state.work_stalls.saturating_add(1);
             ((), true)
         });
     }
@@ -381,6 +430,8 @@ impl LeadershipState {
             leading: self.phase.tenure().map(|tenure| tenure.term),
             draining: matches!(self.phase, LeadershipPhase::Draining(_)),
             work_panics: self.work_panics,
+            work_stalls: self.work_stalls,
+            tie_broken: self.tie == Tie::Broken,
         }
     }
 }
@@ -408,6 +459,15 @@ pub(super) struct IncarnationEnd {
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,
+}
+
+/// Whether the actor that an agent is tied to is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tie {
+    /// It is, or the agent is tied to none.
+    Holds,
+    /// It is gone.
+    Broken,
 }
 
 /// For how long a leadership still holds.

@@ -3,6 +3,8 @@
 //! Messages of other agents are [`Envelope`](crate::group::Envelope); the commands that go through a
 //! handle are private to this layer.
 
+use std::{fmt, pin::Pin, time::Duration};
+
 use actix::{Message, Recipient};
 
 use crate::protocol::{AgentId, Event, Score};
@@ -94,9 +96,18 @@ pub struct BullyElection;
 pub(super) enum AgentCommand {
     Campaign,
     SetScore(Option<Score>),
+    /// The score that counts is another one, because of what the agent is tied to.
+    RefreshScore,
     StepDown {
         to: Option<AgentId>,
     },
+    /// The work of that tenure has said nothing of its progress for so long.
+    Stalled {
+        serial: u64,
+        span: Duration,
+    },
+    /// Runs a task beside the agent, on its arbiter.
+    Run(AgentTask),
     /// A lead future has ended: it may have been the last one that a hand-over waits for.
     Recheck,
     SubscribeDraining {
@@ -108,4 +119,13 @@ pub(super) enum AgentCommand {
     /// Hand over if leading, then stop.
     Leave,
     Stop,
+}
+
+/// A task that an agent runs on its arbiter, which goes on where an application's own arbiter hangs.
+pub(super) struct AgentTask(pub(super) Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl fmt::Debug for AgentTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AgentTask(..)")
+    }
 }

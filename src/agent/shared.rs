@@ -24,7 +24,7 @@ use crate::{
 
 use super::{
     CommandError,
-    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
+    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Tie, Updates},
     phase::{AgentTenure, Departure},
     status::Status,
     subscribers::Subscribers,
@@ -181,6 +181,27 @@ impl SharedState {
         self.leadership.set_score(score);
     }
 
+    /// The score that counts at present: that one, unless what the agent is tied to is gone.
+    pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
+        self.leadership.counting(score)
+    }
+
+    /// Replaces what the agent is tied to; says whether another score counts by that.
+    pub(super) fn tie(&self, tie: Tie) -> (u64, bool) {
+        self.leadership.tie(tie)
+    }
+
+    /// What the agent was tied to by that number is gone; says whether another score counts by
+    /// that.
+    pub(super) fn break_tie(&self, number: u64) -> bool {
+        self.leadership.break_tie(number)
+    }
+
+    /// Whether the agent is tied to that one still.
+    pub(super) fn has_tie(&self, number: u64) -> bool {
+        self.leadership.has_tie(number)
+    }
+
     /// What the next incarnation begins with.
     pub(super) fn score(&self) -> Option<Score> {
         self.leadership.score()
@@ -203,6 +224,11 @@ impl SharedState {
     /// The work of a lead future has panicked.
     pub(super) fn note_work_panic(&self) {
         self.leadership.note_work_panic();
+    }
+
+    /// The work of a lead future has not gone on for too long.
+    pub(super) fn note_work_stall(&self) {
+        self.leadership.note_work_stall();
     }
 
     /// For how long that tenure still holds, as things are.

@@ -22,6 +22,12 @@ pub struct Status {
     pub draining: bool,
     /// How often the work of a [`lead`](super::ElectionHandle::lead) has panicked, in all incarnations.
     pub work_panics: u32,
+    /// How often the agent stepped down because work said nothing of its
+    /// [progress](super::Progress) for too long, in all incarnations.
+    pub work_stalls: u32,
+    /// Whether the actor that the agent is [tied to](super::ElectionHandle::tie_to) is gone, so that
+    /// the agent is not eligible.
+    pub tie_broken: bool,
 }
 
 /// Whether an agent runs.
@@ -70,6 +76,8 @@ mod tests {
             leading: None,
             draining: false,
             work_panics: 0,
+            work_stalls: 0,
+            tie_broken: false,
         };
         assert_eq!(status.clone().without_own(&y).leader, status.leader);
         assert_eq!(status.without_own(&x).leader, None);

@@ -11,9 +11,12 @@ use std::{
     time::Duration,
 };
 
-use actix::clock::{Sleep, sleep};
+use actix::{
+    System,
+    clock::{Sleep, sleep},
+};
 use futures::future::{Either, select};
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::{
     leadership::{Remaining, Updates},
@@ -29,6 +32,19 @@ const LOOK: Duration = Duration::from_millis(100);
 /// There is no runtime here that has timers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoTimers;
+
+/// Whether a task with timers can be spawned here: in a System, or in a task of a `LocalSet`.
+pub(crate) fn can_spawn_here() -> bool {
+    (System::try_current().is_some() || is_local_task()) && timer(Duration::ZERO).is_ok()
+}
+
+/// Whether this may be a task of a `LocalSet`, where actors run without a System. It surely is none
+/// outside of all tasks, and on a runtime of many threads.
+pub(super) fn is_local_task() -> bool {
+    let is_task = tokio::task::try_id().is_some();
+    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    is_task && matches!(runtime, Ok(RuntimeFlavor::CurrentThread))
+}
 
 /// Ends after so long, by the timers of the runtime that polls the caller.
 pub(super) fn timer(after: Duration) -> Result<Sleep, NoTimers> {
@@ -62,6 +78,18 @@ impl SharedState {
                 remaining @ (Remaining::Unlimited | Remaining::For(_)) => {
                     self.update_or_expiry(remaining, &mut updates).await;
                 }
+            }
+        }
+    }
+
+    /// Ends when the agent is tied to another actor than by that number, or ends for good.
+    pub(super) async fn until_replaced(&self, tie: u64) {
+        let mut updates = self.updates();
+        loop {
+            updates.mark_unchanged();
+            let is_replaced = !self.has_tie(tie) || self.is_over();
+            if is_replaced || updates.changed().await.is_err() {
+                return;
             }
         }
     }

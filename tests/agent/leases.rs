@@ -30,13 +30,13 @@ use crate::{
 
 /// A clock that counts a suspend, beside the runtime's timers, which stand still in it.
 #[derive(Clone, Debug)]
-struct Boot {
+pub(crate) struct Boot {
     awake: RuntimeClock,
     suspended: Arc<AtomicU64>,
 }
 
 impl Boot {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             awake: RuntimeClock::new(),
             suspended: Arc::default(),
@@ -44,7 +44,7 @@ impl Boot {
     }
 
     /// The host is suspended for so long, and wakes.
-    fn suspend(&self, long: Duration) {
+    pub(crate) fn suspend(&self, long: Duration) {
         let nanos = u64::try_from(long.as_nanos()).unwrap_or(u64::MAX);
         self.suspended.fetch_add(nanos, SeqCst);
     }

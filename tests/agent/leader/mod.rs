@@ -1,3 +1,6 @@
-//! What applications do with a leadership: `src/leader/`, a file for each of its folders.
+//! What applications do with a leadership: `src/leader/`, a file or folder for each thing.
 
 mod fence;
+mod progress;
+mod singleton;
+mod tie;

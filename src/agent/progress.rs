@@ -1,0 +1,227 @@
+//! The liveness probe of a leader's work: work that says nothing of its progress for too long makes its
+//! agent step down.
+//!
+//! Decided here: when work is late ([`Noted`], pure), and that this is watched on the agent's arbiter: work
+//! that blocks its own arbiter cannot be asked there. Not here: what follows, which is a polite step-down
+//! (`actor.rs`), and when the work is dropped (`lead.rs`).
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::{Either, select};
+use tokio::sync::oneshot;
+
+use crate::protocol::Time;
+
+use super::{
+    LeaderGuard,
+    error::ProgressError,
+    leadership::Remaining,
+    message::{AgentCommand, AgentTask},
+    shared::SharedState,
+    wait::timer,
+};
+
+impl LeaderGuard {
+    /// Asks this work to say at least every `span` that it makes progress, by [`Progress::note`];
+    /// otherwise the agent steps down, as if it had been asked to: the work is
+    /// [told](Self::stepping_down), and dropped when the limit of the hand-over is over. That is logged
+    /// at `warn` and counted in [`Status::work_stalls`](super::Status::work_stalls).
+    ///
+    /// This call counts as the first note. The span is measured by the agent's clock, until every
+    /// clone of what is returned has been dropped, or the agent hands over.
+    ///
+    /// It is watched on the agent's arbiter. Work that blocks another arbiter is noticed all the
+    /// same, although it cannot be told before it returns. Where agent and work share an arbiter
+    /// and the work blocks it, nothing runs there, the agent included: in the quorum mode its lease
+    /// ends, elsewhere other agents hear nothing of it and elect another.
+    ///
+    /// # Errors
+    /// [`ProgressError::ZeroSpan`] when `span` is zero; nothing was changed.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # use actix_bully::agent::{BullyHandle, LeadError};
+    /// # async fn next_job() {}
+    /// # async fn serve(handle: BullyHandle) -> Result<(), LeadError> {
+    /// handle
+    ///     .lead(|leader| async move {
+    ///         let Ok(progress) = leader.progress_within(Duration::from_secs(30)) else { return };
+    ///         while leader.is_leader() {
+    ///             next_job().await;
+    ///             progress.note();
+    ///         }
+    ///     })
+    ///     .await
+    /// # }
+    /// ```
+    pub fn progress_within(&self, span: Duration) -> Result<Progress, ProgressError> {
+        check_span(span)?;
+        let (held, dropped) = oneshot::channel();
+        let noted = Arc::new(Noted::new(self.shared.now()));
+        let probe = Probe {
+            shared: Arc::clone(&self.shared),
+            noted: Arc::clone(&noted),
+            _held: held,
+        };
+        let watch = Watch {
+            shared: Arc::clone(&self.shared),
+            serial: self.tenure.serial,
+            span,
+            noted,
+        };
+        let agent = self.agent.clone();
+        let task = async move {
+            if watch.is_stalled(dropped).await {
+                let Watch { serial, span, .. } = watch;
+                agent.do_send(AgentCommand::Stalled { serial, span });
+            }
+        };
+        self.agent
+            .do_send(AgentCommand::Run(AgentTask(Box::pin(task))));
+        Ok(Progress(Some(Arc::new(probe))))
+    }
+
+    /// What this work was started with where progress is asked of it
+    /// ([`SingletonBuilder::progress_within`](crate::leader::SingletonBuilder::progress_within)).
+    /// Where it is not, what is noted means nothing.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// The same guard, with a probe that lasts as long as a clone of it.
+    pub(crate) fn probed(mut self, span: Duration) -> Result<Self, ProgressError> {
+        self.progress = self.progress_within(span)?;
+        Ok(self)
+    }
+}
+
+/// Whether work can be asked for its progress within that span.
+pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
+    if span.is_zero() {
+        return Err(ProgressError::ZeroSpan);
+    }
+    Ok(())
+}
+
+/// Says that the work of a leader makes progress; see [`LeaderGuard::progress_within`].
+///
+/// Clones speak for the same work, from any thread.
+#[derive(Clone, Default)]
+#[must_use = "progress is asked for as long as this is kept"]
+pub struct Progress(Option<Arc<Probe>>);
+
+impl Progress {
+    /// "The work has made progress": the span begins anew. It costs a look at the clock.
+    pub fn note(&self) {
+        if let Some(probe) = &self.0 {
+            probe.noted.note(probe.shared.now());
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Progress").field(&self.0.is_some()).finish()
+    }
+}
+
+/// What all clones of a [`Progress`] share.
+struct Probe {
+    shared: Arc<SharedState>,
+    noted: Arc<Noted>,
+    /// Dropped with the last clone, which ends the watch.
+    _held: oneshot::Sender<()>,
+}
+
+/// When work last said that it makes progress.
+struct Noted(AtomicU64);
+
+impl Noted {
+    fn new(now: Time) -> Self {
+        Self(AtomicU64::new(now.as_nanos()))
+    }
+
+    fn note(&self, now: Time) {
+        // Two threads may have read the clock in the other order.
+        self.0.fetch_max(now.as_nanos(), Ordering::Relaxed);
+    }
+
+    /// How much of the span is left; zero: the work is late.
+    fn left(&self, now: Time, span: Duration) -> Duration {
+        let noted = Time::from_nanos(self.0.load(Ordering::Relaxed));
+        span.saturating_sub(now.since(noted))
+    }
+}
+
+/// One work, as it is watched.
+struct Watch {
+    shared: Arc<SharedState>,
+    serial: u64,
+    span: Duration,
+    noted: Arc<Noted>,
+}
+
+impl Watch {
+    /// Ends when the work is late, or when there is nothing more to watch.
+    async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
+        loop {
+            // Before the span: after a suspend the lease is over, and no work is to blame for it.
+            let is_over = self.shared.remaining_of(self.serial) == Remaining::Over;
+            if is_over || self.shared.is_draining() {
+                return false;
+            }
+            let left = self.noted.left(self.shared.now(), self.span);
+            if left.is_zero() {
+                return true;
+            }
+            let Ok(timer) = timer(self.shared.trusted(left)) else {
+                return false; // an arbiter without timers carries no agent
+            };
+            match select(dropped, std::pin::pin!(timer)).await {
+                Either::Left(_) => return false,
+                Either::Right(((), rest)) => dropped = rest,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPAN: Duration = Duration::from_millis(10);
+
+    #[test]
+    fn work_is_late_at_the_end_of_its_span_and_a_note_begins_it_anew() {
+        let noted = Noted::new(Time::from_millis(100));
+        let left = |now| noted.left(Time::from_millis(now), SPAN);
+        assert_eq!(left(100), SPAN);
+        assert_eq!(left(109), Duration::from_millis(1));
+        assert_eq!(left(110), Duration::ZERO);
+        assert_eq!(left(500), Duration::ZERO);
+        noted.note(Time::from_millis(109));
+        assert_eq!(left(110), Duration::from_millis(9));
+    }
+
+    #[test]
+    fn an_older_note_of_another_thread_takes_nothing_back() {
+        let noted = Noted::new(Time::from_millis(100));
+        noted.note(Time::from_millis(120));
+        noted.note(Time::from_millis(110));
+        assert_eq!(noted.left(Time::from_millis(120), SPAN), SPAN);
+    }
+
+    #[test]
+    fn a_span_of_zero_is_refused() {
+        assert_eq!(check_span(Duration::ZERO), Err(ProgressError::ZeroSpan));
+        assert_eq!(check_span(Duration::from_nanos(1)), Ok(()));
+    }
+}

@@ -1,0 +1,217 @@
+//! Starts a singleton: checks its settings first, then waits for leaderships in a task of its own.
+//!
+//! Decided here: what can be set, the defaults, and that a start which is refused leaves nothing behind.
+
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
+
+use actix::{Actor, Context, Handler, Message};
+use futures::future::abortable;
+use tracing::warn;
+
+use crate::{
+    agent::{ElectionHandle, LeaderGuard, OnPanic, ProgressError, can_spawn_here, check_span},
+    protocol::{Election, Term},
+    supervisor::RestartPolicy,
+};
+
+use super::{
+    handle::{SingletonHandle, SingletonRecord},
+    running::{Farewell, RunningActor},
+};
+
+/// An actor that runs on the leader only; see [`builder`](Self::builder).
+///
+/// The agents of a group each start one with the same factory, and the actor of the leader is
+/// the one that runs. In the quorum mode no two of them run at once.
+///
+/// # Examples
+/// ```
+/// use actix::prelude::*;
+/// use actix_bully::{
+///     Group,
+///     agent::{BullyAgent, LeaderGuard},
+///     leader::{Singleton, SteppingDown},
+/// };
+///
+/// struct Scheduler { leader: LeaderGuard }
+///
+/// impl Actor for Scheduler { type Context = Context<Self>; }
+///
+/// impl Handler<SteppingDown> for Scheduler {
+///     type Result = ();
+///     fn handle(&mut self, _: SteppingDown, ctx: &mut Context<Self>) {
+///         ctx.stop(); // now, or once the present job is done
+///     }
+/// }
+///
+/// # #[derive(Message)]
+/// # #[rtype(result = "u64")]
+/// # struct TermOf;
+/// # impl Handler<TermOf> for Scheduler {
+/// #     type Result = u64;
+/// #     fn handle(&mut self, _: TermOf, _: &mut Context<Self>) -> u64 { self.leader.token().term.0 }
+/// # }
+/// System::new().block_on(async {
+///     let group = Group::new("demo")?;
+///     let agent = BullyAgent::builder("api-1").join(&group).start()?;
+///     let scheduler = Singleton::builder(&agent, |leader| Scheduler { leader }).start()?;
+///     # agent.wait_for_leader(std::time::Duration::from_secs(5)).await?;
+///     # while scheduler.addr().is_none() { actix::clock::sleep(std::time::Duration::from_millis(1)).await; }
+///
+///     if let Some(here) = scheduler.addr() {
+///         // this host leads: `here` is the scheduler of the group
+///         # assert_eq!(here.send(TermOf).await?, 1);
+///     }
+///     # Ok::<(), Box<dyn std::error::Error>>(())
+/// }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct Singleton<A>(PhantomData<fn() -> A>);
+
+impl<A: Actor<Context = Context<A>>> Singleton<A> {
+    /// Names the agent whose leaderships count, and the factory that makes the actor: once for each
+    /// leadership, and once for each restart within one. The actor keeps the guard, which has the
+    /// fencing token.
+    pub fn builder<E, F>(agent: &ElectionHandle<E>, factory: F) -> SingletonBuilder<E, F>
+    where
+        E: Election,
+        F: FnMut(LeaderGuard) -> A + 'static,
+    {
+        SingletonBuilder {
+            agent: agent.clone(),
+            factory,
+            on_panic: OnPanic::RestartOrStepDown(RestartPolicy::default()),
+            progress_within: None,
+        }
+    }
+}
+
+/// Settings of a [`Singleton`].
+#[must_use = "a builder does nothing until `start` is called"]
+pub struct SingletonBuilder<E: Election, F> {
+    agent: ElectionHandle<E>,
+    factory: F,
+    on_panic: OnPanic,
+    progress_within: Option<Duration>,
+}
+
+impl<E: Election, F> SingletonBuilder<E, F> {
+    /// What follows when the actor or its factory panics. Default:
+    /// [`OnPanic::RestartOrStepDown`] with [`RestartPolicy::transient`].
+    ///
+    /// Of the policy the number of restarts, the window and the backoff count. An actor that stops is not
+    /// started again in the same leadership, whatever the policy says of a stop: its work is done.
+    pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
+        self.on_panic = on_panic;
+        self
+    }
+
+    /// The actor has to say at least every `span` that it makes progress, by
+    /// [`Progress::note`](crate::agent::Progress::note) of its guard's
+    /// [`progress`](LeaderGuard::progress); otherwise the agent steps down, as described at
+    /// [`LeaderGuard::progress_within`]. A start counts, and the span includes the time of the
+    /// factory. Default: it is not asked.
+    pub fn progress_within(mut self, span: Duration) -> Self {
+        self.progress_within = Some(span);
+        self
+    }
+
+    /// Starts the actor at each leadership, in a task of this thread, until the agent has left or ended
+    /// for good, or [`SingletonHandle::stop`]. Dropping the handle does not end it.
+    ///
+    /// At a hand-over the actor is sent [`SteppingDown`], and the hand-over waits until the actor has stopped
+    /// itself. When the actor stops at another time, its work is done, and the agent steps down politely.
+    ///
+    /// # Errors
+    /// [`SingletonError`], and nothing was changed.
+    pub fn start<A>(self) -> Result<SingletonHandle<A>, SingletonError>
+    where
+        A: Actor<Context = Context<A>> + Handler<SteppingDown>,
+        F: FnMut(LeaderGuard) -> A + 'static,
+    {
+        self.launch(|child, term| child.address().do_send(SteppingDown { term }))
+    }
+
+    /// As [`start`](Self::start), for an actor that has no handler of [`SteppingDown`]: a hand-over stops
+    /// it as `ctx.stop()` does, between two messages, with `stopping` and `stopped`. One whose `stopping`
+    /// says `Running::Continue` goes on, up to the limit of the hand-over.
+    ///
+    /// # Errors
+    /// [`SingletonError`], and nothing was changed.
+    pub fn start_without_handler<A>(self) -> Result<SingletonHandle<A>, SingletonError>
+    where
+        A: Actor<Context = Context<A>>,
+        F: FnMut(LeaderGuard) -> A + 'static,
+    {
+        self.launch(|child, _| actix::ActorContext::stop(child.ctx()))
+    }
+
+    fn launch<A>(self, farewell: Farewell<A>) -> Result<SingletonHandle<A>, SingletonError>
+    where
+        A: Actor<Context = Context<A>>,
+        F: FnMut(LeaderGuard) -> A + 'static,
+    {
+        let Self {
+            agent,
+            mut factory,
+            on_panic,
+            progress_within,
+        } = self;
+        progress_within.map_or(Ok(()), check_span)?;
+        if !can_spawn_here() {
+            return Err(SingletonError::NoSystem);
+        }
+        let record = Arc::new(SingletonRecord::default());
+        let seen = Arc::clone(&record);
+        let singleton = async move {
+            let work = |guard| {
+                let record = Arc::clone(&seen);
+                RunningActor::make(guard, progress_within, &mut factory, record, farewell)
+            };
+            // The actor's end is noted by `RunningActor`; this is the end of all of them.
+            if let Err(reason) = agent.lead_with(on_panic, work).await {
+                warn!(node = %agent.id(), %reason, "singleton ended");
+            }
+        };
+        let (singleton, abort) = abortable(singleton);
+        let ended = Arc::clone(&record);
+        let task = async move {
+            // Aborted or not, it is dropped by then.
+            singleton.await.ok();
+            ended.end();
+        };
+        drop(actix::spawn(task)); // it ends with the agent
+        Ok(SingletonHandle::new(record, abort))
+    }
+}
+
+impl<E: Election, F> fmt::Debug for SingletonBuilder<E, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SingletonBuilder")
+            .field("agent", self.agent.id())
+            .field("on_panic", &self.on_panic)
+            .field("progress_within", &self.progress_within)
+            .finish_non_exhaustive()
+    }
+}
+
+/// "The agent hands over": what a [`Singleton`]'s actor is sent, once in a leadership. It finishes what must
+/// not be cut off and stops itself; the successor begins after that, or after the limit of the hand-over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub struct SteppingDown {
+    /// The term of the leadership that ends.
+    pub term: Term,
+}
+
+/// Why a singleton does not start. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SingletonError {
+    /// There is no System with timers on this thread.
+    #[error("there is no actix System on this thread: start singletons inside of one")]
+    NoSystem,
+    /// No work could make such progress.
+    #[error(transparent)]
+    Progress(#[from] ProgressError),
+}

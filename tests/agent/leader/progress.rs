@@ -1,0 +1,310 @@
+//! Work that says nothing of its progress for too long: its agent steps down.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{future::pending, sync::mpsc, time::Duration};
+
+use actix::{Actor, Arbiter, AsyncContext, Context, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, ElectionArbiter, ElectionHandle, LeaderGuard, OnPanic, ProgressError},
+    leader::Singleton,
+    supervisor::RestartPolicy,
+    testkit::Inject,
+};
+use futures::StreamExt;
+
+use crate::{
+    leases::Boot,
+    stage::{Log, MS, Stage, play},
+    toy::{Act, Toy},
+};
+
+/// Leads by work that notes its progress `notes` times, each `every`, and then hangs.
+fn lead(
+    toy: &ElectionHandle<Toy>,
+    log: &Log,
+    within: Duration,
+    notes: u32,
+    every: Duration,
+) -> actix_rt::task::JoinHandle<()> {
+    let (toy, log) = (toy.clone(), log.clone());
+    actix_rt::spawn(async move {
+        let work = |guard: LeaderGuard| {
+            let log = log.clone();
+            async move {
+                log.add("works");
+                let progress = guard.progress_within(within).unwrap();
+                for _ in 0..notes {
+                    clock::sleep(every).await;
+                    progress.note();
+                }
+                guard.stepping_down().await;
+                log.add("told");
+                pending::<()>().await;
+            }
+        };
+        toy.lead_with(OnPanic::StepDown, work).await.unwrap();
+    })
+}
+
+#[test]
+fn work_that_notes_nothing_makes_its_agent_step_down_and_is_told() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let _task = lead(&toy, &log, MS(100), 0, MS(0));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        clock::sleep(MS(97)).await;
+        assert_eq!(stage.inputs.take(), [""; 0], "a start counts");
+        clock::sleep(MS(4)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
+        assert_eq!(log.take(), ["works", "told"]);
+        assert_eq!(toy.current().work_stalls, 1);
+        assert!(toy.is_leader() && toy.current().draining);
+        clock::sleep(Duration::from_secs(10)).await;
+        assert_eq!(toy.current().work_stalls, 1, "it is said once");
+    });
+}
+
+#[test]
+fn the_span_begins_anew_with_each_note() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let _task = lead(&toy, &log, MS(100), 20, MS(90));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        clock::sleep(MS(20 * 90 + 95)).await;
+        assert_eq!(toy.current().work_stalls, 0);
+        clock::sleep(MS(10)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
+    });
+}
+
+#[test]
+fn nothing_is_asked_of_work_that_has_dropped_its_progress() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let leader = toy.clone();
+        let _task = actix_rt::spawn(async move {
+            let work = |guard: LeaderGuard| async move {
+                let progress = guard.progress_within(MS(100)).unwrap();
+                let clone = progress.clone();
+                clock::sleep(MS(90)).await;
+                drop(progress);
+                clone.note();
+                clock::sleep(MS(90)).await;
+                drop(clone);
+                pending::<()>().await;
+            };
+            leader.lead(work).await
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(Duration::from_secs(60)).await;
+        assert_eq!(toy.current().work_stalls, 0);
+        assert!(toy.is_leader());
+    });
+}
+
+#[test]
+fn the_work_of_one_leadership_is_not_late_in_the_next_one() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let _task = lead(&toy, &log, MS(100), 0, MS(0));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(60)).await;
+        stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
+        clock::sleep(MS(90)).await;
+        assert_eq!(toy.current().work_stalls, 0);
+        clock::sleep(MS(10)).await;
+        assert_eq!(toy.current().work_stalls, 1);
+        assert_eq!(log.take(), ["works", "works", "told"]);
+    });
+}
+
+#[test]
+fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall() {
+    for lease in [Duration::from_secs(10), Duration::from_secs(1_000)] {
+        play(async {
+            let (stage, boot) = (Stage::new(), Boot::new());
+            let toy = Toy::builder("toy", &stage).clock(boot.clone());
+            let toy = toy.start().unwrap();
+            let log = Log::default();
+            let _task = lead(&toy, &log, Duration::from_secs(60), 0, MS(0));
+            let acts = [Act::Acquire(1), Act::Limit(lease)];
+            stage.prompt(&toy, &acts).await;
+            boot.suspend(Duration::from_secs(70));
+            clock::sleep(MS(110)).await;
+            let stalls = u32::from(toy.is_leader());
+            assert_eq!(stalls, u32::from(lease > Duration::from_secs(70)));
+            assert_eq!(toy.current().work_stalls, stalls);
+        });
+    }
+}
+
+#[test]
+fn a_span_of_zero_is_refused() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let (leader, log) = (toy.clone(), Log::default());
+        let seen = log.clone();
+        let _task = actix_rt::spawn(async move {
+            let work = |guard: LeaderGuard| {
+                let refused = guard.progress_within(Duration::ZERO).err();
+                seen.add(refused == Some(ProgressError::ZeroSpan));
+                pending::<()>()
+            };
+            leader.lead(work).await
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        assert_eq!(log.take(), ["true"]);
+        assert_eq!(toy.current().work_stalls, 0);
+    });
+}
+
+/// Notes its progress for so long; the probe is the singleton's.
+struct Ticker {
+    leader: LeaderGuard,
+    ticks: u32,
+    fails_after: Option<Duration>,
+}
+
+impl Actor for Ticker {
+    type Context = Context<Self>;
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let progress = self.leader.progress();
+        ctx.run_interval(MS(90), move |actor, _| {
+            if actor.ticks > 0 {
+                actor.ticks -= 1;
+                progress.note();
+            }
+        });
+        if let Some(after) = self.fails_after {
+            ctx.run_later(after, |_, _| std::panic::resume_unwind(Box::new("a bug")));
+        }
+    }
+}
+
+#[test]
+fn a_singleton_whose_actor_notes_nothing_hands_over() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let builder = Singleton::builder(&toy, |leader| Ticker {
+            leader,
+            ticks: 10,
+            fails_after: None,
+        });
+        let builder = builder.progress_within(MS(100));
+        let _singleton = builder.start_without_handler().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        clock::sleep(MS(990)).await;
+        assert!(toy.is_leader());
+        clock::sleep(MS(20)).await;
+        // An actor that is stopped by actix's own way ends at once.
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert_eq!(toy.current().work_stalls, 1);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn an_actor_that_backs_off_after_a_panic_is_not_late() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let builder = Singleton::builder(&toy, |leader| Ticker {
+            leader,
+            ticks: 1_000,
+            fails_after: Some(MS(450)),
+        });
+        let policy = RestartPolicy::builder().backoff_base(Duration::from_secs(2));
+        let policy = policy.window(Duration::from_secs(60)).build().unwrap();
+        let builder = builder.on_panic(OnPanic::RestartOrStepDown(policy));
+        let builder = builder.progress_within(MS(100));
+        let singleton = builder.start_without_handler().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(Duration::from_secs(3)).await;
+        assert_eq!(singleton.status().panics, 2);
+        assert_eq!(toy.current().work_stalls, 0);
+        assert!(toy.is_leader());
+    });
+}
+
+#[test]
+fn the_agent_hangs_itself_and_is_blamed_on_no_work() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let _task = lead(&toy, &log, MS(100), 0, MS(0));
+        let acts = [Act::Acquire(1), Act::Limit(MS(50))];
+        stage.prompt(&toy, &acts).await;
+        toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
+        clock::sleep(Duration::from_secs(1)).await;
+        assert_eq!(toy.current().work_stalls, 0);
+    });
+}
+
+/// On the real clock, because each arbiter has one of its own; it waits for events only.
+#[test]
+fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
+    struct Blocker(LeaderGuard, Option<mpsc::Receiver<()>>);
+    impl Actor for Blocker {
+        type Context = Context<Self>;
+        fn started(&mut self, _: &mut Context<Self>) {
+            assert!(self.0.is_leader());
+            if let Some(blocked) = &self.1 {
+                blocked.recv().ok(); // until the test has seen what it waits for
+            }
+        }
+    }
+    actix::System::new().block_on(async {
+        let group = Group::new("blocked").unwrap();
+        let elections = ElectionArbiter::new().unwrap();
+        let agents = [("a", 1), ("b", 2)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score).drain(MS(50));
+            let agent = agent.join(&group);
+            agent.start_in_arbiter(&elections.handle()).unwrap()
+        });
+        let [a, b] = agents;
+        b.wait_for_leader(Duration::from_secs(10)).await.unwrap();
+        let (free, blocked) = mpsc::channel();
+        let busy = Arbiter::new();
+        let handle = b.clone();
+        busy.spawn(async move {
+            let mut blocked = Some(blocked);
+            let builder =
+                Singleton::builder(&handle, move |leader| Blocker(leader, blocked.take()));
+            let builder = builder.progress_within(MS(100));
+            drop(builder.start_without_handler().unwrap());
+        });
+        let mut changes = a.changes();
+        let leads = async {
+            while let Some(status) = changes.next().await {
+                if status.leading.is_some() {
+                    return;
+                }
+            }
+        };
+        clock::timeout(Duration::from_secs(20), leads)
+            .await
+            .unwrap();
+        assert!(a.is_leader() && !b.is_leader());
+        assert_eq!(b.current().work_stalls, 1);
+        drop(free);
+        busy.stop();
+        busy.join().unwrap();
+    });
+}

@@ -1,0 +1,255 @@
+//! Hand-overs wait for the actor, up to their limit; an actor that stops has done its work.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::{clock, prelude::*};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, LeaderGuard},
+    leader::{Singleton, SingletonState},
+};
+
+use super::worker::{Do, WhenTold, Worker, work};
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+#[test]
+fn a_hand_over_waits_until_the_actor_has_stopped() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let singleton = work(&toy, &log, WhenTold::StopAfter(MS(50)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        log.take();
+        stage.inputs.take();
+        toy.step_down(None).unwrap();
+        clock::sleep(MS(40)).await;
+        assert_eq!(log.take(), ["told in 1, leads true"], "once");
+        let addr = singleton.addr().unwrap();
+        addr.send(Do::Note("still works")).await.unwrap();
+        assert_eq!(stage.inputs.take(), ["toy.1 step down"]);
+        assert!(toy.is_leader(), "the work is not done");
+        clock::sleep(MS(20)).await;
+        let end = ["still works", "stopping", "stopped", "dropped in 1"];
+        assert_eq!(log.take(), end);
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
+    play(async {
+        let stage = Stage::new();
+        let builder = Toy::scripted("toy", &stage, |script| script.yields = false);
+        let toy = builder.start().unwrap();
+        let log = Log::default();
+        let singleton = work(&toy, &log, WhenTold::Stop);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        singleton.addr().unwrap().do_send(Do::Stop);
+        clock::sleep(Duration::from_secs(1)).await;
+        assert_eq!(
+            log.take(),
+            ["started in 1@toy.1", "stopping", "stopped", "dropped in 1"]
+        );
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert!(toy.is_leader(), "this machine does not yield");
+        assert_eq!(singleton.status().state, SingletonState::Waiting);
+    });
+}
+
+/// An actor without a handler of `SteppingDown`.
+struct Plain {
+    log: Log,
+    goes_on: bool,
+    _leader: LeaderGuard,
+}
+
+impl Actor for Plain {
+    type Context = Context<Self>;
+
+    fn stopping(&mut self, ctx: &mut Context<Self>) -> Running {
+        self.log.add("stopping");
+        if !self.goes_on {
+            return Running::Stop;
+        }
+        self.goes_on = false;
+        ctx.run_later(MS(20), |_, ctx| ctx.stop());
+        Running::Continue
+    }
+
+    fn stopped(&mut self, _: &mut Context<Self>) {
+        self.log.add("stopped");
+    }
+}
+
+#[test]
+fn an_actor_without_a_handler_is_stopped_as_actix_stops_actors() {
+    for goes_on in [false, true] {
+        play(async {
+            let stage = Stage::new();
+            let toy = Toy::builder("toy", &stage).start().unwrap();
+            let log = Log::default();
+            let seen = log.clone();
+            let singleton = Singleton::builder(&toy, move |leader| Plain {
+                log: seen.clone(),
+                goes_on,
+                _leader: leader,
+            });
+            let _singleton = singleton.start_without_handler().unwrap();
+            stage.prompt(&toy, &[Act::Acquire(1)]).await;
+            toy.step_down(None).unwrap();
+            settle().await;
+            assert_eq!(toy.is_leader(), goes_on);
+            let first = log.take();
+            clock::sleep(MS(30)).await;
+            let seen = [first, log.take()];
+            let expected: [&[&str]; 2] = if goes_on {
+                [&["stopping"], &["stopping", "stopped"]]
+            } else {
+                [&["stopping", "stopped"], &[]]
+            };
+            assert_eq!(seen, expected);
+            assert!(!toy.is_leader());
+        });
+    }
+}
+
+#[test]
+fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let (one, other) = (Log::default(), Log::default());
+        let _one = work(&toy, &one, WhenTold::StopAfter(MS(20)));
+        let _other = work(&toy, &other, WhenTold::StopAfter(MS(40)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        assert_eq!(one.take(), ["started in 1@toy.1"]);
+        assert_eq!(other.take(), ["started in 1@toy.1"]);
+        toy.step_down(None).unwrap();
+        clock::sleep(MS(30)).await;
+        assert_eq!(one.take().len(), 4);
+        assert_eq!(other.take(), ["told in 1, leads true"]);
+        assert!(toy.is_leader());
+        clock::sleep(MS(20)).await;
+        assert_eq!(other.take(), ["stopping", "stopped", "dropped in 1"]);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn when_the_work_of_one_singleton_is_done_the_other_one_is_told() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let (one, other) = (Log::default(), Log::default());
+        let first = work(&toy, &one, WhenTold::Stop);
+        let _second = work(&toy, &other, WhenTold::Stop);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        other.take();
+        first.addr().unwrap().do_send(Do::Stop);
+        settle().await;
+        let told = [
+            "told in 1, leads true",
+            "stopping",
+            "stopped",
+            "dropped in 1",
+        ];
+        assert_eq!(other.take(), told);
+        assert!(!toy.is_leader());
+    });
+}
+
+/// Two agents, of which "b" leads, with a limit of 200 ms for hand-overs.
+async fn two(log: &Log, when_told: WhenTold) -> [BullyHandle; 2] {
+    let group = Group::new("two").unwrap();
+    let agents = [("a", 1), ("b", 2)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score).drain(MS(200));
+        let agent = agent.join(&group).start().unwrap();
+        drop(work(&agent, log, when_told));
+        agent
+    });
+    let leads = |agent: &BullyHandle| agent.is_leader();
+    while !agents.iter().any(leads) {
+        settle().await;
+    }
+    clock::sleep(Duration::from_secs(2)).await;
+    agents
+}
+
+#[test]
+fn an_actor_that_does_not_stop_is_dropped_at_the_limit_of_the_hand_over() {
+    play(async {
+        let log = Log::default();
+        let [a, b] = two(&log, WhenTold::Ignore).await;
+        assert!(b.is_leader());
+        log.take();
+        b.step_down(None).unwrap();
+        clock::sleep(MS(190)).await;
+        assert!(b.is_leader() && !a.is_leader());
+        let term = b.current().term;
+        let told = format!("told in {term}, leads true");
+        assert_eq!(log.take(), [told]);
+        clock::sleep(MS(20)).await;
+        assert!(a.is_leader());
+        let seen = log.take();
+        let next = a.current().term;
+        let (dropped, begun) = (format!("dropped in {term}"), format!("started in {next}@a"));
+        assert_eq!(seen.first(), Some(&dropped));
+        assert!(seen.get(1).is_some_and(|line| line.starts_with(&begun)));
+        assert_eq!(seen.len(), 2);
+    });
+}
+
+#[test]
+fn the_next_actor_begins_when_the_last_one_has_stopped() {
+    play(async {
+        let log = Log::default();
+        let [a, b] = two(&log, WhenTold::StopAfter(MS(100))).await;
+        log.take();
+        b.step_down(None).unwrap();
+        clock::sleep(MS(150)).await;
+        assert!(a.is_leader());
+        let seen = log.take();
+        let order: Vec<&str> = seen
+            .iter()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert_eq!(order, ["told", "stopping", "stopped", "dropped", "started"]);
+    });
+}
+
+/// The message that is handled last is the one that stops it.
+#[test]
+fn a_plain_actor_gets_the_messages_that_came_before_the_hand_over() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let seen = log.clone();
+        let factory = move |leader| Worker {
+            log: seen.clone(),
+            leader,
+            when_told: WhenTold::Ignore,
+        };
+        let singleton = Singleton::builder(&toy, factory).start_without_handler();
+        let singleton = singleton.unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        log.take();
+        let addr = singleton.addr().unwrap();
+        addr.do_send(Do::Note("before"));
+        settle().await;
+        toy.step_down(None).unwrap();
+        settle().await;
+        let end = ["before", "stopping", "stopped", "dropped in 1"];
+        assert_eq!(log.take(), end, "and is not told by a message");
+    });
+}

@@ -1,0 +1,257 @@
+//! An actor that panics: it is kept in, begun again as often as the policy allows, and then another
+//! agent works.
+
+use std::{cell::Cell, panic::resume_unwind, rc::Rc, time::Duration};
+
+use actix::{clock, prelude::*};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, LeadError, LeaderGuard, Lifecycle, OnPanic},
+    leader::{Singleton, SingletonState},
+};
+
+use super::worker::{Do, WhenTold, Worker, restarts, work_or};
+use crate::{
+    stage::{Log, MS, Stage, play, settle},
+    toy::{Act, Toy},
+};
+
+#[test]
+fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(3)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        log.take();
+        let first = singleton.addr().unwrap();
+        first.do_send(Do::Panic);
+        first.do_send(Do::Note("behind it"));
+        clock::sleep(MS(90)).await;
+        assert_eq!(log.take(), ["dropped in 1"], "neither stopping nor stopped");
+        assert!(singleton.addr().is_none(), "it is backing off");
+        clock::sleep(MS(20)).await;
+        assert_eq!(log.take(), ["started in 1@toy.1"]);
+        assert!(singleton.addr().unwrap() != first);
+        let status = singleton.status();
+        assert_eq!((status.starts, status.panics), (2, 1));
+        assert_eq!(toy.current().work_panics, 1);
+        assert!(toy.is_leader());
+    });
+}
+
+#[test]
+fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_leadership() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        for _ in 0..2 {
+            singleton.addr().unwrap().do_send(Do::Panic);
+            clock::sleep(MS(110)).await;
+        }
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Running);
+        assert_eq!(singleton.status().state, SingletonState::Waiting);
+        // After the policy's window nothing is left of it.
+        clock::sleep(Duration::from_secs(11)).await;
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        singleton.addr().unwrap().do_send(Do::Panic);
+        clock::sleep(MS(110)).await;
+        assert!(toy.is_leader() && singleton.addr().is_some());
+        assert_eq!(singleton.status().panics, 3);
+    });
+}
+
+#[test]
+fn panics_count_over_leaderships() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
+        for term in 1..3 {
+            stage.prompt(&toy, &[Act::Acquire(term)]).await;
+            stage.inputs.take();
+            singleton.addr().unwrap().do_send(Do::Panic);
+            clock::sleep(MS(110)).await;
+            if term == 1 {
+                assert!(toy.is_leader());
+                stage.prompt(&toy, &[Act::Lose]).await;
+            }
+        }
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+    });
+}
+
+#[test]
+fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let leader = toy.clone();
+        let task = actix_rt::spawn(async move {
+            let work = |_guard: LeaderGuard| async {
+                clock::sleep(MS(5)).await;
+                resume_unwind(Box::new("a bug in the work"));
+            };
+            let answer = OnPanic::RestartOrStepDown(restarts(2));
+            leader.lead_with(answer, work).await
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        clock::sleep(Duration::from_secs(1)).await;
+        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
+        assert_eq!(toy.current().work_panics, 3);
+        assert_eq!(toy.current().lifecycle, Lifecycle::Running, "it stays");
+        toy.leave(MS(100)).await.unwrap();
+        assert_eq!(task.await.unwrap(), Ok::<(), LeadError>(()));
+    });
+}
+
+#[test]
+fn an_agent_leaves_where_that_is_the_answer() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let singleton = work_or(&toy, &log, OnPanic::GiveUp);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        singleton.addr().unwrap().do_send(Do::Panic);
+        clock::sleep(MS(500)).await;
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
+        assert_eq!(singleton.status().state, SingletonState::Ended);
+    });
+}
+
+#[test]
+fn when_the_budget_is_spent_another_agent_works() {
+    play(async {
+        let group = Group::new("two").unwrap();
+        let mut logs = Vec::new();
+        for (name, score) in [("a", 1), ("b", 2)] {
+            let agent = BullyAgent::builder(name).score(score);
+            let agent = agent.join(&group).start().unwrap();
+            let log = Log::default();
+            let seen = log.clone();
+            // What is wrong is wrong at "b" only.
+            let factory = move |leader: LeaderGuard| {
+                if name == "b" {
+                    resume_unwind(Box::new("no database here"));
+                }
+                Worker {
+                    log: seen.clone(),
+                    leader,
+                    when_told: WhenTold::Stop,
+                }
+            };
+            let builder = Singleton::builder(&agent, factory);
+            let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(2)));
+            logs.push((agent, log, builder.start().unwrap()));
+        }
+        let [(a, worked, at_a), (b, _, at_b)] = logs.as_slice() else {
+            return assert_eq!(logs.len(), 2);
+        };
+        clock::sleep(MS(100)).await;
+        assert!(b.is_leader());
+        clock::sleep(MS(900)).await;
+        assert_eq!(at_b.status().panics, 3);
+        assert!(a.is_leader() && at_a.addr().is_some());
+        let started = worked.take();
+        assert_eq!(started.len(), 1);
+        assert!(started.iter().all(|line| line.starts_with("started")));
+    });
+}
+
+#[test]
+fn a_factory_that_panics_is_a_panic_of_the_actor() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let calls = Rc::new(Cell::new(0));
+        let (counted, seen) = (Rc::clone(&calls), log.clone());
+        let factory = move |leader| {
+            counted.set(counted.get() + 1);
+            if counted.get() == 1 {
+                resume_unwind(Box::new("a bug in the factory"));
+            }
+            Worker {
+                log: seen.clone(),
+                leader,
+                when_told: WhenTold::Stop,
+            }
+        };
+        let builder = Singleton::builder(&toy, factory);
+        let singleton = builder.start().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        let status = singleton.status();
+        assert_eq!((status.starts, status.panics), (0, 1));
+        clock::sleep(MS(110)).await;
+        assert_eq!(calls.get(), 2);
+        let status = singleton.status();
+        assert_eq!((status.starts, status.panics), (1, 1));
+        assert_eq!(log.take(), ["started in 1@toy.1"]);
+    });
+}
+
+/// It panics in `started`, and when it is dropped.
+struct Brittle;
+
+impl Actor for Brittle {
+    type Context = Context<Self>;
+    fn started(&mut self, _: &mut Context<Self>) {
+        resume_unwind(Box::new("a bug in started"));
+    }
+}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("a bug in drop"));
+    }
+}
+
+#[test]
+fn panics_in_started_and_in_drop_are_contained() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let builder = Singleton::builder(&toy, |_| Brittle);
+        let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(1)));
+        let singleton = builder.start_without_handler().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(Duration::from_secs(1)).await;
+        assert_eq!(singleton.status().starts, 2);
+        assert_eq!(singleton.status().state, SingletonState::Waiting);
+        assert!(!toy.is_leader());
+    });
+}
+
+#[test]
+fn a_panic_while_the_agent_steps_down_lets_the_successor_in() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let log = Log::default();
+        let seen = log.clone();
+        let factory = move |leader| Worker {
+            log: seen.clone(),
+            leader,
+            when_told: WhenTold::Ignore,
+        };
+        let singleton = Singleton::builder(&toy, factory).start().unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        toy.step_down(None).unwrap();
+        settle().await;
+        stage.inputs.take();
+        singleton.addr().unwrap().do_send(Do::Panic);
+        settle().await;
+        assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+        clock::sleep(Duration::from_secs(1)).await;
+        assert_eq!(singleton.status().starts, 1, "none is started meanwhile");
+    });
+}

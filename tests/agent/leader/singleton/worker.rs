@@ -1,0 +1,134 @@
+//! An actor that writes down what happens to it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{panic::resume_unwind, time::Duration};
+
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Running};
+use actix_bully::{
+    agent::{ElectionHandle, LeaderGuard, OnPanic},
+    leader::{Singleton, SingletonHandle, SteppingDown},
+    protocol::Election,
+    supervisor::RestartPolicy,
+};
+
+use crate::stage::Log;
+
+/// What an actor does when it is told that its agent steps down.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WhenTold {
+    Stop,
+    StopAfter(Duration),
+    Ignore,
+}
+
+pub(super) struct Worker {
+    pub(super) log: Log,
+    pub(super) leader: LeaderGuard,
+    pub(super) when_told: WhenTold,
+}
+
+impl Actor for Worker {
+    type Context = Context<Self>;
+
+    fn started(&mut self, _: &mut Context<Self>) {
+        let leads = self.leader.is_leader();
+        assert!(leads, "it begins while the agent leads");
+        self.log
+            .add(format_args!("started in {}", self.leader.token()));
+    }
+
+    fn stopping(&mut self, _: &mut Context<Self>) -> Running {
+        self.log.add("stopping");
+        Running::Stop
+    }
+
+    fn stopped(&mut self, _: &mut Context<Self>) {
+        self.log.add("stopped");
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.log
+            .add(format_args!("dropped in {}", self.leader.token().term));
+    }
+}
+
+impl Handler<SteppingDown> for Worker {
+    type Result = ();
+    fn handle(&mut self, told: SteppingDown, ctx: &mut Context<Self>) {
+        let leads = self.leader.is_leader();
+        self.log
+            .add(format_args!("told in {}, leads {leads}", told.term));
+        match self.when_told {
+            WhenTold::Stop => ctx.stop(),
+            WhenTold::StopAfter(time) => {
+                ctx.run_later(time, |_, ctx| ctx.stop());
+            }
+            WhenTold::Ignore => {}
+        }
+    }
+}
+
+/// What a test has an actor do.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) enum Do {
+    Note(&'static str),
+    Stop,
+    Panic,
+}
+
+impl Handler<Do> for Worker {
+    type Result = ();
+    fn handle(&mut self, what: Do, ctx: &mut Context<Self>) {
+        match what {
+            Do::Note(text) => self.log.add(text),
+            Do::Stop => ctx.stop(),
+            // Without the noise of a panic.
+            Do::Panic => resume_unwind(Box::new("a bug in the actor")),
+        }
+    }
+}
+
+/// Starts workers that do this when they are told.
+pub(super) fn work<E: Election>(
+    agent: &ElectionHandle<E>,
+    log: &Log,
+    when_told: WhenTold,
+) -> SingletonHandle<Worker> {
+    let log = log.clone();
+    let factory = move |leader| Worker {
+        log: log.clone(),
+        leader,
+        when_told,
+    };
+    Singleton::builder(agent, factory).start().unwrap()
+}
+
+/// As `work`, with an answer to panics.
+pub(super) fn work_or<E: Election>(
+    agent: &ElectionHandle<E>,
+    log: &Log,
+    on_panic: OnPanic,
+) -> SingletonHandle<Worker> {
+    let log = log.clone();
+    let factory = move |leader| Worker {
+        log: log.clone(),
+        leader,
+        when_told: WhenTold::Stop,
+    };
+    let builder = Singleton::builder(agent, factory).on_panic(on_panic);
+    builder.start().unwrap()
+}
+
+/// So many restarts in 10 s, each after 100 ms.
+pub(super) fn restarts(most: usize) -> RestartPolicy {
+    let base = Duration::from_millis(100);
+    let policy = RestartPolicy::builder().max_restarts(most);
+    let policy = policy.window(Duration::from_secs(10)).backoff_base(base);
+    policy.backoff_max(base).build().unwrap()
+}

@@ -1,0 +1,246 @@
+//! An agent that is tied to an actor: where the actor is gone, the agent is not eligible.
+
+use std::{panic::resume_unwind, time::Duration};
+
+use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, CommandError},
+    protocol::Score,
+    testkit::Inject,
+};
+
+use crate::{
+    stage::{MS, Stage, id, play, settle},
+    toy::{Act, Toy},
+};
+
+/// The application's actor.
+struct Database;
+
+impl Actor for Database {
+    type Context = Context<Self>;
+}
+
+#[derive(Message)]
+#[rtype(result = "()")]
+enum End {
+    Stop,
+    Panic,
+}
+
+impl Handler<End> for Database {
+    type Result = ();
+    fn handle(&mut self, how: End, ctx: &mut Context<Self>) {
+        match how {
+            End::Stop => ctx.stop(),
+            End::Panic => resume_unwind(Box::new("a bug in the database")),
+        }
+    }
+}
+
+/// Long enough for an actor that is gone to be noticed.
+async fn look() {
+    clock::sleep(MS(55)).await;
+}
+
+/// What the machine was told of its score.
+fn told(stage: &Stage) -> Vec<String> {
+    let is_score = |line: &String| line.contains("score");
+    stage.inputs.take().into_iter().filter(is_score).collect()
+}
+
+fn score_of(stage: &Stage) -> Option<Score> {
+    let members = stage.group.members();
+    members.get(&id("toy")).and_then(|member| member.score)
+}
+
+#[test]
+fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_actor() {
+    for how in [End::Stop, End::Panic] {
+        play(async {
+            let stage = Stage::new();
+            let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+            let database = Database.start();
+            toy.tie_to(&database).unwrap();
+            settle().await;
+            stage.inputs.take();
+            clock::sleep(Duration::from_secs(60)).await;
+            assert_eq!(told(&stage), [""; 0], "it is there");
+            assert!(!toy.current().tie_broken);
+
+            database.do_send(how);
+            look().await;
+            assert_eq!(told(&stage), ["toy.1 score false"]);
+            assert!(toy.current().tie_broken);
+            assert_eq!(score_of(&stage), None, "the group knows it");
+
+            let next = Database.start();
+            toy.tie_to(&next).unwrap();
+            settle().await;
+            assert_eq!(told(&stage), ["toy.1 score true"]);
+            assert!(!toy.current().tie_broken);
+            assert_eq!(score_of(&stage), Some(Score::from(7)));
+            look().await;
+            assert_eq!(told(&stage), [""; 0]);
+        });
+    }
+}
+
+#[test]
+fn a_score_that_is_set_meanwhile_is_kept_for_the_next_actor() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+        let database = Database.start();
+        toy.tie_to(&database).unwrap();
+        database.do_send(End::Stop);
+        look().await;
+        toy.set_score(9).unwrap();
+        settle().await;
+        assert_eq!(score_of(&stage), None, "it does not count yet");
+        let next = Database.start();
+        toy.tie_to(&next).unwrap();
+        settle().await;
+        assert_eq!(score_of(&stage), Some(Score::from(9)));
+        // And one that is taken away stays away.
+        next.do_send(End::Stop);
+        look().await;
+        toy.withdraw_score().unwrap();
+        let last = Database.start();
+        toy.tie_to(&last).unwrap();
+        settle().await;
+        assert_eq!(score_of(&stage), None);
+    });
+}
+
+#[test]
+fn only_the_newest_tie_counts() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+        let (first, second) = (Database.start(), Database.start());
+        toy.tie_to(&first).unwrap();
+        toy.tie_to(&second).unwrap();
+        first.do_send(End::Stop);
+        look().await;
+        assert_eq!(score_of(&stage), Some(Score::from(7)));
+        second.do_send(End::Stop);
+        look().await;
+        assert_eq!(score_of(&stage), None);
+    });
+}
+
+#[test]
+fn a_tie_to_an_actor_that_is_gone_already_withdraws_at_once() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+        let database = Database.start();
+        database.do_send(End::Stop);
+        settle().await;
+        stage.inputs.take();
+        toy.tie_to(&database).unwrap();
+        settle().await;
+        assert_eq!(told(&stage), ["toy.1 score false"]);
+        toy.tie_to(&database).unwrap();
+        settle().await;
+        assert_eq!(told(&stage), [""; 0], "nothing has changed");
+    });
+}
+
+#[test]
+fn a_tie_outlasts_a_crash_of_the_agent_whether_it_holds_or_not() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+        let database = Database.start();
+        toy.tie_to(&database).unwrap();
+        settle().await;
+        toy.addr().do_send(Inject::Crash);
+        clock::sleep(MS(500)).await;
+        assert_eq!(score_of(&stage), Some(Score::from(7)));
+        database.do_send(End::Stop);
+        look().await;
+        assert_eq!(score_of(&stage), None);
+        stage.inputs.take();
+        toy.addr().do_send(Inject::Crash);
+        clock::sleep(MS(500)).await;
+        let born = stage.inputs.take();
+        assert!(
+            born.iter()
+                .any(|line| line.contains("born Restarted, score none"))
+        );
+        assert_eq!(score_of(&stage), None);
+    });
+}
+
+#[test]
+fn a_tie_keeps_no_actor_alive() {
+    struct Quiet(Addr<Database>);
+    impl Actor for Quiet {
+        type Context = Context<Self>;
+        fn stopped(&mut self, _: &mut Context<Self>) {
+            self.0.do_send(End::Stop);
+        }
+    }
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+        let seen = Database.start();
+        let quiet = Quiet(seen.clone()).start();
+        toy.tie_to(&quiet).unwrap();
+        look().await;
+        assert!(seen.connected());
+        drop(quiet);
+        look().await;
+        assert!(
+            !seen.connected(),
+            "its last address is gone, and it stopped"
+        );
+        assert_eq!(score_of(&stage), None);
+    });
+}
+
+#[test]
+fn a_leader_whose_actor_is_gone_hands_over() {
+    play(async {
+        let group = Group::new("two").unwrap();
+        let [a, b] = [("a", 1), ("b", 2)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score);
+            agent.join(&group).start().unwrap()
+        });
+        let database = Database.start();
+        b.tie_to(&database).unwrap();
+        clock::sleep(MS(100)).await;
+        assert!(b.is_leader());
+        database.do_send(End::Panic);
+        clock::sleep(MS(100)).await;
+        assert!(a.is_leader() && !b.is_leader());
+        b.tie_to(&Database.start()).unwrap();
+        clock::sleep(MS(20)).await;
+        // The one that it was tied to is gone again: no address was kept.
+        clock::sleep(MS(100)).await;
+        assert!(a.is_leader());
+        let last = Database.start();
+        b.tie_to(&last).unwrap();
+        clock::sleep(Duration::from_secs(5)).await;
+        assert!(b.is_leader(), "the one of the highest score leads again");
+    });
+}
+
+#[test]
+fn an_agent_that_has_ended_is_tied_to_nothing() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let database = Database.start();
+        toy.tie_to(&database).unwrap();
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        toy.leave(MS(100)).await.unwrap();
+        assert_eq!(toy.tie_to(&database), Err(CommandError::Ended));
+        database.do_send(End::Stop);
+        look().await;
+        assert!(!toy.current().tie_broken);
+    });
+}
