@@ -10,7 +10,7 @@
 //!
 //! Time is virtual here, so that the waits take no time; without `start_paused` all is the same.
 //! Try next: `RestartPolicy::permanent()`, and a `max_restarts` of 5; then read
-//! `examples/database_primary.rs`.
+//! `examples/singleton.rs`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
