@@ -2,6 +2,7 @@
 //!
 //! `worker.rs` is the actor; the others are tests, by question.
 
+mod cluster;
 mod ends;
 mod panics;
 mod runs;
