@@ -16,7 +16,7 @@
 use std::{future::poll_fn, mem, panic::resume_unwind, sync::Arc, task::Poll, time::Duration};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture, clock::Instant};
-use tracing::{debug, error, info, info_span};
+use tracing::error;
 
 use crate::{
     planted::{Defect, has},
@@ -32,7 +32,7 @@ impl<E: Election> Agent<E> {
         if !matches!(self.progress, Progress::Free) {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
-        let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        let _span = self.shared.span().entered();
         // The clock is read before the question: what an incarnation promises from here on counts
         // from a moment at which no other one could have begun.
         let now = self.shared.now();
@@ -137,7 +137,7 @@ impl<E: Election> Agent<E> {
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
-        let _span = info_span!("bully.agent", node = %self.spec.id).entered();
+        let _span = self.shared.span().entered();
         let Progress::Saving(effects) = mem::replace(&mut self.progress, Progress::Free) else {
             return;
         };
@@ -174,24 +174,12 @@ impl<E: Election> Agent<E> {
     /// Tells the application, and keeps in mind what it has to answer.
     fn tell(&mut self, event: &Event) {
         match event {
-            Event::Draining { term, .. } => {
+            Event::Draining { .. } => {
                 self.drain = Drain::Asked;
                 self.shared.drain(self.incarnation);
-                info!(%term, "leader drains");
             }
-            Event::Acquired { term } => {
-                self.drain = Drain::No;
-                info!(%term, "leadership acquired");
-            }
-            Event::Lost { term, reason } => {
-                self.drain = Drain::No;
-                info!(%term, %reason, "leadership lost");
-            }
-            Event::Renewed { term } => debug!(%term, "leadership renewed"),
-            Event::NewLeader(leader) => {
-                debug!(leader = %leader.id, term = %leader.term, "leader followed");
-            }
-            Event::NoLeader { term } => debug!(%term, "leader gone"),
+            Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
+            Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } => {}
         }
         self.shared.tell(self.incarnation, event);
     }

@@ -8,8 +8,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tracing::warn;
-
 use crate::protocol::{LostReason, Time, View};
 
 use super::{leadership::Remaining, shared::SharedState, wait::timer};
@@ -49,8 +47,9 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
         // Twice, the grace in between: the agent may have told it itself, or lead again.
         let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
         if is_over && subscribers.acquired().is_some() {
-            warn!(node = %shared.id(), "leadership ran out: the agent has not run");
-            subscribers.lose(shared.id(), LostReason::Stalled);
+            let lost = subscribers.lose(shared.id(), LostReason::Stalled);
+            drop(subscribers);
+            shared.log(lost);
         }
     }
 }

@@ -29,6 +29,22 @@
 //!   dropped.
 //! - **The score that was set last counts.** It outlasts a crash.
 //!
+//! # What is logged
+//! By `tracing`, within the span `bully.agent { node, group }`, so that each line says of which agent and
+//! group it is:
+//!
+//! | message | level | fields |
+//! |---|---|---|
+//! | `leadership acquired` | info | `term` |
+//! | `leader drains` | info | `term` |
+//! | `leadership lost` | info if it was handed over or the group was reorganized, else (a crash, a stall, a lease that ran out, isolation, another leader in a later term) warn | `term`, `reason` |
+//! | `leader followed` | info where another agent leads than before, debug where the same one leads in a later term | `leader`, `term` |
+//! | `leader gone` | info, once until there is a leader again | `term` |
+//! | `leadership renewed` | debug | `term` |
+//!
+//! So at info each agent says once per change which agent leads. A crash and its restart are logged by
+//! the [supervisor](crate::supervisor), links by the [bridge](crate::remote).
+//!
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
@@ -46,6 +62,7 @@ mod handle;
 mod lead;
 mod lead_futures;
 mod leadership;
+mod log;
 mod member;
 mod message;
 mod phase;

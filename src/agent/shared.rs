@@ -15,6 +15,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tracing::Span;
+
 use crate::{
     clock::Clock,
     group::Group,
@@ -25,6 +27,7 @@ use crate::{
 use super::{
     CommandError,
     leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Tie, Updates},
+    log,
     phase::{AgentTenure, Departure},
     status::Status,
     subscribers::Subscribers,
@@ -46,6 +49,7 @@ pub(super) struct SharedState {
 
 /// An agent's group as the agent's state needs it, whatever the type of the messages there is.
 pub(super) trait GroupMembership: Send + Sync {
+    fn name(&self) -> &str;
     fn note_leader(&self, leader: Leader);
     fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);
     fn suspect(&self, id: &AgentId, incarnation: Incarnation);
@@ -57,6 +61,9 @@ pub(super) trait GroupMembership: Send + Sync {
 }
 
 impl<M: PeerMessage> GroupMembership for Group<M> {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
     fn note_leader(&self, leader: Leader) {
         Self::note_leader(self, leader);
     }
@@ -125,7 +132,8 @@ impl SharedState {
         let note = |leader: &Leader| self.membership.note_leader(leader.clone());
         self.leadership.grow(by, self.now(), view, note);
         if let Some(term) = view.leading {
-            self.subscribers().regain(&self.id, by, term);
+            let regained = self.subscribers().regain(&self.id, by, term);
+            self.log(regained);
         }
     }
 
@@ -140,7 +148,12 @@ impl SharedState {
     }
 
     pub(super) fn tell(&self, by: Incarnation, event: &Event) {
-        self.subscribers().tell(&self.id, by, event);
+        let mut subscribers = self.subscribers();
+        if subscribers.tell(&self.id, by, event) {
+            let is_change = subscribers.is_change(event);
+            drop(subscribers); // a log may be slow
+            log::log(event, is_change);
+        }
     }
 
     // ---- when an incarnation begins and ends ------------------------------------------------
@@ -153,11 +166,24 @@ impl SharedState {
     /// The present incarnation, or the agent, has ended: revokes what it led, then tells the group.
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
-        self.subscribers().end(&self.id, ended.incarnation);
+        let lost = self.subscribers().end(&self.id, ended.incarnation);
+        self.log(lost);
         if ended.is_confirmed || has(Defect::EndConfirmedEarly) {
             self.confirm(ended);
         } else {
             self.membership.suspect(&self.id, ended.incarnation);
+        }
+    }
+
+    /// The span of what the agent logs.
+    pub(super) fn span(&self) -> Span {
+        log::span(&self.id, self.membership.name())
+    }
+
+    /// Logs what happened outside of a step.
+    pub(super) fn log(&self, told: Option<Event>) {
+        if let Some(event) = told {
+            self.span().in_scope(|| log::log(&event, false));
         }
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Subscribers {
     ended: Option<Incarnation>,
     /// A task waits for the end of the leadership.
     has_expiry_task: bool,
+    /// The leader that the log named last.
+    logged: Option<AgentId>,
 }
 
 /// Tells the subscribers of one agent apart; never used twice.
@@ -68,14 +70,13 @@ impl Subscribers {
     }
 
     /// Tells every subscriber an event of that incarnation, unless it has ended: an
-    /// agent that hung when it was made to leave may still be in the middle of a step.
-    pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) {
-        if self.ended < Some(by) {
-            self.tell_all(agent, event);
-        }
+    /// agent that hung when it was made to leave may still be in the middle of a step. Says whether
+    /// they were told.
+    pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) -> bool {
+        self.ended < Some(by) && self.tell_all(agent, event)
     }
 
-    fn tell_all(&mut self, agent: &AgentId, event: &Event) {
+    fn tell_all(&mut self, agent: &AgentId, event: &Event) -> bool {
         match (event, self.acquired) {
             (Event::Acquired { term } | Event::Renewed { term }, Some(_))
             | (Event::Acquired { term }, None) => self.acquired = Some(*term),
@@ -85,7 +86,9 @@ impl Subscribers {
             }
             (Event::Draining { .. }, Some(_)) => self.wait_for_all(),
             // The subscribers were told already that the leadership had run out.
-            (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => return,
+            (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
+                return false;
+            }
             (Event::NewLeader(_) | Event::NoLeader { .. }, _) => {}
         }
         let working = &mut self.working;
@@ -103,27 +106,48 @@ impl Subscribers {
                 false
             }
         });
+        true
+    }
+
+    /// Whether this event says that another agent leads than the log named last, or none any more.
+    pub(super) fn is_change(&mut self, event: &Event) -> bool {
+        let now = match event {
+            Event::NewLeader(leader) => Some(&leader.id),
+            Event::NoLeader { .. } => None,
+            Event::Acquired { .. }
+            | Event::Renewed { .. }
+            | Event::Draining { .. }
+            | Event::Lost { .. } => return false,
+        };
+        let is_change = now != self.logged.as_ref();
+        if is_change {
+            self.logged = now.cloned();
+        }
+        is_change
     }
 
     /// The incarnation has ended: tells subscribers that take it for the leader.
-    pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) {
+    /// Returns what they were told.
+    pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) -> Option<Event> {
         self.ended = self.ended.max(Some(incarnation));
-        self.lose(agent, LostReason::Ended);
+        self.lose(agent, LostReason::Ended)
     }
 
-    /// The leadership has ended without an event of the agent's machine.
-    pub(super) fn lose(&mut self, agent: &AgentId, reason: LostReason) {
-        if let Some(term) = self.acquired {
-            self.tell_all(agent, &Event::Lost { term, reason });
-        }
+    /// The leadership has ended without an event of the agent's machine. Returns what they were told.
+    pub(super) fn lose(&mut self, agent: &AgentId, reason: LostReason) -> Option<Event> {
+        let term = self.acquired?;
+        let event = Event::Lost { term, reason };
+        self.tell_all(agent, &event).then_some(event)
     }
 
     /// The agent leads: a leadership that had run out may hold again, and the subscribers were told
-    /// that it had.
-    pub(super) fn regain(&mut self, agent: &AgentId, by: Incarnation, term: Term) {
-        if self.acquired.is_none() {
-            self.tell(agent, by, &Event::Acquired { term });
+    /// that it had. Returns what they were told.
+    pub(super) fn regain(&mut self, agent: &AgentId, by: Incarnation, term: Term) -> Option<Event> {
+        if self.acquired.is_some() {
+            return None;
         }
+        let event = Event::Acquired { term };
+        self.tell(agent, by, &event).then_some(event)
     }
 
     /// The term in which the subscribers were told that the agent leads.

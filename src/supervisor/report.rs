@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use actix::Recipient;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::contain::contain;
 use super::event::{Exit, Supervision};
@@ -75,7 +75,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
     pub(super) fn finished(&mut self) {
         self.last_word = LastWord::Said;
         self.drop_hook();
-        info!(node = ?self.child, "child finished");
+        debug!(node = ?self.child, "child finished");
         self.tell(Supervision::Finished {
             child: self.child.clone(),
         });
@@ -85,7 +85,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         self.last_word = LastWord::Said;
         self.drop_hook();
         match exit {
-            Exit::Abandoned => info!(node = ?self.child, "child abandoned"),
+            Exit::Abandoned => debug!(node = ?self.child, "child abandoned"),
             Exit::Stopped | Exit::Panicked(_) => {
                 warn!(node = ?self.child, reason = ?exit, "restart budget spent");
             }

@@ -20,6 +20,7 @@ mod leader;
 mod leadership;
 mod leases;
 mod leave;
+mod logs;
 mod outside;
 mod panics;
 #[cfg(feature = "planted")]

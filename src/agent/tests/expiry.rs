@@ -20,6 +20,9 @@ const FIRST: Incarnation = Incarnation(1);
 struct Nowhere;
 
 impl GroupMembership for Nowhere {
+    fn name(&self) -> &'static str {
+        "nowhere"
+    }
     fn note_leader(&self, _: Leader) {}
     fn forget_leader(&self, _: &AgentId, _: Incarnation) {}
     fn suspect(&self, _: &AgentId, _: Incarnation) {}

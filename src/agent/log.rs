@@ -1,0 +1,48 @@
+//! What an agent writes to the log about leaders: one line for each event that its subscribers are told.
+//!
+//! Decided here: which level an event has. A line carries what is new; the agent and its group are
+//! fields of the span around it, so that each stands there once.
+
+use tracing::{Span, debug, error_span, info, warn};
+
+use crate::protocol::{AgentId, Event, LostReason};
+
+/// The span of everything that an agent logs. Its level is the highest, because a span is left out where its
+/// level is, and a warning has to say of which agent it is where only warnings are kept.
+pub(super) fn span(agent: &AgentId, group: &str) -> Span {
+    error_span!("bully.agent", node = %agent, group)
+}
+
+/// Logs an event. `is_change` says that another agent leads than the log said last, or that none does.
+pub(super) fn log(event: &Event, is_change: bool) {
+    match event {
+        Event::Acquired { term } => info!(%term, "leadership acquired"),
+        Event::Renewed { term } => debug!(%term, "leadership renewed"),
+        Event::Draining { term, .. } => info!(%term, "leader drains"),
+        Event::Lost { term, reason } if is_wanted(*reason) => {
+            info!(%term, %reason, "leadership lost");
+        }
+        Event::Lost { term, reason } => warn!(%term, %reason, "leadership lost"),
+        Event::NewLeader(leader) if is_change => {
+            info!(leader = %leader.id, term = %leader.term, "leader followed");
+        }
+        Event::NewLeader(leader) => {
+            debug!(leader = %leader.id, term = %leader.term, "leader followed");
+        }
+        Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
+        Event::NoLeader { term } => debug!(%term, "leader gone"),
+    }
+}
+
+/// Whether a leadership ended because somebody wanted it to. Any other end is a fault of the agent, its
+/// host or the network, which an operator may want to look into.
+fn is_wanted(reason: LostReason) -> bool {
+    match reason {
+        LostReason::Resigned | LostReason::Outranked | LostReason::Reorganized => true,
+        LostReason::Ended
+        | LostReason::Isolated
+        | LostReason::LeaseExpired
+        | LostReason::Stalled
+        | LostReason::Superseded => false,
+    }
+}

@@ -1,0 +1,146 @@
+//! What operators read about leaders: levels, and how often.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
+
+use actix::{Actor, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    testkit::Inject,
+};
+use tracing::Level;
+
+use crate::stage::{MS, Scribe, play};
+
+/// Collects what is logged.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Lines {
+    /// The lines about leaders since the last call, in the order of their text: agents of one process hear of a
+    /// change in an order that means nothing.
+    fn take(&self) -> Vec<String> {
+        let bytes = std::mem::take(&mut *self.0.lock().unwrap());
+        let text = String::from_utf8(bytes).unwrap();
+        let lines = text.lines().filter(|line| line.contains("lead"));
+        let mut lines: Vec<_> = lines.map(|line| line.trim().to_owned()).collect();
+        lines.sort();
+        lines
+    }
+}
+
+fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .with_max_level(level)
+        .with_ansi(false)
+        .with_target(false)
+        .without_time()
+        .finish();
+    tracing::subscriber::with_default(subscriber, || play(scene(lines)));
+}
+
+fn three() -> Vec<BullyHandle> {
+    let group = Group::new("jobs").unwrap();
+    let start = |(name, score)| BullyAgent::builder(name).score(score).join(&group).start();
+    [("a", 1), ("b", 2), ("c", 3)]
+        .map(start)
+        .map(Result::unwrap)
+        .into()
+}
+
+#[test]
+fn every_agent_says_once_per_change_which_one_leads() {
+    logged(Level::INFO, async |lines| {
+        let agents = three();
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(
+            lines.take(),
+            [
+                "INFO bully.agent{node=a group=\"jobs\"}: leader followed leader=c term=1",
+                "INFO bully.agent{node=b group=\"jobs\"}: leader followed leader=c term=1",
+                "INFO bully.agent{node=c group=\"jobs\"}: leadership acquired term=1",
+            ]
+        );
+        clock::sleep(MS(60_000)).await;
+        assert!(lines.take().is_empty(), "a leader that stays is no news");
+        drop(agents);
+    });
+}
+
+#[test]
+fn a_leader_that_crashes_logs_the_loss_and_one_that_hands_over_no_warning() {
+    logged(Level::INFO, async |lines| {
+        let agents = three();
+        clock::sleep(MS(1_000)).await;
+        lines.take();
+        agents[2].addr().do_send(Inject::Crash);
+        clock::sleep(MS(50)).await;
+        let crashed = lines.take();
+        let lost = "WARN bully.agent{node=c group=\"jobs\"}: leadership lost term=1 reason=ended";
+        assert_eq!(
+            crashed.iter().filter(|line| *line == lost).count(),
+            1,
+            "{crashed:#?}"
+        );
+        let next = "INFO bully.agent{node=a group=\"jobs\"}: leader followed leader=b term=2";
+        assert_eq!(
+            crashed.iter().filter(|line| *line == next).count(),
+            1,
+            "{crashed:#?}"
+        );
+
+        clock::sleep(MS(5_000)).await; // c leads again
+        lines.take();
+        agents[2].step_down(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        let resigned = lines.take();
+        assert!(
+            resigned.iter().all(|line| line.starts_with("INFO")),
+            "{resigned:#?}"
+        );
+        let lost = "leadership lost term=3 reason=resigned";
+        assert!(
+            resigned.iter().any(|line| line.ends_with(lost)),
+            "{resigned:#?}"
+        );
+    });
+}
+
+#[test]
+fn a_leadership_that_runs_out_is_logged_though_its_agent_hangs() {
+    logged(Level::WARN, async |lines| {
+        let agents = three();
+        let heard = Scribe(<_>::default());
+        let heard = heard.start();
+        agents[2].subscribe(heard.recipient()).unwrap();
+        clock::sleep(MS(1_000)).await;
+        agents[2]
+            .addr()
+            .do_send(Inject::hang(clock::sleep(MS(5_000))));
+        clock::sleep(MS(4_000)).await;
+        assert_eq!(
+            lines.take(),
+            ["WARN bully.agent{node=c group=\"jobs\"}: leadership lost term=1 reason=stalled"]
+        );
+    });
+}
