@@ -55,3 +55,29 @@ impl<M> From<&Fenced<M>> for FenceNumber {
         fenced.fence
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_hosts_it_is_an_integer_and_the_message() {
+        let sent = Fenced {
+            fence: FenceNumber::try_from(1 << 40).unwrap(),
+            message: "rent".to_owned(),
+        };
+        let bytes = rmp_serde::to_vec(&sent).unwrap();
+        let (fence, message): (u64, String) = rmp_serde::from_slice(&bytes).unwrap();
+        assert_eq!((fence, message.as_str()), (1 << 40, "rent"));
+        assert_eq!(
+            rmp_serde::from_slice::<Fenced<String>>(&bytes).unwrap(),
+            sent
+        );
+        let negative = rmp_serde::to_vec(&(-1, "rent")).unwrap();
+        let large = rmp_serde::to_vec(&(u64::MAX, "rent")).unwrap();
+        for forged in [negative, large] {
+            let refused = rmp_serde::from_slice::<Fenced<String>>(&forged);
+            assert!(refused.is_err(), "{refused:?}");
+        }
+    }
+}

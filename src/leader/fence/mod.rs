@@ -37,7 +37,10 @@
 //! - An equal fence is admitted: it is of the same leadership.
 //! - A later [epoch of voters](crate::elections::quorum::epoch) has higher fences than all before it, so a gate
 //!   needs no change when the voters do.
-//! - A refusal is final: that leadership is over, whatever its holder believes. Drop the work, do not repeat it.
+//! - A gate believes the number. Any sender of `i64::MAX` locks every leader out, so that a receiver takes messages
+//!   from those alone who may write.
+//! - A refusal is final for that fence: drop the work, do not repeat it. Its leadership is over, whatever its holder
+//!   believes, unless it was renewed meanwhile: then the guard has a newer fence, and the work may begin again with that.
 //!
 //! # Where to go next
 //! `number.rs` is a fence as an integer, `gate.rs` decides, `message.rs` and `actor.rs` carry, `sql.rs` is the

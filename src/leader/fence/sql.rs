@@ -49,6 +49,10 @@
 //! A transaction that is rolled back leaves the fence as it was: the leader that it belonged to has written nothing,
 //! so that nothing has to be protected from its predecessor yet.
 //!
+//! A leader that is paused between admission and commit holds its successor up. PostgreSQL ends such a transaction after
+//! `idle_in_transaction_session_timeout`, which is off by default: set it, below the time for which nothing may be
+//! written. With SQLite the successor gets `SQLITE_BUSY` until that process goes on or ends. Keep what is between short.
+//!
 //! # Why the first use is a statement of its own
 //! A row that is missing admits no leader. Were [`ADMIT`] to insert it, a row that was lost, or a restored backup without it,
 //! would admit a former leader. [`FIRST_USE`] leaves a row that is there as it is, so that every process may

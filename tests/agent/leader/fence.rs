@@ -1,11 +1,15 @@
 //! Former leaders are refused: fences of real quorum elections, gates in actors and in front of them.
-#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, and so does an actor with a defect"
+)]
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use actix::{
-    Actor, AsyncContext, Context, Handler, MailboxError, Message, Recipient, WrapFuture, clock,
-    fut::ActorFutureExt,
+    Actor, AsyncContext, Context, Handler, MailboxError, Message, Recipient, Supervised,
+    WrapFuture, clock, fut::ActorFutureExt,
 };
 use actix_bully::{
     Group,
@@ -14,6 +18,7 @@ use actix_bully::{
     leader::fence::{FenceNumber, Fenced, FencingActor, FencingGate, NoFence, ReadGate, Stale},
     protocol::{Election, Timings},
     store::MemoryStore,
+    supervisor::Guardian,
     testkit::VirtualClock,
 };
 
@@ -30,6 +35,10 @@ struct Pause;
 #[derive(Message)]
 #[rtype(result = "()")]
 struct End;
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Crash;
 
 /// What is protected. It knows of no fence, and keeps its rows where the test sees them.
 #[derive(Clone, Default)]
@@ -65,6 +74,15 @@ impl Handler<End> for Ledger {
         actix::ActorContext::stop(ctx);
     }
 }
+
+impl Handler<Crash> for Ledger {
+    type Result = ();
+    fn handle(&mut self, _: Crash, _: &mut Context<Self>) {
+        panic!("a defect");
+    }
+}
+
+impl Supervised for Ledger {}
 
 /// One that has a gate of its own.
 #[derive(Default)]
@@ -277,6 +295,24 @@ fn an_admitted_message_is_handled_though_its_sender_waits_no_longer() {
         assert!(waits.is_err());
         clock::sleep(MS(200)).await;
         assert_eq!(*rows.borrow(), ["patient for 10 ms"]);
+    });
+}
+
+/// An actor that begins anew remembers no leader; the gate in front of it does.
+#[test]
+fn a_gate_outlives_a_crash_of_the_actor_behind_it() {
+    play(async {
+        let ledger = Guardian::builder("ledger").start(|_| Ledger::default());
+        let gate = FencingActor::new(ledger, FencingGate::default()).start();
+        let crash = Fenced {
+            fence: fence(2),
+            message: Crash,
+        };
+        assert_eq!(gate.send(crash).await, Err(MailboxError::Closed));
+        let waits = gate.send(fenced(2, "waits for the next incarnation"));
+        assert!(gate.send(fenced(1, "old")).await.unwrap().is_err());
+        assert_eq!(waits.await, Ok(Ok(1)));
+        assert!(gate.connected());
     });
 }
 
