@@ -97,8 +97,8 @@ impl Core {
             return Next::Stay;
         };
         // All members see a leader's end at the same moment. Without an order n tokens would go round
-        // at once, and all but one of them in vain. An agent that cools down has the last slots, but it has one: all that are left may cool
-        // down, and then no other agent would begin.
+        // at once, and all but one of them in vain. An agent that cools down has the last slots, but it
+        // has one: all that are left may cool down, and then no other agent would begin.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;
