@@ -17,7 +17,8 @@ use crate::protocol::{AgentId, Election, Leader, Score};
 
 use super::{
     Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
-    leadership::{Remaining, Scope, Tie, Updates},
+    eligibility::{NewTie, Tie},
+    leadership::{Remaining, Scope, Updates},
     message::{AgentCommand, AgentTask},
     shared::SharedState,
     status::Lifecycle,
@@ -147,7 +148,7 @@ impl<E: Election> ElectionHandle<E> {
     ) -> Result<(), CommandError> {
         self.must_go_on()?;
         let tie = gone.as_ref().map_or(Tie::Broken, |_| Tie::Holds);
-        let (number, is_update) = self.shared.tie(tie);
+        let NewTie { number, is_update } = self.shared.tie(tie);
         if is_update {
             self.addr.do_send(AgentCommand::RefreshScore);
         }

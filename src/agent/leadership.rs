@@ -22,6 +22,7 @@ use std::{fmt, time::Duration};
 use crate::protocol::{Incarnation, Leader, Role, Score, Term, Time, View};
 
 use super::{
+    eligibility::Eligibility,
     lead_futures::LeadFutures,
     phase::{AgentTenure, Departure, LeadershipPhase},
     status::{Lifecycle, Status},
@@ -51,11 +52,8 @@ struct LeadershipState {
     lead_futures: LeadFutures,
     work_panics: u32,
     work_stalls: u32,
-    /// The score that the user set last.
-    score: Option<Score>,
-    tie: Tie,
-    /// How often the agent was tied to an actor.
-    ties: u64,
+    /// What the next incarnation begins with.
+    eligibility: Eligibility,
     /// Made when a caller first waits. Most agents of a large group are never waited for, and a
     /// watch channel is as large as everything else that is shared of one agent.
     updates: Option<watch::Sender<()>>,
@@ -75,9 +73,7 @@ impl LeadershipMachine {
             lead_futures: LeadFutures::default(),
             work_panics: 0,
             work_stalls: 0,
-            score,
-            tie: Tie::Holds,
-            ties: 0,
+            eligibility: Eligibility::new(score),
             updates: None,
         };
         Self {
@@ -200,48 +196,15 @@ impl LeadershipMachine {
         self.state().is_leaving = true;
     }
 
-    /// Sets what the next incarnation begins with.
-    pub(super) fn set_score(&self, score: Option<Score>) {
-        self.state().score = score;
+    /// Reads which score counts.
+    pub(super) fn read_eligibility<T>(&self, read: impl FnOnce(&Eligibility) -> T) -> T {
+        read(&self.state().eligibility)
     }
 
-    /// The score that counts, and that the next incarnation begins with.
-    pub(super) fn score(&self) -> Option<Score> {
-        let state = self.state();
-        state.score.filter(|_| state.tie == Tie::Holds)
-    }
-
-    /// That score, if any counts at present.
-    pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
-        score.filter(|_| self.state().tie == Tie::Holds)
-    }
-
-    /// Ties the agent to another actor; gives the number of the tie, and says whether that is an
-    /// update of what counts.
-    pub(super) fn tie(&self, tie: Tie) -> (u64, bool) {
-        self.change(|state| {
-            let is_update = state.tie != tie;
-            state.tie = tie;
-            state.ties += 1;
-            // An update in any case: whatever waits for the former actor has to end.
-            ((state.ties, is_update), true)
-        })
-    }
-
-    /// The actor of that tie is gone; says whether that is an update of what counts.
-    pub(super) fn break_tie(&self, number: u64) -> bool {
-        self.change(|state| {
-            let is_update = state.ties == number && state.tie == Tie::Holds;
-            if is_update {
-                state.tie = Tie::Broken;
-            }
-            (is_update, is_update)
-        })
-    }
-
-    /// Whether that tie is the newest one.
-    pub(super) fn has_tie(&self, number: u64) -> bool {
-        self.state().ties == number
+    /// Changes which score counts. An update in any case: a task that waits for the actor of a former
+    /// tie has to end.
+    pub(super) fn change_eligibility<T>(&self, change: impl FnOnce(&mut Eligibility) -> T) -> T {
+        self.change(|state| (change(&mut state.eligibility), true))
     }
 
     // ---- by lead futures --------------------------------------------------------------------
@@ -431,7 +394,7 @@ impl LeadershipState {
             draining: matches!(self.phase, LeadershipPhase::Draining(_)),
             work_panics: self.work_panics,
             work_stalls: self.work_stalls,
-            tie_broken: self.tie == Tie::Broken,
+            tie_broken: self.eligibility.is_broken(),
         }
     }
 }
@@ -459,15 +422,6 @@ pub(super) struct IncarnationEnd {
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,
-}
-
-/// Whether the actor that an agent is tied to is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tie {
-    /// It is, or the agent is tied to none.
-    Holds,
-    /// It is gone.
-    Broken,
 }
 
 /// For how long a leadership still holds.

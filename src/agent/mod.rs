@@ -48,13 +48,14 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `builder.rs` the start.
+//! the subscribers of events, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
 mod builder;
 mod bully;
 mod drive;
+mod eligibility;
 mod error;
 mod expiry;
 mod guard;

@@ -26,7 +26,8 @@ use crate::{
 
 use super::{
     CommandError,
-    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Tie, Updates},
+    eligibility::{Eligibility, NewTie, Tie},
+    leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
     log,
     phase::{AgentTenure, Departure},
     status::Status,
@@ -204,33 +205,38 @@ impl SharedState {
 
     /// Sets what the next incarnation begins with.
     pub(super) fn set_score(&self, score: Option<Score>) {
-        self.leadership.set_score(score);
+        self.leadership
+            .change_eligibility(|eligibility| eligibility.set_score(score));
     }
 
     /// The score that counts at present: that one, unless what the agent is tied to is gone.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
-        self.leadership.counting(score)
+        self.leadership
+            .read_eligibility(|eligibility| eligibility.counting(score))
     }
 
-    /// Replaces what the agent is tied to; says whether another score counts by that.
-    pub(super) fn tie(&self, tie: Tie) -> (u64, bool) {
-        self.leadership.tie(tie)
+    /// Replaces what the agent is tied to; says what follows.
+    pub(super) fn tie(&self, tie: Tie) -> NewTie {
+        self.leadership
+            .change_eligibility(|eligibility| eligibility.tie(tie))
     }
 
     /// What the agent was tied to by that number is gone; says whether another score counts by
     /// that.
     pub(super) fn break_tie(&self, number: u64) -> bool {
-        self.leadership.break_tie(number)
+        self.leadership
+            .change_eligibility(|eligibility| eligibility.break_tie(number))
     }
 
     /// Whether the agent is tied to that one still.
     pub(super) fn has_tie(&self, number: u64) -> bool {
-        self.leadership.has_tie(number)
+        self.leadership
+            .read_eligibility(|eligibility| eligibility.has_tie(number))
     }
 
     /// What the next incarnation begins with.
     pub(super) fn score(&self) -> Option<Score> {
-        self.leadership.score()
+        self.leadership.read_eligibility(Eligibility::score)
     }
 
     // ---- by lead futures --------------------------------------------------------------------

@@ -12,6 +12,8 @@ use loom::{
 
 use leadership::{LeadershipMachine, Scope};
 
+#[path = "../../../src/agent/eligibility.rs"]
+mod eligibility;
 #[path = "../../../src/agent/lead_futures.rs"]
 mod lead_futures;
 #[path = "../../../src/agent/leadership.rs"]

@@ -1,0 +1,127 @@
+//! The score that counts: the one that the user set last, unless the actor that the agent is tied to is
+//! gone.
+//!
+//! Decided here, without a clock or a runtime: which score counts, and what another tie means. Not here: what
+//! notices that an actor is gone (`leader/tie.rs`), and how the agent hears of it (`handle.rs`).
+
+use crate::protocol::Score;
+
+/// Whether an agent may be elected, and with which score.
+#[derive(Debug)]
+pub(super) struct Eligibility {
+    /// The score that the user set last.
+    set: Option<Score>,
+    tie: Tie,
+    /// How often the agent was tied to an actor; the number of the newest tie.
+    ties: u64,
+}
+
+/// Whether the actor that an agent is tied to is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tie {
+    /// It is, or the agent is tied to none.
+    Holds,
+    /// It is gone.
+    Broken,
+}
+
+/// What follows from a new tie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NewTie {
+    /// Its number, which no other tie of the agent has.
+    pub(super) number: u64,
+    /// Whether another score counts by it.
+    pub(super) is_update: bool,
+}
+
+impl Eligibility {
+    /// An agent that is tied to no actor.
+    pub(super) fn new(score: Option<Score>) -> Self {
+        Self {
+            set: score,
+            tie: Tie::Holds,
+            ties: 0,
+        }
+    }
+
+    /// The user sets a score. It is kept where it does not count yet.
+    pub(super) fn set_score(&mut self, score: Option<Score>) {
+        self.set = score;
+    }
+
+    /// Ties the agent to another actor.
+    pub(super) fn tie(&mut self, tie: Tie) -> NewTie {
+        let is_update = self.tie != tie;
+        self.tie = tie;
+        self.ties += 1;
+        NewTie {
+            number: self.ties,
+            is_update,
+        }
+    }
+
+    /// The actor of that tie is gone; says whether another score counts by that. The actor of an
+    /// earlier tie means nothing.
+    pub(super) fn break_tie(&mut self, number: u64) -> bool {
+        let is_update = self.has_tie(number) && !self.is_broken();
+        if is_update {
+            self.tie = Tie::Broken;
+        }
+        is_update
+    }
+
+    /// The score that counts.
+    pub(super) fn score(&self) -> Option<Score> {
+        self.counting(self.set)
+    }
+
+    /// That score, if any counts at present.
+    pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
+        score.filter(|_| !self.is_broken())
+    }
+
+    /// Whether that tie is the newest one.
+    pub(super) fn has_tie(&self, number: u64) -> bool {
+        self.ties == number
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.tie == Tie::Broken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_score_counts_until_the_next_tie_which_gives_back_the_one_set_last() {
+        let [seven, nine] = [7, 9].map(Score::from);
+        let mut eligibility = Eligibility::new(Some(seven));
+        let NewTie { number, is_update } = eligibility.tie(Tie::Holds);
+        assert!(!is_update);
+        assert!(eligibility.break_tie(number));
+        assert!(!eligibility.break_tie(number), "it is gone already");
+        assert_eq!(eligibility.score(), None);
+        eligibility.set_score(Some(nine));
+        assert_eq!(eligibility.score(), None);
+        assert_eq!(eligibility.counting(Some(nine)), None);
+        assert!(eligibility.tie(Tie::Holds).is_update);
+        assert_eq!(eligibility.score(), Some(nine));
+        assert_eq!(eligibility.counting(Some(seven)), Some(seven));
+    }
+
+    #[test]
+    fn only_the_newest_tie_can_break() {
+        let mut eligibility = Eligibility::new(Some(Score::from(7)));
+        let first = eligibility.tie(Tie::Holds);
+        let second = eligibility.tie(Tie::Holds);
+        assert!(!eligibility.break_tie(first.number) && !eligibility.is_broken());
+        assert!(eligibility.has_tie(second.number) && !eligibility.has_tie(first.number));
+        assert!(eligibility.break_tie(second.number) && eligibility.is_broken());
+        assert!(
+            !eligibility.tie(Tie::Broken).is_update,
+            "nothing counts still"
+        );
+    }
+}
