@@ -239,26 +239,14 @@ impl RemoteBridge {
             PeerChange::OutOfReach if has(Defect::SilenceIsConfirmed) => peer.agents().suspect(),
             PeerChange::Up | PeerChange::Relinked | PeerChange::OutOfReach => {}
         }
-        let me = &self.shared.me.node;
         let event = match report {
-            PeerChange::Relinked => return debug!(node = %me, peer = %node, "peer linked again"),
-            PeerChange::Up => {
-                info!(node = %me, peer = %node, "peer linked");
-                BridgeEvent::PeerUp { node }
-            }
-            PeerChange::Gone => {
-                info!(node = %me, peer = %node, "peer lost");
-                BridgeEvent::PeerLost { node }
-            }
-            PeerChange::Restarted => {
-                info!(node = %me, peer = %node, "peer restarted");
-                BridgeEvent::PeerRestarted { node }
-            }
-            PeerChange::OutOfReach => {
-                info!(node = %me, peer = %node, "peer unreachable");
-                BridgeEvent::PeerUnreachable { node }
-            }
+            PeerChange::Relinked => return debug!(peer = %node, "peer linked again"),
+            PeerChange::Up => BridgeEvent::PeerUp { node },
+            PeerChange::Gone => BridgeEvent::PeerLost { node },
+            PeerChange::Restarted => BridgeEvent::PeerRestarted { node },
+            PeerChange::OutOfReach => BridgeEvent::PeerUnreachable { node },
         };
+        info!(node = %self.shared.me.node, peer = %peer.node, now = ?report, "peer changed");
         self.shared.events.tell(event);
     }
 
