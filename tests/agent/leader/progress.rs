@@ -4,12 +4,19 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use std::{future::pending, sync::mpsc, time::Duration};
+use std::{
+    future::{pending, ready},
+    sync::mpsc,
+    time::Duration,
+};
 
 use actix::{Actor, Arbiter, AsyncContext, Context, clock};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, ElectionArbiter, ElectionHandle, LeaderGuard, OnPanic, ProgressError},
+    agent::{
+        BullyAgent, BullyHandle, ElectionArbiter, ElectionHandle, LeaderGuard, OnPanic,
+        ProgressError,
+    },
     leader::Singleton,
     supervisor::RestartPolicy,
     testkit::Inject,
@@ -220,6 +227,40 @@ fn a_singleton_whose_actor_notes_nothing_hands_over() {
 }
 
 #[test]
+fn work_that_is_stuck_is_dropped_at_the_limit_and_another_agent_works() {
+    play(async {
+        let group = Group::new("two").unwrap();
+        let log = Log::default();
+        let [a, b] = [("a", 1), ("b", 2)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score).drain(MS(200));
+            let agent = agent.join(&group).start().unwrap();
+            let (leader, log) = (agent.clone(), log.clone());
+            actix_rt::spawn(async move {
+                let work = |guard: LeaderGuard| {
+                    let log = log.clone();
+                    async move {
+                        log.add(format_args!("{name} works"));
+                        let _held = guard.progress_within(Duration::from_secs(1)).unwrap();
+                        pending::<()>().await;
+                    }
+                };
+                leader.lead(work).await
+            });
+            agent
+        });
+        clock::sleep(MS(900)).await;
+        assert!(b.is_leader());
+        log.take();
+        clock::sleep(MS(200)).await;
+        assert!(b.is_leader() && b.current().draining, "it is told first");
+        clock::sleep(MS(150)).await;
+        assert!(a.is_leader() && !b.is_leader());
+        assert_eq!(b.current().work_stalls, 1);
+        assert_eq!(log.take(), ["a works"]);
+    });
+}
+
+#[test]
 fn an_actor_that_backs_off_after_a_panic_is_not_late() {
     play(async {
         let stage = Stage::new();
@@ -257,6 +298,14 @@ fn the_agent_hangs_itself_and_is_blamed_on_no_work() {
     });
 }
 
+/// Waits until that agent leads.
+async fn leads(agent: &BullyHandle) {
+    let changes = agent.changes();
+    let mut leading = changes.filter(|status| ready(status.leading.is_some()));
+    let status = clock::timeout(Duration::from_secs(20), leading.next()).await;
+    assert!(status.is_ok_and(|status| status.is_some()), "it leads");
+}
+
 /// On the real clock, because each arbiter has one of its own; it waits for events only.
 #[test]
 fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
@@ -279,7 +328,7 @@ fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
             agent.start_in_arbiter(&elections.handle()).unwrap()
         });
         let [a, b] = agents;
-        b.wait_for_leader(Duration::from_secs(10)).await.unwrap();
+        leads(&b).await;
         let (free, blocked) = mpsc::channel();
         let busy = Arbiter::new();
         let handle = b.clone();
@@ -290,17 +339,7 @@ fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
             let builder = builder.progress_within(MS(100));
             drop(builder.start_without_handler().unwrap());
         });
-        let mut changes = a.changes();
-        let leads = async {
-            while let Some(status) = changes.next().await {
-                if status.leading.is_some() {
-                    return;
-                }
-            }
-        };
-        clock::timeout(Duration::from_secs(20), leads)
-            .await
-            .unwrap();
+        leads(&a).await;
         assert!(a.is_leader() && !b.is_leader());
         assert_eq!(b.current().work_stalls, 1);
         drop(free);
