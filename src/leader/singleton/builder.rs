@@ -22,7 +22,23 @@ use super::{
 /// An actor that runs on the leader only; see [`builder`](Self::builder).
 ///
 /// The agents of a group each start one with the same factory, and the actor of the leader is
-/// the one that runs. In the quorum mode no two of them run at once.
+/// the one that runs.
+///
+/// # What you can rely on
+/// - **A new actor for each leadership**, and for each restart within one. Its address is another one each
+///   time: ask [`SingletonHandle::addr`] for it when a message was refused.
+/// - **Nothing of it runs after the leadership.** At a loss it is dropped where it stands: `stopping` and
+///   `stopped` are not called, and its queue and futures are dropped with it. In the quorum mode no two
+///   actors run at once.
+/// - **A hand-over waits for it**, up to the limit set, until it has stopped.
+/// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.
+///
+/// # Limits
+/// - The agent's clock is read before each poll of the actor. A poll that began in time goes on: a handler
+///   that blocks its thread, or a long queue of slow messages, all of which are one poll, may
+///   outlast the leadership. A write that must not come late carries the [fence](LeaderGuard::fence).
+/// - What the actor starts elsewhere (`actix::spawn`, a `ResponseFuture`, another actor) is not
+///   dropped with it: such work asks its own clone of the guard.
 ///
 /// # Examples
 /// ```
