@@ -22,7 +22,7 @@ use crate::{
 };
 
 use super::{
-    drive::{Drain, LeaveRequest, Progress},
+    drive::{Drain, LeaveRequest, Readiness},
     leadership::Remaining,
     message::{
         AgentCommand, AgentTask, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining,
@@ -54,7 +54,7 @@ pub struct Agent<E: Election> {
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
-    pub(super) progress: Progress<E>,
+    pub(super) readiness: Readiness<E>,
 }
 
 /// The settings that all incarnations of an agent are made from.
@@ -120,7 +120,7 @@ impl<E: Election> Agent<E> {
             leaving: LeaveRequest::No,
             generation: stored.generation,
             has_saved: false,
-            progress: Progress::Free,
+            readiness: Readiness::Free,
             spec,
             shared,
         }
@@ -247,7 +247,7 @@ impl<E: Election> Actor for Agent<E> {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if matches!(self.progress, Progress::Stopped) || !self.is_present(ctx) {
+        if matches!(self.readiness, Readiness::Stopped) || !self.is_present(ctx) {
             return self.stop(ctx);
         }
         self.deadline.run(ctx, Self::on_deadline);
@@ -262,7 +262,7 @@ impl<E: Election> Supervised for Agent<E> {
     fn restarting(&mut self, _: &mut Context<Self>) {
         match self.next_incarnation() {
             Some(next) => *self = next,
-            None => self.progress = Progress::Stopped,
+            None => self.readiness = Readiness::Stopped,
         }
     }
 }

@@ -29,7 +29,7 @@ use super::{Agent, pool, timers::draw};
 impl<E: Election> Agent<E> {
     /// One input, and all that follows from it.
     pub(super) fn step(&mut self, input: InputOf<E>, ctx: &mut Context<Self>) {
-        if !matches!(self.progress, Progress::Free) {
+        if !matches!(self.readiness, Readiness::Free) {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
         let _span = self.shared.span().entered();
@@ -119,7 +119,7 @@ impl<E: Election> Agent<E> {
 
     /// The rest of the step waits for the record, and so does everything else.
     fn save(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
-        self.progress = Progress::Saving(effects);
+        self.readiness = Readiness::Saving(effects);
         // Asked at each poll: a record that waited while its incarnation was ended is not written.
         let (shared, incarnation) = (Arc::clone(&self.shared), self.incarnation);
         let saving = poll_fn(move |task| {
@@ -138,7 +138,7 @@ impl<E: Election> Agent<E> {
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
         let _span = self.shared.span().entered();
-        let Progress::Saving(effects) = mem::replace(&mut self.progress, Progress::Free) else {
+        let Readiness::Saving(effects) = mem::replace(&mut self.readiness, Readiness::Free) else {
             return;
         };
         if !self.is_present(ctx) {
@@ -186,7 +186,7 @@ impl<E: Election> Agent<E> {
 
     /// After a step: goes on with a hand-over whose work has ended, and stops an agent that leaves.
     pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
-        if !matches!(self.progress, Progress::Free) {
+        if !matches!(self.readiness, Readiness::Free) {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
@@ -215,7 +215,7 @@ impl<E: Election> Agent<E> {
 
     /// Ends this incarnation: it sends and stores nothing any more.
     pub(crate) fn stop(&mut self, ctx: &mut Context<Self>) {
-        self.progress = Progress::Stopped;
+        self.readiness = Readiness::Stopped;
         ctx.stop();
     }
 
@@ -224,7 +224,7 @@ impl<E: Election> Agent<E> {
         let now = Instant::now();
         // Only those that are due now: a timer that is set again and again waits for its turn.
         for _ in 0..self.timers.due(now) {
-            if !matches!(self.progress, Progress::Free) {
+            if !matches!(self.readiness, Readiness::Free) {
                 return; // the others stay due
             }
             let Some(timer) = self.timers.pop_due(now) else {
@@ -250,7 +250,7 @@ const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.
 #[derive(Debug)]
-pub(super) enum Progress<E: Election> {
+pub(super) enum Readiness<E: Election> {
     Free,
     /// A record is on its way to the store; this is the rest of the step.
     Saving(Vec<EffectOf<E>>),

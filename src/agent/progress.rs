@@ -66,7 +66,7 @@ impl LeaderGuard {
         check_span(span)?;
         let (held, dropped) = oneshot::channel();
         let noted = Arc::new(Noted::new(self.shared.now()));
-        let probe = Probe {
+        let probe = ProgressProbe {
             shared: Arc::clone(&self.shared),
             noted: Arc::clone(&noted),
             _held: held,
@@ -116,7 +116,7 @@ pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
 /// Clones speak for the same work, from any thread.
 #[derive(Clone, Default)]
 #[must_use = "progress is asked for as long as this is kept"]
-pub struct Progress(Option<Arc<Probe>>);
+pub struct Progress(Option<Arc<ProgressProbe>>);
 
 impl Progress {
     /// "The work has made progress": the span begins anew. It costs a look at the clock.
@@ -134,7 +134,7 @@ impl fmt::Debug for Progress {
 }
 
 /// What all clones of a [`Progress`] share.
-struct Probe {
+struct ProgressProbe {
     shared: Arc<SharedState>,
     noted: Arc<Noted>,
     /// Dropped with the last clone, which ends the watch.

@@ -77,12 +77,12 @@ where
     A: Actor<Context: ToEnvelope<A, M>> + Handler<M>,
     M: Message<Result: Send> + Send + 'static,
 {
-    type Result = Answer<A, M>;
+    type Result = GatedAnswer<A, M>;
     fn handle(&mut self, fenced: Fenced<M>, ctx: &mut Context<Self>) -> Self::Result {
         if !self.behind.connected() {
             ctx.stop();
         }
-        Answer(self.gate.admit(&fenced).map(|()| Admitted {
+        GatedAnswer(self.gate.admit(&fenced).map(|()| Admitted {
             // A clone of its own for each message. An address whose mailbox is full keeps a message back, and a
             // later one may overtake it: then the write of a former leader would follow its successor's. The
             // first message of a clone always has a place.
@@ -107,7 +107,7 @@ impl<A: Actor> Handler<ReadGate> for FencingActor<A> {
 
 /// What a [`FencingActor`] answers: a refusal at once, or what the actor behind answers, when it does.
 #[derive(Debug)]
-pub struct Answer<A: Actor, M>(Result<Admitted<A, M>, Stale>);
+pub struct GatedAnswer<A: Actor, M>(Result<Admitted<A, M>, Stale>);
 
 /// A message on its way to the actor behind a gate.
 struct Admitted<A: Actor, M> {
@@ -115,7 +115,7 @@ struct Admitted<A: Actor, M> {
     message: M,
 }
 
-impl<A, M> MessageResponse<FencingActor<A>, Fenced<M>> for Answer<A, M>
+impl<A, M> MessageResponse<FencingActor<A>, Fenced<M>> for GatedAnswer<A, M>
 where
     A: Actor<Context: ToEnvelope<A, M>> + Handler<M>,
     M: Message<Result: Send> + Send + 'static,

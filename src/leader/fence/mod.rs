@@ -52,7 +52,7 @@ mod message;
 mod number;
 pub mod sql;
 
-pub use actor::{Answer, FencingActor, ReadGate};
+pub use actor::{FencingActor, GatedAnswer, ReadGate};
 pub use gate::{FencingGate, Stale};
 pub use message::Fenced;
 pub use number::{FenceNumber, NoFence};

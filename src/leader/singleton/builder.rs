@@ -16,7 +16,7 @@ use crate::{
 
 use super::{
     handle::{SingletonHandle, SingletonRecord},
-    running::{Farewell, RunningActor},
+    running::{RunningActor, TellActor},
 };
 
 /// An actor that runs on the leader only; see [`builder`](Self::builder).
@@ -162,7 +162,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         self.launch(|child, _| actix::ActorContext::stop(child.ctx()))
     }
 
-    fn launch<A>(self, farewell: Farewell<A>) -> Result<SingletonHandle<A>, SingletonError>
+    fn launch<A>(self, farewell: TellActor<A>) -> Result<SingletonHandle<A>, SingletonError>
     where
         A: Actor<Context = Context<A>>,
         F: FnMut(LeaderGuard) -> A + 'static,

@@ -19,7 +19,7 @@ use crate::{agent::LeaderGuard, protocol::Term, supervisor::contain};
 use super::handle::SingletonRecord;
 
 /// What an actor gets when its agent has to hand over.
-pub(super) type Farewell<A> = fn(&mut ContextFut<A, Context<A>>, Term);
+pub(super) type TellActor<A> = fn(&mut ContextFut<A, Context<A>>, Term);
 
 /// See the [module](self).
 pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
@@ -28,7 +28,7 @@ pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
     child: Option<ContextFut<A, Context<A>>>,
     /// Ends when the agent has to hand over; `None` when the actor was told.
     stepping_down: Option<Pin<Box<dyn Future<Output = ()>>>>,
-    farewell: Farewell<A>,
+    farewell: TellActor<A>,
     record: Arc<SingletonRecord<A>>,
 }
 
@@ -41,7 +41,7 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
         progress_within: Option<Duration>,
         factory: &mut impl FnMut(LeaderGuard) -> A,
         record: Arc<SingletonRecord<A>>,
-        farewell: Farewell<A>,
+        farewell: TellActor<A>,
     ) -> Self {
         // Before the factory, so that one which hangs is noticed too. The span was checked.
         let leader = match progress_within {
