@@ -6,6 +6,7 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
+//! │ leader     what an application does with it: a singleton, fenced writes             │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
 //! │ group      who takes part in one election, and where the messages of each go        │
@@ -40,6 +41,7 @@
 //! | *leadership*, *tenure* | what is held or vacant; one agent's time as leader | |
 //! | *lease*, *promise*, *fence* | how long a leader is sure to be the only one; what a voter grants it; the number that keeps a former one out | |
 //! | *drain*, *hand-over* | the work of a leader ends; the next one takes its place | |
+//! | *singleton*, *gate* | an actor that runs on the leader only; what refuses the writes of former leaders | |
 //! | *cool-down* | for so long an agent that stepped down is not elected again | |
 //! | *slot*, *rank-staggered delay* | what an agent waits, the longer the lower its rank, before it holds an election | |
 //! | *link*, *route* | a connection that both bridges accept; how a member is reached | |
@@ -49,7 +51,8 @@
 //!
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
-//! [`agent`] how an actor carries them; [`remote`] how it reaches other hosts; `testkit` how to
+//! [`agent`] how an actor carries them; [`leader`] what to do with a leadership; [`remote`] how it reaches
+//! other hosts; `testkit` how to
 //! break it on purpose.
 //!
 //! [actix]: https://docs.rs/actix
