@@ -52,8 +52,7 @@
 //! # Read on
 //! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
 //! [`agent`] how an actor carries them; [`leader`] what to do with a leadership; [`remote`] how it reaches
-//! other hosts; `testkit` how to
-//! break it on purpose.
+//! other hosts; `testkit` how to break it on purpose.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
