@@ -83,8 +83,8 @@ fn others() -> Vec<Case> {
     vec![
         Case::holds(
             "ballots, three voters, the best returns, 2 rounds",
-            4_044_450,
-            51,
+            5_442_332,
+            48,
             ballot(3, 2, Aim::Everything, |_, b| returns(b, 2, 1)),
         ),
         Case::holds(
@@ -95,7 +95,7 @@ fn others() -> Vec<Case> {
         ),
         Case::holds(
             "ring, D=1 Hop=3, an end at ticks 2 to 10",
-            1_463_983,
+            1_444_623,
             59,
             ring(1, 3, 30, |b| {
                 dies(b);
@@ -113,7 +113,7 @@ fn others() -> Vec<Case> {
         ),
         Case::holds(
             "reorganization, D=2 T=5, 22 ticks, an end",
-            1_343_836,
+            1_225_873,
             51,
             reorganization(3, 2.0, (2, 5), 22, dies),
         ),
