@@ -17,7 +17,10 @@ use actix_bully::{
 };
 use tracing::Level;
 
-use crate::stage::{MS, Scribe, play};
+use crate::{
+    logging,
+    stage::{MS, Scribe, play},
+};
 
 /// Collects what is logged.
 #[derive(Clone, Default)]
@@ -47,6 +50,7 @@ impl Lines {
 }
 
 fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
+    logging::beside_others();
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()

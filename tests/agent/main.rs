@@ -6,6 +6,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/logging.rs"]
+mod logging;
 
 mod bully;
 mod commands;

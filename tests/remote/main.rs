@@ -13,6 +13,8 @@ mod elections;
 mod flood;
 mod kit;
 mod load;
+#[path = "../common/logging.rs"]
+mod logging;
 mod names;
 mod pipes;
 #[cfg(feature = "planted")]

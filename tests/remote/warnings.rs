@@ -22,6 +22,7 @@ use actix_bully::{
 use super::{
     elections::store,
     kit::{Host, builder, id, play, until},
+    logging,
 };
 
 /// Some kind of proof.
@@ -58,6 +59,7 @@ impl Write for Log {
 
 /// Plays a scene, and collects the warnings with these words in them.
 fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
+    logging::beside_others();
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
