@@ -308,7 +308,9 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 // By now the agent may have lost that leadership, or hand over already.
                 let is_present = self.shared.remaining_of(serial) != Remaining::Over;
                 if is_present && !self.shared.is_draining() {
-                    warn!(node = %self.spec.id, ?span, "work of the leader stalled: the agent steps down");
+                    self.shared.span().in_scope(|| {
+                        warn!(?span, "work of the leader stalled: the agent steps down");
+                    });
                     self.shared.note_work_stall();
                     self.step(Input::StepDown { to: None }, ctx);
                 }

@@ -134,7 +134,9 @@ impl SharedState {
         self.leadership.grow(by, self.now(), view, note);
         if let Some(term) = view.leading {
             let regained = self.subscribers().regain(&self.id, by, term);
-            self.log(regained);
+            if let Some(event) = regained {
+                log::log(&event, false); // in the span of the step
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Decided here: what notices that an actor is gone. actix tells of that by no event, and any message
 //! would have to be one that the actor handles; so its address is looked at, every [`LOOK`]. Not here:
-//! which score counts meanwhile (`agent/leadership.rs`).
+//! which score counts meanwhile (`agent/eligibility.rs`).
 
 use std::time::Duration;
 

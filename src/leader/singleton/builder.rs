@@ -162,7 +162,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         self.launch(|child, _| actix::ActorContext::stop(child.ctx()))
     }
 
-    fn launch<A>(self, farewell: TellActor<A>) -> Result<SingletonHandle<A>, SingletonError>
+    fn launch<A>(self, tell: TellActor<A>) -> Result<SingletonHandle<A>, SingletonError>
     where
         A: Actor<Context = Context<A>>,
         F: FnMut(LeaderGuard) -> A + 'static,
@@ -182,7 +182,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         let singleton = async move {
             let work = |guard| {
                 let record = Arc::clone(&seen);
-                RunningActor::make(guard, progress_within, &mut factory, record, farewell)
+                RunningActor::make(guard, progress_within, &mut factory, record, tell)
             };
             // The actor's end is noted by `RunningActor`; this is the end of all of them.
             if let Err(reason) = agent.lead_with(on_panic, work).await {

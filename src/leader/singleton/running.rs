@@ -28,7 +28,7 @@ pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
     child: Option<ContextFut<A, Context<A>>>,
     /// Ends when the agent has to hand over; `None` when the actor was told.
     stepping_down: Option<Pin<Box<dyn Future<Output = ()>>>>,
-    farewell: TellActor<A>,
+    tell: TellActor<A>,
     record: Arc<SingletonRecord<A>>,
 }
 
@@ -41,7 +41,7 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
         progress_within: Option<Duration>,
         factory: &mut impl FnMut(LeaderGuard) -> A,
         record: Arc<SingletonRecord<A>>,
-        farewell: TellActor<A>,
+        tell: TellActor<A>,
     ) -> Self {
         // Before the factory, so that one which hangs is noticed too. The span was checked.
         let leader = match progress_within {
@@ -61,7 +61,7 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
             leader,
             child: Some(child),
             stepping_down: Some(Box::pin(async move { watch.stepping_down().await })),
-            farewell,
+            tell,
             record,
         }
     }
@@ -97,7 +97,7 @@ impl<A: Actor<Context = Context<A>>> Future for RunningActor<A> {
             && stepping_down.as_mut().poll(task).is_ready()
         {
             this.stepping_down = None;
-            (this.farewell)(child, this.leader.token().term);
+            (this.tell)(child, this.leader.token().term);
         }
         match contain(|| Pin::new(child).poll(task)) {
             Ok(Poll::Pending) => Poll::Pending,
