@@ -89,8 +89,16 @@ pub mod supervisor;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
-/// The participants of one election; without a parameter, of a bully's.
-pub type Group<M = elections::bully::BullyMessage> = group::Group<M>;
+/// The participants of one bully election. [`group::Group`] is the same for any election.
+///
+/// ```
+/// let group = actix_bully::Group::new("schedulers")?;
+/// assert_eq!(group.name(), "schedulers");
+/// # Ok::<(), actix_bully::group::GroupError>(())
+/// ```
+// Without a parameter: the default of an alias's parameter does not count in an expression, so that
+// `Group::new("x")` by itself would not compile.
+pub type Group = group::Group<elections::bully::BullyMessage>;
 
 /// The README's programs compile, and run as far as they are meant to.
 #[cfg(doctest)]

@@ -143,7 +143,7 @@ fn an_agent_whose_arbiter_stops_while_it_is_started_leaves_no_member_behind() {
 
 #[test]
 fn a_groups_name_is_checked() {
-    let refused = Group::<actix_bully::elections::bully::BullyMessage>::new("a/b").unwrap_err();
+    let refused = Group::new("a/b").unwrap_err();
     let GroupError::Name(why) = refused else {
         panic!("another reason");
     };

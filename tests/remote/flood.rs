@@ -194,7 +194,7 @@ fn messages_of_one_frame_go_to_the_groups_that_they_name() {
     play(async {
         let pipes = Pipes::new();
         let host = |name: &str, peer: &str| {
-            let groups = ["red", "blue"].map(|name| Group::<BullyMessage>::new(name).unwrap());
+            let groups = ["red", "blue"].map(|name| Group::new(name).unwrap());
             let bridge = builder(&pipes, name, &[peer]);
             let bridge = bridge.carry(&groups[0]).carry(&groups[1]).start();
             (groups, bridge.unwrap())

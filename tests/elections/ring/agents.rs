@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix::clock::sleep;
 use actix_bully::{
-    Group,
     agent::{Agent, ElectionHandle, Lifecycle},
     elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
+    group::Group,
     protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
     testkit::{Inject, cluster::Cluster, faults::Conditions, sim::World, trace::What},
 };
