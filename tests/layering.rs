@@ -2,7 +2,8 @@
 //! wrong way.
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
-//! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`.
+//! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
+//! errors say their causes: `causes.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -11,6 +12,8 @@ use std::path::Path;
 use loops::Calls;
 use mentions::{Mention, mentions};
 
+#[path = "layering/causes.rs"]
+mod causes;
 #[path = "layering/loops.rs"]
 mod loops;
 #[path = "layering/mentions.rs"]

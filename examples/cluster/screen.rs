@@ -132,11 +132,9 @@ impl Screen {
     }
 }
 
-/// On standard error, with its causes.
+/// On standard error.
 pub(crate) fn error(wrong: &dyn Error) {
-    let causes = std::iter::successors(Some(wrong), |wrong| (*wrong).source());
-    let texts: Vec<String> = causes.map(ToString::to_string).collect();
-    writeln!(io::stderr(), "error: {}", texts.join(": ")).unwrap_or_default();
+    writeln!(io::stderr(), "error: {wrong}").unwrap_or_default();
 }
 
 fn line(line: &str) {

@@ -153,14 +153,9 @@ pub(crate) fn name(text: &str) -> Option<AgentId> {
     AgentId::new(text).ok()
 }
 
-/// Why the node does not start, or does not go on: the error, and what caused it.
+/// Why the node does not start, or does not go on.
 pub(crate) fn error(wrong: &dyn std::error::Error) {
     let mut screen = std::io::stderr().lock();
     // There is nowhere left to report that even this fails.
     writeln!(screen, "node: {wrong}").ok();
-    let mut cause = wrong.source();
-    while let Some(wrong) = cause {
-        writeln!(screen, "  because {wrong}").ok();
-        cause = wrong.source();
-    }
 }

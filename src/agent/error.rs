@@ -15,10 +15,10 @@ use crate::{
 #[non_exhaustive]
 pub enum StartError {
     /// The name breaks the rules.
-    #[error("the agent's name is refused")]
+    #[error("the agent's name is refused: {0}")]
     Id(#[from] IdError),
     /// The group does not take it.
-    #[error("the group refuses the agent")]
+    #[error("the group refuses the agent: {0}")]
     Join(#[from] JoinError),
     /// No group was named.
     #[error("the agent belongs to no group: call `join(&group)` before `start()`")]
@@ -33,7 +33,7 @@ pub enum StartError {
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
     /// The election keeps leases, and there is no clock for them.
-    #[error("this election needs a clock that counts a suspended host")]
+    #[error("this election needs a clock that counts a suspended host: {0}")]
     NoClock(#[from] ClockError),
     /// The clock stops while the host is suspended.
     #[error(
@@ -54,13 +54,13 @@ pub enum StartError {
         id: AgentId,
     },
     /// The configuration has no such participant.
-    #[error("the election's configuration refuses the agent")]
+    #[error("the election's configuration refuses the agent: {0}")]
     Membership(#[from] MembershipError),
     /// The quorum cannot be made like this.
-    #[error("the quorum's settings are refused")]
+    #[error("the quorum's settings are refused: {0}")]
     Quorum(#[from] QuorumError),
     /// The stored record cannot be read.
-    #[error("the agent's record cannot be read")]
+    #[error("the agent's record cannot be read: {0}")]
     Store(#[from] StoreError),
     /// The store was made for another agent or group.
     #[error("the store belongs to {owner}: open the one of this agent and group")]

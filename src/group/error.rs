@@ -11,7 +11,7 @@ use super::Unshared;
 #[non_exhaustive]
 pub enum GroupError {
     /// The name breaks the rules, which are those of an agent's name.
-    #[error("the group's name is refused; it follows the rules of an agent's name")]
+    #[error("the group's name is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
 }
 

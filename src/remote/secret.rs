@@ -228,7 +228,7 @@ pub enum SecretError {
         max: usize,
     },
     /// The file cannot be read.
-    #[error("cannot read the secret in {path:?}")]
+    #[error("cannot read the secret in {path:?}: {reason}")]
     Unreadable {
         /// The file.
         path: std::path::PathBuf,

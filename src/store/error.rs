@@ -85,7 +85,9 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The disk or its rights.
-    #[error("{path} cannot be read or written: check the disk, the folder and its permissions")]
+    #[error(
+        "{path} cannot be read or written: check the disk, the folder and its permissions ({source})"
+    )]
     Io {
         /// The path asked for.
         path: PathBuf,
@@ -104,7 +106,7 @@ pub enum StoreError {
     },
     /// The disk, or the share of it that this user may take, is full. The record before is kept.
     #[error(
-        "{path} cannot be written, its disk is full: make room; the agent comes back by its restart policy, or is started again"
+        "{path} cannot be written, its disk is full: make room; the agent comes back by its restart policy, or is started again ({source})"
     )]
     Full {
         /// The path asked for.
@@ -113,7 +115,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The record cannot be put into a file. Nothing was written.
-    #[error("a record cannot be encoded: it needs a plain serde type with text for map keys")]
+    #[error("a record cannot be encoded: it needs a plain serde type with text for map keys ({0})")]
     Encode(#[source] io::Error),
     /// The record is larger than a file may be. Nothing was written.
     #[error("a record makes a file of {len} bytes, which exceeds the limit of {max}")]
@@ -133,7 +135,7 @@ pub enum StoreError {
     #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
     NotAvailable,
     /// A store of another kind does not work.
-    #[error("the store of the record does not work")]
+    #[error("the store of the record does not work: {0}")]
     Backend(#[source] io::Error),
 }
 

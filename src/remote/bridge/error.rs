@@ -13,7 +13,7 @@ use crate::remote::{NodeId, NodeIdError};
 #[non_exhaustive]
 pub enum BridgeError {
     /// A node's name is none.
-    #[error("the name of node {name:?} is refused")]
+    #[error("the name of node {name:?} is refused: {reason}")]
     Node {
         /// The name.
         name: String,
@@ -22,7 +22,7 @@ pub enum BridgeError {
         reason: NodeIdError,
     },
     /// The cluster's name is none.
-    #[error("the cluster's name is refused; it follows the rules of an agent's name")]
+    #[error("the cluster's name is refused; it follows the rules of an agent's name: {0}")]
     Cluster(#[source] IdError),
     /// No group to carry.
     #[error("the bridge carries no group: call .carry(&group)")]
@@ -64,7 +64,7 @@ pub enum BridgeError {
         address: String,
     },
     /// The address cannot be listened at.
-    #[error("cannot listen at {address}")]
+    #[error("cannot listen at {address}: {reason}")]
     Listen {
         /// Where.
         address: String,
@@ -73,7 +73,7 @@ pub enum BridgeError {
         reason: io::Error,
     },
     /// The node's last incarnation cannot be read, or the next one cannot be kept.
-    #[error("cannot remember this node's incarnation in {}", path.display())]
+    #[error("cannot remember this node's incarnation in {}: {reason}", path.display())]
     Memory {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum BridgeError {
         reason: io::Error,
     },
     /// A group cannot be opened to other hosts.
-    #[error("group {group} cannot be carried")]
+    #[error("group {group} cannot be carried: {reason}")]
     Open {
         /// Its name.
         group: String,

@@ -59,7 +59,7 @@ pub enum TlsError {
     },
     /// A file cannot be read.
     #[error(
-        "the {part} cannot be read from {path:?}: is the file there, and may this user read it?"
+        "the {part} cannot be read from {path:?}: is the file there, and may this user read it? ({source})"
     )]
     Unreadable {
         /// What it should hold.

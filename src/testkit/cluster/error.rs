@@ -17,7 +17,7 @@ pub enum ClusterError {
     #[error("a cluster needs an agent: name some by `agents(5)` or `agent(name, score)`")]
     Empty,
     /// An agent cannot be started.
-    #[error("{name} cannot be started")]
+    #[error("{name} cannot be started: {source}")]
     Start {
         /// The name asked for.
         name: String,
@@ -84,7 +84,7 @@ pub enum ClusterError {
         believers: AgentNames,
     },
     /// It left, but not politely.
-    #[error("{name} has left without a proper end")]
+    #[error("{name} has left without a proper end: {source}")]
     Leave {
         /// The agent.
         name: AgentId,
@@ -93,7 +93,7 @@ pub enum ClusterError {
         source: LeaveError,
     },
     /// A network cannot be like that.
-    #[error("the network cannot be like that")]
+    #[error("the network cannot be like that: {0}")]
     Conditions(#[from] ConditionsError),
     /// It is not settled which agent leads.
     #[error(transparent)]

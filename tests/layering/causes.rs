@@ -1,0 +1,97 @@
+//! An error says its cause in its own words: who prints it with `{}` reads all of it.
+//!
+//! Decided here: that the text of a variant with a cause names that cause. A caller that walks
+//! [`std::error::Error::source`] reads it again, which harms nobody; one that does not walk has else only half.
+
+use std::fs;
+
+use super::{rust_files, touches::root};
+
+#[test]
+fn an_error_with_a_cause_shows_it() {
+    let src = root().join("src");
+    let mut silent = Vec::new();
+    let mut with_cause = 0;
+    for file in rust_files(&src) {
+        let text =
+            fs::read_to_string(src.join(&file)).unwrap_or_else(|why| unreachable!("{file}: {why}"));
+        for Variant { message, fields } in variants(&text) {
+            let Some(cause) = cause(fields) else { continue };
+            with_cause += 1;
+            if !message.contains(&format!("{{{cause}")) && message.trim() != "transparent" {
+                silent.push(format!("src/{file}: {}", message.trim()));
+            }
+        }
+    }
+    assert!(with_cause >= 20, "only {with_cause} errors have a cause");
+    assert!(
+        silent.is_empty(),
+        "these hide their cause:\n{}",
+        silent.join("\n")
+    );
+}
+
+#[test]
+fn a_cause_that_is_hidden_is_found() {
+    let text = r#"
+    #[error("it is refused")]
+    Id(#[from] IdError),
+    #[error("{path} cannot be read: {reason}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        reason: io::Error,
+    },
+    #[error(transparent)]
+    Other(#[from] OtherError),
+    #[error("{path} cannot be written")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("without a cause")]
+    Plain,
+"#;
+    let found = variants(text).map(|found| (found.message.trim().to_owned(), cause(found.fields)));
+    let expected = [
+        (r#""it is refused""#, Some("0")),
+        (r#""{path} cannot be read: {reason}""#, Some("reason")),
+        ("transparent", Some("0")),
+        (r#""{path} cannot be written""#, Some("source")),
+        (r#""without a cause""#, None),
+    ];
+    let expected = expected.map(|(message, cause)| (message.to_owned(), cause));
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+struct Variant<'a> {
+    message: &'a str,
+    fields: &'a str,
+}
+
+/// What has a text of its own, with what stands behind it up to the next one.
+fn variants(text: &str) -> impl Iterator<Item = Variant<'_>> {
+    text.split("#[error(").skip(1).filter_map(|rest| {
+        let (message, fields) = rest.split_once(")]\n")?;
+        // What follows the error itself is another item.
+        let fields = fields.split("\n}").next().unwrap_or(fields);
+        Some(Variant { message, fields })
+    })
+}
+
+/// The name by which a message shows the cause.
+fn cause(fields: &str) -> Option<&str> {
+    let marked = ["#[from]", "#[source]"]
+        .iter()
+        .find_map(|mark| fields.split_once(mark));
+    let Some((before, after)) = marked else {
+        return has_source(fields).then_some("source");
+    };
+    match after.split_once(':') {
+        Some((name, _)) if !before.trim_end().ends_with('(') => Some(name.trim()),
+        _ => Some("0"),
+    }
+}
+
+fn has_source(fields: &str) -> bool {
+    fields
+        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'))
+        .any(|word| word == "source:")
+}
