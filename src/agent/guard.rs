@@ -7,8 +7,9 @@
 use std::{fmt, sync::Arc};
 
 use actix::Recipient;
+use serde::Serialize;
 
-use crate::protocol::{AgentId, Incarnation, Term};
+use crate::protocol::{AgentId, Incarnation, Term, shown};
 
 use super::{
     leadership::Remaining, message::AgentCommand, phase::AgentTenure, progress::Progress,
@@ -82,13 +83,17 @@ impl fmt::Debug for LeaderGuard {
 /// It is an *epoch*, good for logs and for dropping old updates. It is **not** a fence: two agents may
 /// lead at once for a moment, and each may have seen a term that the other has not, so a database
 /// that accepts the larger one is not protected by it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// As JSON its numbers are text, because they may exceed 2^53.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Epoch {
     /// The term.
+    #[serde(serialize_with = "shown::text")]
     pub term: Term,
     /// The leader.
     pub node: AgentId,
     /// The incarnation in which it leads.
+    #[serde(serialize_with = "shown::text")]
     pub incarnation: Incarnation,
 }
 
@@ -115,7 +120,10 @@ pub struct Epoch {
 /// # let mut table = Table::default();
 /// # assert!(table.write(2, "new").is_ok() && table.write(1, "stale").is_err());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// As JSON it is its [`Epoch`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
 pub struct Fence(Epoch);
 
 impl Fence {
@@ -139,5 +147,23 @@ impl fmt::Display for Fence {
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}.{}", self.term, self.node, self.incarnation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_as_json() {
+        let epoch = Epoch {
+            term: Term(u64::MAX),
+            node: AgentId::new("a").expect("a name"),
+            incarnation: Incarnation(7),
+        };
+        let shown = r#"{"term":"18446744073709551615","node":"a","incarnation":"7"}"#;
+        assert_eq!(serde_json::to_string(&epoch).expect("it is JSON"), shown);
+        let fence = Fence(epoch);
+        assert_eq!(serde_json::to_string(&fence).expect("it is JSON"), shown);
     }
 }

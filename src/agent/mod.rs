@@ -71,6 +71,7 @@ mod pool;
 mod progress;
 mod shared;
 mod status;
+mod status_json;
 mod subscribers;
 mod sync;
 #[cfg(test)]

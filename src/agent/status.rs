@@ -1,8 +1,10 @@
-//! The state of an agent, as its users read it.
+//! The state of an agent, as its users read it. `status_json.rs` writes it for other programs.
 
 use crate::protocol::{AgentId, Incarnation, Leader, Role, Term};
 
 /// An agent's state at one moment; see [`ElectionHandle::current`](super::ElectionHandle::current).
+///
+/// As JSON it has these names; terms and incarnations are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Status {

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use serde::Serialize;
+
 /// The counts of a group so far; see [`Group::counters`](super::Group::counters).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Counts {
     /// Messages that were handed to a mailbox, a wire or a link; one for each receiver.
@@ -37,5 +39,21 @@ impl Counters {
             strangers: self.strangers.load(Relaxed),
             stale: self.stale.load(Relaxed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_as_json() {
+        let counters = Counters::default();
+        counters.sent.store(5, Relaxed);
+        counters.stale.store(1, Relaxed);
+        assert_eq!(
+            serde_json::to_string(&counters.read()).unwrap(),
+            r#"{"sent":5,"full":0,"closed":0,"strangers":0,"stale":1}"#
+        );
     }
 }

@@ -35,6 +35,7 @@ mod name_index;
 mod rank;
 mod requirements;
 mod roster;
+pub(crate) mod shown;
 mod time;
 mod timings;
 mod timings_builder;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::{Leader, Term, Time};
 
 /// What a participant shows at one instant of its own clock; see [`Election::view`].
@@ -57,7 +59,8 @@ impl View {
 }
 
 /// What a participant is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Follows a leader, or waits for one.
     #[default]

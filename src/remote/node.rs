@@ -5,6 +5,8 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
+use serde::{Serialize, Serializer};
+
 use crate::protocol::{AgentId, IdError};
 
 /// The name of one process that takes part through a bridge, unique within its cluster.
@@ -72,6 +74,13 @@ fn is_label(label: &str) -> bool {
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.0)
+    }
+}
+
+impl Serialize for NodeId {
+    /// As text.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 
@@ -163,6 +172,13 @@ impl fmt::Display for NodeIncarnation {
     }
 }
 
+impl Serialize for NodeIncarnation {
+    /// As text.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
 /// What one side draws for a new link: its half of the [`LinkId`]. Must be unpredictable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 8]);
@@ -193,6 +209,13 @@ impl LinkId {
 impl fmt::Display for LinkId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for LinkId {
+    /// As text.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 

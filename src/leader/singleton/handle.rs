@@ -9,6 +9,7 @@ use std::{
 
 use actix::{Actor, Addr, Context};
 use futures::future::AbortHandle;
+use serde::Serialize;
 
 use crate::agent::LeaderGuard;
 
@@ -80,7 +81,7 @@ impl<A: Actor<Context = Context<A>>> fmt::Debug for SingletonHandle<A> {
 }
 
 /// A singleton on this host, at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SingletonStatus {
     /// Whether an actor runs.
@@ -93,7 +94,8 @@ pub struct SingletonStatus {
 }
 
 /// Whether a singleton's actor runs on this host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SingletonState {
     /// None runs: the agent does not lead, or the work under its leadership is done, or the actor
@@ -157,5 +159,25 @@ impl<A: Actor<Context = Context<A>>> Default for SingletonRecord<A> {
             panics: 0,
             is_over: false,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_as_json() {
+        let status = |state| SingletonStatus {
+            state,
+            starts: 3,
+            panics: 2,
+        };
+        let (waiting, ended) = (SingletonState::Waiting, SingletonState::Ended);
+        let all = [waiting, SingletonState::Running, ended].map(status);
+        assert_eq!(
+            serde_json::to_string(&all).unwrap(),
+            r#"[{"state":"waiting","starts":3,"panics":2},{"state":"running","starts":3,"panics":2},{"state":"ended","starts":3,"panics":2}]"#
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
 use crate::remote::{Closed, DropReason};
 
 /// One counter for each reason; shared by all links of a bridge, read at any time.
@@ -73,6 +75,26 @@ impl BridgeCounts {
     }
 }
 
+impl Serialize for BridgeCounts {
+    /// Two objects, `closed` and `dropped`, with every name and its number.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut both = to.serialize_struct("BridgeCounts", 2)?;
+        both.serialize_field("closed", &Named(Closed::NAMES, &self.closed))?;
+        both.serialize_field("dropped", &Named(DropReason::NAMES, &self.dropped))?;
+        both.end()
+    }
+}
+
+/// Names, and the number of each.
+struct Named<'a>(&'a [&'a str], &'a [u64]);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(names, numbers) = self;
+        to.collect_map(names.iter().zip(numbers.iter()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +111,24 @@ mod tests {
         assert_eq!(counts.dropped(DropReason::FormerIncarnation), 1);
         let counted: Vec<_> = counts.iter().filter(|(_, n)| *n > 0).collect();
         assert_eq!(counted, [("malformed", 2), ("former_incarnation", 1)]);
+    }
+
+    #[test]
+    fn counts_as_json_have_every_name() {
+        let counters = BridgeCounters::new();
+        counters.closed(Closed::Version);
+        counters.dropped(DropReason::MailboxFull);
+        assert_eq!(
+            serde_json::to_string(&counters.read()).unwrap(),
+            concat!(
+                r#"{"closed":{"handshake_timeout":0,"frame_too_large":0,"frame_timeout":0,"malformed":0,"#,
+                r#""protocol":0,"version":1,"cluster":0,"self":0,"feature":0,"auth_failed":0,"tls":0,"#,
+                r#""stale":0,"wrong_link":0,"sequence":0,"from_not_allowed":0,"unknown_targets":0,"#,
+                r#""term":0,"too_many_agents":0,"rate":0,"slow_peer":0,"silent":0,"replaced":0,"#,
+                r#""too_many_connections":0,"lost":0,"goodbye":0,"leaving":0,"secret":0,"role":0,"#,
+                r#""openings":0},"dropped":{"unknown_group":0,"unknown_agent":0,"mismatch":0,"#,
+                r#""former_incarnation":0,"refused_name":0,"mailbox_full":1}}"#
+            )
+        );
     }
 }

@@ -5,10 +5,17 @@ use std::{
     time::Duration,
 };
 
-use crate::remote::{LinkId, NodeId, NodeIncarnation};
+use serde::Serialize;
+
+use crate::{
+    protocol::shown,
+    remote::{LinkId, NodeId, NodeIncarnation},
+};
 
 /// The state of the link with one peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// As JSON it has these names; incarnations and links are text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PeerStatus {
     /// Its name.
@@ -27,7 +34,10 @@ pub struct PeerStatus {
 }
 
 /// Whether a peer is linked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// As JSON: `{"state":"linked","id":".."}`, `{"state":"dialing"}`, `{"state":"waiting"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LinkStatus {
     /// By this link.
@@ -42,7 +52,7 @@ pub enum LinkStatus {
 }
 
 /// What crossed so far, over all links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Traffic {
     /// Frames written.
@@ -63,7 +73,8 @@ pub struct Traffic {
     pub links: u64,
     /// Attempts to dial.
     pub dials: u64,
-    /// The longest time from a PING to its PONG.
+    /// The longest time from a PING to its PONG. As JSON: `longest_echo_ms`.
+    #[serde(rename = "longest_echo_ms", serialize_with = "shown::millis")]
     pub longest_echo: Duration,
 }
 
@@ -99,5 +110,57 @@ impl Meter {
             dials: self.dials.load(Relaxed),
             longest_echo: Duration::from_nanos(self.echo_nanos.load(Relaxed)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(value: &impl Serialize) -> String {
+        serde_json::to_string(value).unwrap()
+    }
+
+    #[test]
+    fn a_peer_as_json() {
+        let mut peer = PeerStatus {
+            node: NodeId::new("host-b").unwrap(),
+            address: Some("127.0.0.1:7401".to_owned()),
+            link: LinkStatus::Linked {
+                id: LinkId([255; 16]),
+            },
+            incarnation: Some(NodeIncarnation(u64::MAX)),
+            agents: 2,
+            lost: 3,
+        };
+        assert_eq!(
+            json(&peer),
+            concat!(
+                r#"{"node":"host-b","address":"127.0.0.1:7401","#,
+                r#""link":{"state":"linked","id":"ffffffffffffffffffffffffffffffff"},"#,
+                r#""incarnation":"18446744073709551615","agents":2,"lost":3}"#
+            )
+        );
+        peer.link = LinkStatus::Dialing;
+        (peer.address, peer.incarnation) = (None, None);
+        assert_eq!(
+            json(&peer),
+            r#"{"node":"host-b","address":null,"link":{"state":"dialing"},"incarnation":null,"agents":2,"lost":3}"#
+        );
+        assert_eq!(json(&LinkStatus::Waiting), r#"{"state":"waiting"}"#);
+    }
+
+    #[test]
+    fn traffic_as_json() {
+        let meter = Meter::default();
+        Meter::add(&meter.frames_out, 7);
+        meter.echo_nanos.store(1_234_567, Relaxed);
+        assert_eq!(
+            json(&meter.read()),
+            concat!(
+                r#"{"frames_out":7,"messages_out":0,"bytes_out":0,"writes":0,"frames_in":0,"#,
+                r#""messages_in":0,"bytes_in":0,"links":0,"dials":0,"longest_echo_ms":1.235}"#
+            )
+        );
     }
 }

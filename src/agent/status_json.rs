@@ -1,0 +1,112 @@
+//! The state of an agent for other programs.
+//!
+//! Decided here: the names of its parts, and which are text. Not in `status.rs`, because a checker of
+//! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`).
+
+use serde::{Serialize, Serializer};
+
+use crate::protocol::{
+    Incarnation, Role, Term,
+    shown::{self, ShownLeader},
+};
+
+use super::{Lifecycle, Status};
+
+impl Serialize for Status {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct ShownStatus<'a> {
+            lifecycle: Lifecycle,
+            #[serde(serialize_with = "shown::text")]
+            incarnation: Incarnation,
+            role: Role,
+            #[serde(serialize_with = "shown::text")]
+            term: Term,
+            leader: Option<ShownLeader<'a>>,
+            #[serde(serialize_with = "shown::optional_text")]
+            leading: Option<Term>,
+            draining: bool,
+            work_panics: u32,
+            work_stalls: u32,
+            tie_broken: bool,
+        }
+        // Taken apart, so that the compiler asks for a part that is new.
+        let Self {
+            lifecycle,
+            incarnation,
+            role,
+            term,
+            leader,
+            leading,
+            draining,
+            work_panics,
+            work_stalls,
+            tie_broken,
+        } = self;
+        ShownStatus {
+            lifecycle: *lifecycle,
+            incarnation: *incarnation,
+            role: *role,
+            term: *term,
+            leader: leader.as_ref().map(ShownLeader::from),
+            leading: *leading,
+            draining: *draining,
+            work_panics: *work_panics,
+            work_stalls: *work_stalls,
+            tie_broken: *tie_broken,
+        }
+        .serialize(to)
+    }
+}
+
+impl Serialize for Lifecycle {
+    /// As text: `running`, `down`, `ended`.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match self {
+            Self::Running => "running",
+            Self::Down => "down",
+            Self::Ended => "ended",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Leader;
+
+    #[test]
+    fn a_status_as_json() {
+        let status = Status {
+            lifecycle: Lifecycle::Running,
+            incarnation: Incarnation(115_964_116_992_000_001),
+            role: Role::Leader,
+            term: Term(9_007_199_254_740_993),
+            leader: Some(Leader {
+                id: "x".parse().unwrap(),
+                incarnation: Incarnation(115_964_116_992_000_001),
+                term: Term(9_007_199_254_740_993),
+            }),
+            leading: Some(Term(9_007_199_254_740_993)),
+            draining: false,
+            work_panics: 1,
+            work_stalls: 2,
+            tie_broken: false,
+        };
+        assert_eq!(
+            serde_json::to_string(&status).unwrap(),
+            concat!(
+                r#"{"lifecycle":"running","incarnation":"115964116992000001","role":"leader","#,
+                r#""term":"9007199254740993","leader":{"id":"x","incarnation":"115964116992000001","#,
+                r#""term":"9007199254740993"},"leading":"9007199254740993","draining":false,"#,
+                r#""work_panics":1,"work_stalls":2,"tie_broken":false}"#
+            )
+        );
+        let lifecycles = [Lifecycle::Running, Lifecycle::Down, Lifecycle::Ended];
+        let roles = [Role::Follower, Role::Candidate, Role::Waiting, Role::Leader];
+        assert_eq!(
+            serde_json::to_string(&(lifecycles, roles)).unwrap(),
+            r#"[["running","down","ended"],["follower","candidate","waiting","leader"]]"#
+        );
+    }
+}
