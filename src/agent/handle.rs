@@ -67,17 +67,7 @@ impl<E: Election> ElectionHandle<E> {
     /// told when it comes, even if the agent hangs: it is waited for by the clock, in the reader's
     /// task. (Outside of a runtime with timers the reader hears only of what the agent itself publishes.)
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
-        let first = Changes {
-            updates: self.shared.updates(),
-            shared: Arc::clone(&self.shared),
-            last: None,
-        };
-        Box::pin(stream::unfold(Some(first), |changes| async move {
-            let mut changes = changes?;
-            let status = changes.next().await;
-            let goes_on = status.lifecycle != Lifecycle::Ended;
-            Some((status, goes_on.then_some(changes)))
-        }))
+        changes(Arc::clone(&self.shared))
     }
 
     /// Waits until the agent knows a leader.
@@ -292,6 +282,21 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }
+}
+
+/// The states of an agent from the present one on.
+pub(super) fn changes(shared: Arc<SharedState>) -> impl Stream<Item = Status> + Unpin + Send {
+    let first = Changes {
+        updates: shared.updates(),
+        shared,
+        last: None,
+    };
+    Box::pin(stream::unfold(Some(first), |changes| async move {
+        let mut changes = changes?;
+        let status = changes.next().await;
+        let goes_on = status.lifecycle != Lifecycle::Ended;
+        Some((status, goes_on.then_some(changes)))
+    }))
 }
 
 /// One reader of the changes of an agent.

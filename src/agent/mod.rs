@@ -69,6 +69,7 @@ mod message;
 mod phase;
 mod pool;
 mod progress;
+mod reader;
 mod shared;
 mod status;
 mod status_json;
@@ -93,4 +94,5 @@ pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};
 
+pub(crate) use reader::AgentReader;
 pub(crate) use wait::can_spawn_here;

@@ -11,6 +11,7 @@
 //! ```
 
 use std::{
+    any::Any,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -19,7 +20,7 @@ use tracing::Span;
 
 use crate::{
     clock::Clock,
-    group::Group,
+    group::{AppMessage, Group},
     planted::{Defect, has},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, PeerMessage, Score, Time, View},
 };
@@ -46,7 +47,12 @@ pub(super) struct SharedState {
     /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
     /// thousands of subscribers; readers of the leadership must not wait for that.
     subscribers: Mutex<Subscribers>,
+    /// What an upper layer keeps of this agent, once.
+    attached: Mutex<Option<Attached>>,
 }
+
+/// Kept for an agent; its owner knows the type.
+type Attached = Arc<dyn Any + Send + Sync>;
 
 /// An agent's group as the agent's state needs it, whatever the type of the messages there is.
 pub(super) trait GroupMembership: Send + Sync {
@@ -59,6 +65,8 @@ pub(super) trait GroupMembership: Send + Sync {
     fn leave(&self, id: &AgentId, incarnation: Incarnation);
     /// What that member takes part as, if it is one.
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
+    /// Where its agents' applications speak to each other, if the group's name leaves room for that.
+    fn companion(&self) -> Option<Group<AppMessage>>;
 }
 
 impl<M: PeerMessage> GroupMembership for Group<M> {
@@ -86,6 +94,9 @@ impl<M: PeerMessage> GroupMembership for Group<M> {
     fn kind(&self, id: &AgentId) -> Option<MemberKind> {
         self.members().get(id).map(|member| member.kind)
     }
+    fn companion(&self) -> Option<Group<AppMessage>> {
+        Self::companion(self)
+    }
 }
 
 impl SharedState {
@@ -104,6 +115,7 @@ impl SharedState {
             is_fenced,
             leadership: LeadershipMachine::new(first, score),
             subscribers: Mutex::default(),
+            attached: Mutex::default(),
         }
     }
 
@@ -286,6 +298,35 @@ impl SharedState {
     }
 
     // ---- by readers -------------------------------------------------------------------------
+
+    /// The group's name.
+    pub(super) fn group(&self) -> &str {
+        self.membership.name()
+    }
+
+    /// Where the agents' applications speak to each other.
+    pub(super) fn companion(&self) -> Option<Group<AppMessage>> {
+        self.membership.companion()
+    }
+
+    /// What an upper layer keeps of this agent; `make` makes it where there is none.
+    ///
+    /// # Errors
+    /// What `make` failed with: nothing is kept.
+    pub(super) fn attached<T: Any + Send + Sync, R>(
+        &self,
+        make: impl FnOnce() -> Result<Arc<T>, R>,
+    ) -> Result<Arc<T>, R> {
+        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = attached.clone().and_then(|known| known.downcast().ok());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let new: Arc<T> = make()?;
+        let kept: Attached = Arc::<T>::clone(&new);
+        *attached = Some(kept);
+        Ok(new)
+    }
 
     pub(super) fn id(&self) -> &AgentId {
         &self.id

@@ -13,6 +13,14 @@ pub enum GroupError {
     /// The name breaks the rules, which are those of an agent's name.
     #[error("the group's name is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
+    /// The name ends like those that this crate makes for its own groups.
+    #[error(
+        "the group's name {name} ends in \"!messages\", which is kept for messages of applications: choose another end"
+    )]
+    Reserved {
+        /// The name asked for.
+        name: AgentId,
+    },
 }
 
 /// Why a membership in a group is refused. Nothing was changed.

@@ -24,6 +24,7 @@
 //! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
 //! another host; a bridge adds members by `Remote::apply` that look like any other.
 
+mod companion;
 mod counters;
 mod error;
 mod mailbox;
@@ -58,7 +59,7 @@ mod wire;
 
 use std::{
     fmt, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use actix::{Actor, Addr, Arbiter, Context, Handler, Recipient};
@@ -67,6 +68,7 @@ use crate::protocol::{
     AgentId, Incarnation, Leader, Member, Members, PeerMessage, Requirements, Score, To,
 };
 
+pub(crate) use companion::{AppMessage, companion_of, companion_requirements};
 pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use mailbox::{RemoteEnvelope, Size};
@@ -105,13 +107,15 @@ struct GroupState<M: PeerMessage> {
     name: AgentId,
     delivery: Arc<Delivery<M>>,
     registry: Mutex<Registry<M>>,
+    companion: OnceLock<Option<Group<AppMessage>>>,
 }
 
 impl<M: PeerMessage> Group<M> {
     /// An empty group.
     ///
     /// # Errors
-    /// [`GroupError::Name`] when the name breaks the rules of an agent's name.
+    /// [`GroupError::Name`] when the name breaks the rules of an agent's name, [`GroupError::Reserved`] when it
+    /// ends like the names that this crate makes.
     pub fn new(name: &str) -> Result<Self, GroupError> {
         Self::make(name, None)
     }
@@ -174,12 +178,20 @@ impl<M: PeerMessage> Group<M> {
 
     fn make(name: &str, wire: Option<Arc<dyn LocalWire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
+        if companion_of(name.as_str()).is_some() {
+            return Err(GroupError::Reserved { name });
+        }
+        Ok(Self::of_name(name, wire))
+    }
+
+    fn of_name(name: AgentId, wire: Option<Arc<dyn LocalWire<M>>>) -> Self {
         let counters = counters::Counters::default();
-        Ok(Self(Arc::new_cyclic(|shared| GroupState {
+        Self(Arc::new_cyclic(|shared| GroupState {
             name,
             delivery: Arc::new(Delivery { wire, counters }),
             registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
-        })))
+            companion: OnceLock::new(),
+        }))
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry<M>> {

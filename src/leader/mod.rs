@@ -6,14 +6,17 @@
 //! | what it is about | where |
 //! |---|---|
 //! | a former leader's writes are refused: by an actor, by a database | [`fence`] |
+//! | applications of several agents and hosts speak to each other | [`Messages`] |
 //! | an actor that runs on the leader only | [`Singleton`] |
 //! | an agent whose application actor is gone withdraws | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
 //! | work that makes no progress is handed over | [`progress_within`](crate::agent::LeaderGuard::progress_within) |
 
 pub mod fence;
+mod messages;
 mod singleton;
 mod tie;
 
+pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};
 pub use singleton::{
     Singleton, SingletonBuilder, SingletonError, SingletonHandle, SingletonState, SingletonStatus,
     SteppingDown,

@@ -125,6 +125,7 @@ pub(crate) use link::{
     HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
+pub(crate) use wire::{Bounds, decode_payload, encode_payload};
 
 /// What fuzz targets and tests use of a bridge: what bytes mean, who may say what. No API is
 /// promised.

@@ -15,6 +15,7 @@ mod kit;
 mod load;
 #[path = "../common/logging.rs"]
 mod logging;
+mod messages;
 mod names;
 mod pipes;
 #[cfg(feature = "planted")]

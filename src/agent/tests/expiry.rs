@@ -11,6 +11,7 @@ use crate::{
         subscribers::SubscriberKind,
     },
     clock::{Clock, RuntimeClock},
+    group::{AppMessage, Group},
     protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View},
 };
 
@@ -30,6 +31,9 @@ impl GroupMembership for Nowhere {
     fn retire(&self, _: &AgentId, _: Incarnation) {}
     fn leave(&self, _: &AgentId, _: Incarnation) {}
     fn kind(&self, _: &AgentId) -> Option<MemberKind> {
+        None
+    }
+    fn companion(&self) -> Option<Group<AppMessage>> {
         None
     }
 }

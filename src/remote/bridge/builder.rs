@@ -90,6 +90,8 @@ pub struct BridgeBuilder {
     listen: Option<String>,
     peers: Vec<Peer>,
     carried: Vec<MakeCarried>,
+    /// The companions of the same groups.
+    companions: Vec<MakeCarried>,
     limits: Limits,
     transport: Arc<dyn Transport>,
     security: Option<Arc<dyn Security>>,
@@ -113,6 +115,7 @@ impl BridgeBuilder {
             listen: None,
             peers: Vec::new(),
             carried: Vec::new(),
+            companions: Vec::new(),
             limits: Limits::default(),
             transport: Arc::new(Tcp::default()),
             security: None,
@@ -151,13 +154,12 @@ impl BridgeBuilder {
     ///
     /// Where agents of two nodes follow other rules, or are of another epoch, nothing crosses for
     /// the group, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) says so.
+    ///
+    /// What applications say to each other crosses as well ([`Messages`](crate::leader::Messages)): an agent for
+    /// which a peer may speak in the group may send it.
     pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
-        let group = group.clone();
-        let carry = move |limits: &Limits| {
-            let carried: Arc<dyn Carried> = Arc::new(Carrier::new(group, limits));
-            carried
-        };
-        self.carried.push(Box::new(carry));
+        self.carried.push(carry(group.clone()));
+        self.companions.extend(group.companion().map(carry));
         self
     }
 
@@ -262,7 +264,9 @@ impl BridgeBuilder {
         let cluster = ClusterId::new(&self.cluster).map_err(BridgeError::Cluster)?;
         let listener = self.bind()?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
-        let carried = self.carried.drain(..).map(|carry| carry(&self.limits));
+        // The companions last: the groups of elections keep the numbers that they had without them.
+        let all = self.carried.drain(..).chain(self.companions.drain(..));
+        let carried = all.map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
         let incarnation = self.begin_incarnation()?;
         let shared = Arc::new(BridgeState::new(Parts {
@@ -378,6 +382,10 @@ fn check_groups(carried: Vec<Arc<dyn Carried>>) -> Result<Vec<Arc<dyn Carried>>,
         return Err(BridgeError::TwoGroups { name });
     }
     Ok(carried)
+}
+
+fn carry<M: RemoteMessage>(group: Group<M>) -> MakeCarried {
+    Box::new(|limits| Arc::new(Carrier::new(group, limits)))
 }
 
 /// Opens all groups, or none.

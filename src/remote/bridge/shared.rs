@@ -16,6 +16,7 @@ use fastrand::Rng;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tracing::{debug, warn};
 
+use crate::group::companion_of;
 use crate::protocol::{AgentId, Leaders, Requirements, Term, Time};
 
 use crate::remote::{
@@ -206,11 +207,10 @@ impl BridgeState {
     /// Tells of names that agents of a node lose in a group.
     fn lost(&self, node: &NodeId, group: usize) -> Lost {
         let (events, node) = (self.events.clone(), node.clone());
-        let group = self.carried.get(group).map(|carried| carried.name());
-        let group = group.and_then(|name| AgentId::new(name).ok());
+        let group = self.told_name(group);
         Box::new(move |agent, by| {
-            warn!(peer = %node, group = ?group, %agent, %by, "name taken over from a peer");
             if let Some(group) = group.clone() {
+                warn!(peer = %node, %group, %agent, %by, "name taken over from a peer");
                 let (node, agent, by) = (node.clone(), agent.clone(), by.clone());
                 events.tell(BridgeEvent::NameTakenOver {
                     node,
@@ -361,12 +361,18 @@ impl BridgeState {
 
     /// Tells of a name that a peer may not have.
     pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
-        let group = self.carried.get(group).map(|carried| carried.name());
-        if let Some(Ok(group)) = group.map(AgentId::new) {
+        if let Some(group) = self.told_name(group) {
             let node = node.clone();
             self.events
                 .tell(BridgeEvent::NameTaken { node, group, agent });
         }
+    }
+
+    /// The name of a group, if events are told of it: those of its companion would repeat its own.
+    fn told_name(&self, group: usize) -> Option<AgentId> {
+        let name = self.carried.get(group)?.name();
+        let is_told = companion_of(name).is_none();
+        is_told.then(|| AgentId::new(name).ok())?
     }
 }
 

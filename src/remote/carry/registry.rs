@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    group::Update,
+    group::{Update, companion_of},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member, Presence, Time},
     remote::{Limits, LinkId, NodeIncarnation, RosterChange},
@@ -50,6 +50,8 @@ struct GroupAgents {
     refused: BTreeMap<AgentId, Member>,
     /// How often the group has begun anew.
     round: u64,
+    /// Whether they are counted in the group that this one is the companion of.
+    is_companion: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +80,7 @@ impl PeerAgents {
                 members: BTreeMap::new(),
                 refused: BTreeMap::new(),
                 round: 0,
+                is_companion: companion_of(carried.name()).is_some(),
             }
         };
         let groups = (0u32..).zip(carried).map(table).collect();
@@ -252,7 +255,8 @@ impl PeerAgents {
 
     /// How many of the node's agents are members of a group here.
     pub(crate) fn count_members(&self) -> usize {
-        self.groups.iter().map(|table| table.members.len()).sum()
+        let groups = self.groups.iter().filter(|table| !table.is_companion);
+        groups.map(|table| table.members.len()).sum()
     }
 }
 

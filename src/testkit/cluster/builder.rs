@@ -24,7 +24,7 @@ use crate::{
         quorum::QuorumConfig,
     },
     group::{Group, GroupError},
-    protocol::{AgentId, Election, MemberKind, Score, Timings},
+    protocol::{AgentId, Election, IdError, MemberKind, Score, Timings},
     supervisor::RestartPolicy,
     testkit::{
         faults::{Conditions, Network},
@@ -169,7 +169,7 @@ impl<E: Election> ClusterBuilder<E> {
         let hub = Hub::begin(&journal);
         let wire = Arc::new(ToHub(hub.clone().recipient()));
         let group = Group::with_wire(GROUP, wire)
-            .map_err(|GroupError::Name(wrong)| refused(GROUP, StartError::Id(wrong)))?;
+            .map_err(|wrong| refused(GROUP, StartError::Id(id_error(wrong))))?;
         let mut cluster = Cluster {
             config: self.config,
             policy: self.policy,
@@ -333,3 +333,11 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
 const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The name is a constant that is neither.
+fn id_error(wrong: GroupError) -> IdError {
+    match wrong {
+        GroupError::Name(wrong) => wrong,
+        GroupError::Reserved { .. } => IdError::Forbidden { found: '!' },
+    }
+}

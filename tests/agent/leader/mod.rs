@@ -1,6 +1,7 @@
 //! What applications do with a leadership: `src/leader/`, a file or folder for each thing.
 
 mod fence;
+mod messages;
 mod progress;
 mod singleton;
 mod tie;

@@ -3,7 +3,7 @@
 //! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one
 //! of its kind before it from the same sender to the same receivers; any other message is sent, or
 //! its loss is counted. Over the limit the newest message is lost, or, where the peer takes nothing, the link
-//! with all that waits: an agent that says too much is no reason to give a peer up. Messages outlast a link
+//! with all that waits (what applications say has half of the room, and elections have the rest): an agent that says too much is no reason to give a peer up. Messages outlast a link
 //! that is lost and made anew at once; what waits for longer than [`Limits::queue_time`] without a
 //! link is out of date.
 
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 use tracing::error;
 
 use crate::{
-    group::Envelope,
+    group::{AppMessage, Envelope},
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Member},
     remote::{Limits, LinkId, RemoteMessage, link::pace, wire::Allowance},
@@ -286,7 +286,12 @@ impl Outbox {
             repeats,
             since: queue.now.unwrap_or_else(Instant::now),
         };
-        if !queue.has_room(&queued, self.most.load(Relaxed)) {
+        let most = self.most.load(Relaxed);
+        if message.kind() == AppMessage::KIND && !queue.has_room_beside_elections(&queued, most) {
+            self.lost.fetch_add(1, Relaxed);
+            return; // of no concern to the link: the rest of the room is not theirs
+        }
+        if !queue.has_room(&queued, most) {
             self.lost.fetch_add(1, Relaxed);
             return self.overflow(&mut queue);
         }
@@ -349,6 +354,12 @@ impl OutboxQueue {
         // Heartbeats are repeated: a flood of other messages must not make a leader seem silent.
         let quarter = most.checked_div(4).unwrap_or_default();
         bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
+    }
+
+    /// Whether what applications say leaves enough room for elections. One such message has room in any case.
+    fn has_room_beside_elections(&self, message: &Queued, most: usize) -> bool {
+        let half = most.checked_div(2).unwrap_or_default();
+        self.bytes == 0 || self.bytes.saturating_add(message.size()) <= half
     }
 
     fn put(&mut self, message: Queued) {

@@ -8,6 +8,7 @@ mod budget;
 mod directory;
 
 use crate::{
+    group::companion_of,
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
@@ -319,7 +320,9 @@ impl Inbound {
         let name = self.directory.group(group).map(|group| &group.name);
         let name = name.ok_or(Closed::Protocol)?;
         let needed = MayBe::needed_by(member.kind, member.score.is_some());
-        let may_be = self.rights.of(name.as_str(), member.id.as_str());
+        // Who may speak for an agent may send what its application says.
+        let group_of_rights = companion_of(name.as_str()).unwrap_or(name.as_str());
+        let may_be = self.rights.of(group_of_rights, member.id.as_str());
         let may_be = may_be.filter(|may_be| *may_be >= needed);
         let agent = AnnouncedAgent {
             id: member.id.clone(),

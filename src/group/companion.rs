@@ -1,0 +1,165 @@
+//! The companion of a group: a second group of the same agents, for what an application says.
+//!
+//! Decided here: its name, which no other group can have, and the form of its one message: bytes under a name,
+//! which stay bytes until the receiver knows the name. A bridge that carries a group carries its companion too, so
+//! that an application's messages cross without another setting. A companion whose group sends nothing
+//! has no members, and nothing crosses for it.
+//!
+//! Not here: what the bytes mean, and which agent joins ([`leader`](crate::leader)).
+
+use std::{fmt, sync::Arc};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, Visitor},
+};
+
+use crate::protocol::{AgentId, Leaders, MinimumRole, PeerMessage, Requirements, Rules};
+
+use super::Group;
+
+/// The companion's name is its group's with this at the end. No other group's name ends like this.
+pub(super) const SUFFIX: &str = "!messages";
+
+/// The group that a companion belongs to, if it is the name of one.
+pub(crate) fn companion_of(name: &str) -> Option<&str> {
+    name.strip_suffix(SUFFIX)
+}
+
+/// What the members of a companion share. None of them leads in it, so at most one does.
+pub(crate) fn companion_requirements() -> Requirements {
+    Requirements {
+        leaders: Leaders::PerTerm,
+        ..Requirements::new(Rules::new("messages-1"))
+    }
+}
+
+impl<M: PeerMessage> Group<M> {
+    /// The companion of this group in this process, made at the first call; `None` where the group's name
+    /// is too long for it.
+    pub(crate) fn companion(&self) -> Option<Group<AppMessage>> {
+        let make = || {
+            let name = AgentId::new(&format!("{}{SUFFIX}", self.0.name)).ok()?;
+            Some(Group::of_name(name, None))
+        };
+        self.0.companion.get_or_init(make).clone()
+    }
+}
+
+/// What an application says, as it crosses: a name that the receiver has to know, and bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct AppMessage {
+    /// The name of the message's type.
+    pub(crate) name: AgentId,
+    /// What the bytes are; a receiver leaves out what it does not know.
+    pub(crate) kind: u8,
+    pub(crate) body: AppBody,
+}
+
+impl AppMessage {
+    /// The kind of this message, as a bridge counts it.
+    pub(crate) const KIND: &'static str = "application";
+
+    pub(crate) fn new(name: AgentId, kind: u8, body: &[u8]) -> Self {
+        let body = AppBody(body.into());
+        Self { name, kind, body }
+    }
+}
+
+impl fmt::Display for AppMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} bytes)", self.name, self.body.0.len())
+    }
+}
+
+impl PeerMessage for AppMessage {
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
+    // Whether it may be a member is asked when it is announced, by the rights of the group itself.
+    fn needs(&self, _: &AgentId) -> MinimumRole {
+        MinimumRole::Observer
+    }
+}
+
+/// Bytes, written as such; clones share them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct AppBody(pub(crate) Arc<[u8]>);
+
+impl fmt::Debug for AppBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+impl Serialize for AppBody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for AppBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(Body)
+    }
+}
+
+/// Takes bytes as they stand in the frame: no more is copied than has arrived.
+struct Body;
+
+impl Visitor<'_> for Body {
+    type Value = AppBody;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bytes")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<AppBody, E> {
+        Ok(AppBody(bytes.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{elections::bully::BullyMessage, group::GroupError};
+
+    #[test]
+    fn no_other_group_has_a_companions_name() {
+        let group = Group::<BullyMessage>::new("shop").unwrap();
+        let companion = group.companion().unwrap();
+        assert_eq!(companion.name(), "shop!messages");
+        assert_eq!(companion_of(companion.name()), Some("shop"));
+        let refused = Group::<BullyMessage>::new(companion.name()).unwrap_err();
+        assert!(matches!(refused, GroupError::Reserved { .. }), "{refused}");
+        let again = group.clone().companion().unwrap();
+        assert!(Arc::ptr_eq(&companion.0, &again.0), "one in a process");
+    }
+
+    #[test]
+    fn a_group_whose_name_is_too_long_has_none() {
+        let longest = "x".repeat(AgentId::MAX_LEN - SUFFIX.len());
+        let name = |group: Option<Group<AppMessage>>| group.map(|group| group.name().len());
+        let group = Group::<BullyMessage>::new(&longest).unwrap();
+        assert_eq!(name(group.companion()), Some(AgentId::MAX_LEN));
+        let group = Group::<BullyMessage>::new(&format!("{longest}x")).unwrap();
+        assert_eq!(name(group.companion()), None);
+    }
+
+    #[test]
+    fn a_message_is_a_name_a_number_and_bytes() {
+        let message = AppMessage {
+            name: AgentId::new("job").unwrap(),
+            kind: 1,
+            body: AppBody([7, 8].as_slice().into()),
+        };
+        let bytes = rmp_serde::to_vec(&message).unwrap();
+        assert_eq!(bytes, b"\x93\xa3job\x01\xc4\x02\x07\x08");
+        assert_eq!(
+            rmp_serde::from_slice::<AppMessage>(&bytes).unwrap(),
+            message
+        );
+        assert!(rmp_serde::from_slice::<AppMessage>(b"\x93\xa3j b\x01\xc4\x02\x07\x08").is_err());
+    }
+}

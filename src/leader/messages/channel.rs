@@ -1,0 +1,156 @@
+//! One type of messages under its name: how it is sent, and how it is received.
+//!
+//! Decided here: how long a message may be, and what becomes of bytes that are no such message.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use actix::Recipient;
+use bytes::BytesMut;
+use serde::{Serialize, de::DeserializeOwned};
+use tracing::debug;
+
+use crate::{
+    group::{AppMessage, Envelope},
+    protocol::AgentId,
+    remote::{Bounds, decode_payload, encode_payload},
+    supervisor::contain,
+};
+
+use super::{
+    Messages, SendError,
+    state::{EndpointState, Inbox, InboxContext},
+};
+
+/// One type of messages, by its name, as one agent sends it. Clones are the same.
+pub struct Channel<M> {
+    state: Arc<EndpointState>,
+    name: AgentId,
+    of: PhantomData<fn(M)>,
+}
+
+impl<M: Serialize> Channel<M> {
+    pub(super) fn new(state: Arc<EndpointState>, name: AgentId) -> Self {
+        Self {
+            state,
+            name,
+            of: PhantomData,
+        }
+    }
+
+    /// Sends a message to an agent of the group; to the own agent as well.
+    ///
+    /// `Ok` says that it is on its way, not that it arrives.
+    ///
+    /// # Errors
+    /// [`SendError`], and nothing was sent.
+    pub fn send_to(&self, to: &AgentId, message: &M) -> Result<(), SendError> {
+        let body = encode(message, Messages::MAX_LEN)?;
+        self.state.send(to, self.message(&body))
+    }
+
+    /// Sends a message to all agents of the group whose applications take messages, the own agent excepted: encoded once,
+    /// and once for each host. Says how many they are.
+    ///
+    /// # Errors
+    /// [`SendError`], and nothing was sent.
+    pub fn send_to_all(&self, message: &M) -> Result<usize, SendError> {
+        let body = encode(message, Messages::MAX_LEN)?;
+        self.state.send_to_all(self.message(&body))
+    }
+
+    fn message(&self, body: &[u8]) -> AppMessage {
+        AppMessage::new(self.name.clone(), Kind::PLAIN, body)
+    }
+}
+
+impl<M> Clone for Channel<M> {
+    fn clone(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            name: self.name.clone(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M> fmt::Debug for Channel<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Channel").field(&self.name).finish()
+    }
+}
+
+/// What the bytes of an [`AppMessage`] are.
+pub(crate) struct Kind;
+
+impl Kind {
+    /// One message for the actor that is registered.
+    pub(crate) const PLAIN: u8 = 0;
+}
+
+/// Encodes a message.
+///
+/// # Errors
+/// [`SendError::TooLong`], [`SendError::Unencodable`].
+pub(crate) fn encode<M: Serialize + ?Sized>(
+    message: &M,
+    max: usize,
+) -> Result<BytesMut, SendError> {
+    let mut out = BytesMut::new();
+    encode_payload(message, &mut out).map_err(|reason| SendError::Unencodable {
+        reason: reason.to_string().into(),
+    })?;
+    let len = out.len();
+    if len > max {
+        return Err(SendError::TooLong { len, max });
+    }
+    Ok(out)
+}
+
+/// Decodes a message; `None` if the bytes are none. What the type's own code panics at is contained.
+pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
+    let bounds = Bounds {
+        depth: DEPTH,
+        // Bytes are at hand by now: there is no more of anything than there are bytes.
+        items: bytes.len(),
+        text: bytes.len(),
+    };
+    match contain(|| decode_payload(bytes, bounds)) {
+        Ok(Ok(message)) => Some(message),
+        Ok(Err(reason)) => {
+            debug!(%reason, "message of an application not decoded");
+            None
+        }
+        Err(reason) => {
+            debug!(reason, "message of an application not decoded");
+            None
+        }
+    }
+}
+
+/// How deep a message may nest.
+const DEPTH: u8 = 16;
+
+/// Decodes what comes under one name, and hands it on.
+pub(super) struct TypedInbox<M: Send + 'static> {
+    to: Recipient<Envelope<M>>,
+}
+
+impl<M: Send + 'static> TypedInbox<M> {
+    pub(super) const fn new(to: Recipient<Envelope<M>>) -> Self {
+        Self { to }
+    }
+}
+
+impl<M: DeserializeOwned + Send + 'static> Inbox for TypedInbox<M> {
+    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>) {
+        let AppMessage { kind, body, .. } = &envelope.message;
+        match decode(&body.0).filter(|_| *kind == Kind::PLAIN) {
+            Some(message) => self.to.do_send(Envelope {
+                from: envelope.from.clone(),
+                incarnation: envelope.incarnation,
+                message,
+            }),
+            None => here.state.note_unreadable(),
+        }
+    }
+}

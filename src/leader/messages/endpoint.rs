@@ -1,0 +1,205 @@
+//! The actor that receives what other agents' applications say to that of one agent.
+//!
+//! Decided here: who is heard: members whose incarnation lasts, and the own agent. The endpoint ends with its agent.
+
+use std::sync::Arc;
+
+use actix::{
+    Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler, clock::Instant,
+};
+use tracing::error;
+
+use crate::{
+    agent::{AgentReader, Status, can_spawn_here},
+    group::{
+        AppMessage, Envelope, Group, Holder, JoinError, MembersChanged, RemoteEnvelope, Snapshot,
+        companion_requirements,
+    },
+    protocol::{Incarnation, Member, MemberKind, Unheard},
+    supervisor::{Deadline, contain},
+};
+
+use super::{
+    MessagesError,
+    state::{EndpointState, InboxContext},
+};
+
+/// Makes the endpoint of an agent, as a member of its group's companion.
+pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesError> {
+    if !can_spawn_here() {
+        return Err(MessagesError::NoSystem);
+    }
+    let group = agent.companion().ok_or_else(|| MessagesError::GroupName {
+        group: agent.group().into(),
+    })?;
+    let incarnation = reserve(&group, agent)?;
+    let state = Arc::new(EndpointState::new(agent.id().clone(), incarnation, group));
+    let shared = Arc::clone(&state);
+    let reader = agent.clone();
+    Endpoint::create(|ctx| {
+        shared.set_endpoint(ctx.address());
+        let member = Member::up(
+            shared.id().clone(),
+            MemberKind::Observer,
+            None,
+            shared.incarnation(),
+        );
+        shared.group().join_counted(member, ctx.address());
+        let snapshot = shared.group().snapshot(shared.id());
+        Endpoint {
+            state: shared,
+            agent: reader,
+            snapshot,
+            deadline: Deadline::default(),
+        }
+    });
+    Ok(state)
+}
+
+/// Takes the agent's name. The endpoint of a former agent of that name here may not have ended yet: the name is the
+/// present agent's, who has it in the group itself.
+fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation, JoinError> {
+    let id = agent.id();
+    match group.reserve(id, companion_requirements()) {
+        Err(JoinError::Taken {
+            holder: Holder::Here,
+            ..
+        }) => {
+            let former = group.members().get(id).and_then(|known| known.incarnation);
+            group.leave(id, former.unwrap_or_default());
+            group.reserve(id, companion_requirements())
+        }
+        reserved => reserved,
+    }
+}
+
+/// One agent's receiver of what applications say.
+pub(crate) struct Endpoint {
+    state: Arc<EndpointState>,
+    agent: AgentReader,
+    snapshot: Arc<Snapshot<AppMessage>>,
+    deadline: Deadline,
+}
+
+/// "Something waits to be sent."
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Look;
+
+impl Endpoint {
+    fn receive(&mut self, envelope: &Envelope<AppMessage>, ctx: &mut Context<Self>) {
+        let id = self.state.id();
+        let admitted = if envelope.from == *id {
+            Ok(())
+        } else {
+            let members = self.snapshot.members();
+            let admitted = members.admit(id, &envelope.from, envelope.incarnation);
+            admitted.map(drop)
+        };
+        match admitted {
+            Ok(()) => {}
+            Err(Unheard::Stranger) => return self.snapshot.count_stranger(),
+            Err(Unheard::Ended) => return self.snapshot.count_stale(),
+        }
+        match self.state.inbox(&envelope.message.name) {
+            Some(inbox) => {
+                self.call(|here| inbox.receive(here, envelope));
+                let next = self.call(|here| inbox.look(here)).flatten();
+                if let Some(next) = next {
+                    self.look_by(self.state.instant(next), ctx);
+                }
+            }
+            None => self.state.note_unreadable(),
+        }
+    }
+
+    fn look(&mut self, ctx: &mut Context<Self>) {
+        self.state.looks();
+        let looks = self.state.all().into_iter();
+        let next = looks.filter_map(|inbox| self.call(|here| inbox.look(here)).flatten());
+        match next.min() {
+            Some(next) => self.deadline.set_in(ctx, self.state.instant(next)),
+            None => self.deadline.clear(),
+        }
+    }
+
+    /// No later than that.
+    fn look_by(&self, at: Instant, ctx: &Context<Self>) {
+        if self.deadline.get().is_none_or(|known| at < known) {
+            self.deadline.set_in(ctx, at);
+        }
+    }
+
+    /// Code of the application may run in there: what it panics at costs one call.
+    fn call<T>(&self, call: impl FnOnce(&InboxContext<'_>) -> T) -> Option<T> {
+        let here = InboxContext {
+            state: &self.state,
+            agent: &self.agent,
+            snapshot: &self.snapshot,
+            now: self.state.now(),
+        };
+        let called = contain(|| call(&here));
+        called
+            .inspect_err(|reason| error!(node = %self.state.id(), reason, "message panicked"))
+            .ok()
+    }
+}
+
+impl Actor for Endpoint {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        self.deadline.run(ctx, Self::look);
+        ctx.add_stream(self.agent.changes());
+    }
+}
+
+impl Handler<Envelope<AppMessage>> for Endpoint {
+    type Result = ();
+
+    fn handle(&mut self, envelope: Envelope<AppMessage>, ctx: &mut Context<Self>) {
+        self.receive(&envelope, ctx);
+    }
+}
+
+impl Handler<RemoteEnvelope<AppMessage>> for Endpoint {
+    type Result = ();
+
+    fn handle(&mut self, envelope: RemoteEnvelope<AppMessage>, ctx: &mut Context<Self>) {
+        self.receive(&envelope.open(), ctx);
+    }
+}
+
+impl Handler<MembersChanged> for Endpoint {
+    type Result = ();
+
+    fn handle(&mut self, MembersChanged: MembersChanged, ctx: &mut Context<Self>) {
+        self.snapshot = self.state.group().snapshot(self.state.id());
+        self.look(ctx);
+    }
+}
+
+impl Handler<Look> for Endpoint {
+    type Result = ();
+
+    fn handle(&mut self, Look: Look, ctx: &mut Context<Self>) {
+        self.look(ctx);
+    }
+}
+
+impl StreamHandler<Status> for Endpoint {
+    fn handle(&mut self, _: Status, ctx: &mut Context<Self>) {
+        self.look(ctx);
+    }
+
+    /// The agent left or ended for good.
+    fn finished(&mut self, ctx: &mut Context<Self>) {
+        ctx.stop();
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.state.end();
+    }
+}

@@ -1,0 +1,232 @@
+//! What an agent's endpoint and those who send by it share: the names that are registered, and the way out.
+//!
+//! Decided here: what a name may be, and that each is registered once.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{AcqRel, Acquire, Relaxed, Release},
+        },
+    },
+};
+
+use actix::{Addr, clock::Instant};
+
+use crate::{
+    agent::AgentReader,
+    group::{AppMessage, Envelope, Group, Snapshot},
+    protocol::{AgentId, Incarnation, Time, To},
+};
+
+use super::{
+    ChannelError, SendError,
+    endpoint::{Endpoint, Look},
+};
+
+/// The shared part of one agent's endpoint.
+pub(crate) struct EndpointState {
+    id: AgentId,
+    incarnation: Incarnation,
+    group: Group<AppMessage>,
+    endpoint: OnceLock<Addr<Endpoint>>,
+    inboxes: Mutex<BTreeMap<AgentId, Arc<dyn Inbox>>>,
+    is_over: AtomicBool,
+    /// Whether the endpoint will look anyway.
+    is_woken: AtomicBool,
+    unreadable: AtomicU64,
+    began: Instant,
+}
+
+/// What receives the messages of one name. All of it runs on the endpoint's arbiter.
+pub(crate) trait Inbox: Send + Sync {
+    /// A message of that name has come, from a member.
+    fn receive(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>);
+
+    /// Something may have changed: a leadership, the members, the time, or what waits here. Says when to look
+    /// again at the latest.
+    fn look(&self, _: &InboxContext<'_>) -> Option<Time> {
+        None
+    }
+
+    /// The agent has ended.
+    fn end(&self) {}
+}
+
+/// What an inbox may use while the endpoint calls it.
+#[expect(dead_code, reason = "for messages that follow the leader")]
+pub(crate) struct InboxContext<'a> {
+    pub(crate) state: &'a Arc<EndpointState>,
+    pub(crate) agent: &'a AgentReader,
+    /// The members that have an endpoint, as they are now.
+    pub(crate) snapshot: &'a Snapshot<AppMessage>,
+    pub(crate) now: Time,
+}
+
+impl EndpointState {
+    pub(super) fn new(id: AgentId, incarnation: Incarnation, group: Group<AppMessage>) -> Self {
+        Self {
+            id,
+            incarnation,
+            group,
+            endpoint: OnceLock::new(),
+            inboxes: Mutex::default(),
+            is_over: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
+            unreadable: AtomicU64::new(0),
+            began: Instant::now(),
+        }
+    }
+
+    pub(super) fn set_endpoint(&self, addr: Addr<Endpoint>) {
+        // There is one endpoint, which is made right after this.
+        self.endpoint.get_or_init(|| addr);
+    }
+
+    pub(crate) fn id(&self) -> &AgentId {
+        &self.id
+    }
+
+    /// Which start of an endpoint of that name it is, at this agent.
+    pub(crate) fn incarnation(&self) -> Incarnation {
+        self.incarnation
+    }
+
+    pub(super) fn group(&self) -> &Group<AppMessage> {
+        &self.group
+    }
+
+    /// Time since the endpoint was made.
+    pub(super) fn now(&self) -> Time {
+        Time::ZERO.after(self.began.elapsed())
+    }
+
+    /// When that is.
+    pub(super) fn instant(&self, at: Time) -> Instant {
+        let after = self.began.checked_add(at.since(Time::ZERO));
+        after.unwrap_or(self.began)
+    }
+
+    /// Sends to one agent, be it this one.
+    pub(crate) fn send(&self, to: &AgentId, message: AppMessage) -> Result<(), SendError> {
+        self.go_on().ok_or(SendError::Ended)?;
+        if *to == self.id {
+            if let Some(endpoint) = self.endpoint.get() {
+                endpoint.do_send(Envelope {
+                    from: self.id.clone(),
+                    incarnation: self.incarnation,
+                    message,
+                });
+            }
+            return Ok(());
+        }
+        let snapshot = self.group.newest();
+        if snapshot.members().get(to).is_none() {
+            return Err(SendError::NoMember { to: to.clone() });
+        }
+        snapshot.deliver(&self.id, self.incarnation, &To::One(to.clone()), message);
+        Ok(())
+    }
+
+    /// Sends to all others; says how many they are.
+    pub(super) fn send_to_all(&self, message: AppMessage) -> Result<usize, SendError> {
+        self.go_on().ok_or(SendError::Ended)?;
+        let snapshot = self.group.newest();
+        snapshot.deliver(&self.id, self.incarnation, &To::All, message);
+        Ok(snapshot.members().len().saturating_sub(1))
+    }
+
+    pub(crate) fn register(
+        &self,
+        name: &AgentId,
+        inbox: Arc<dyn Inbox>,
+    ) -> Result<(), ChannelError> {
+        let mut inboxes = self.inboxes();
+        // Under the lock: the end clears it, and nothing may be registered after that.
+        self.must_go_on()?;
+        if inboxes.contains_key(name) {
+            return Err(ChannelError::Taken { name: name.clone() });
+        }
+        inboxes.insert(name.clone(), inbox);
+        Ok(())
+    }
+
+    pub(super) fn inbox(&self, name: &AgentId) -> Option<Arc<dyn Inbox>> {
+        self.inboxes().get(name).cloned()
+    }
+
+    /// All of them; the lock is not held while they are called.
+    pub(super) fn all(&self) -> Vec<Arc<dyn Inbox>> {
+        self.inboxes().values().cloned().collect()
+    }
+
+    /// Has every inbox look soon, from any thread.
+    #[expect(dead_code, reason = "for messages that follow the leader")]
+    pub(crate) fn wake(&self) {
+        if !self.is_woken.swap(true, AcqRel)
+            && let Some(endpoint) = self.endpoint.get()
+        {
+            endpoint.do_send(Look);
+        }
+    }
+
+    /// The endpoint looks now: whatever comes from now on needs another look.
+    pub(super) fn looks(&self) {
+        self.is_woken.store(false, Release);
+    }
+
+    /// The agent has ended: nothing is sent or received any more.
+    pub(super) fn end(&self) {
+        let inboxes = {
+            let mut inboxes = self.inboxes();
+            self.is_over.store(true, Release);
+            std::mem::take(&mut *inboxes)
+        };
+        for inbox in inboxes.values() {
+            inbox.end();
+        }
+        self.group.leave(&self.id, self.incarnation);
+    }
+
+    pub(crate) fn must_go_on(&self) -> Result<(), ChannelError> {
+        self.go_on().ok_or(ChannelError::Ended)
+    }
+
+    fn go_on(&self) -> Option<()> {
+        (!self.is_over.load(Acquire)).then_some(())
+    }
+
+    pub(crate) fn note_unreadable(&self) {
+        self.unreadable.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn unreadable(&self) -> u64 {
+        self.unreadable.load(Relaxed)
+    }
+
+    fn inboxes(&self) -> MutexGuard<'_, BTreeMap<AgentId, Arc<dyn Inbox>>> {
+        // Each change under the lock is whole at once.
+        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for EndpointState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("EndpointState").field(&self.id).finish()
+    }
+}
+
+/// The longest name of a type, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Checks the name of a type.
+pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {
+    let (len, max) = (name.len(), MAX_NAME);
+    if len > max {
+        return Err(ChannelError::NameTooLong { len, max });
+    }
+    AgentId::new(name).map_err(ChannelError::Name)
+}
