@@ -85,7 +85,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "testkit::cluster",
         "serde thiserror tracing actix futures fastrand",
     ),
-    ("testkit", "actix actix_rt tokio"),
+    ("testkit", "actix actix_rt tokio futures thiserror"),
 ];
 
 /// Modules of `std` that a layer has to be given like a crate.

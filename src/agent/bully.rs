@@ -33,6 +33,9 @@ pub type BullyAgent = Agent<AnyBully>;
 /// An application's side of a [`BullyAgent`].
 pub type BullyHandle = ElectionHandle<AnyBully>;
 
+/// Settings of a [`BullyAgent`], made by [`BullyAgent::builder`].
+pub type BullyBuilder = AgentBuilder<AnyBully>;
+
 impl BullyAgent {
     /// Names an agent; its name is checked when it starts.
     ///

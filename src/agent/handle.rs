@@ -99,6 +99,22 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
+    /// The score that counts.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn score(&self) -> Option<Score> {
+        self.shared.score()
+    }
+
+    /// For how long the agent still leads, if nothing is heard; `None` where that has no end.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn leadership_left(&self) -> Option<Duration> {
+        match self.shared.remaining() {
+            Remaining::Over => Some(Duration::ZERO),
+            Remaining::For(left) => Some(left),
+            Remaining::Unlimited => None,
+        }
+    }
+
     /// Asks the agent to start an election.
     ///
     /// # Errors

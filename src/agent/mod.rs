@@ -83,7 +83,7 @@ mod wait;
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
-pub use bully::{BullyAgent, BullyHandle};
+pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
 pub use error::{CommandError, LeadError, LeaveError, ProgressError, StartError, WaitError};
 pub use guard::{Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;

@@ -1,5 +1,13 @@
 //! A clock for tests: of a runtime whose time is virtual, so that no host can suspend it.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
 use crate::{
     clock::{Clock, RuntimeClock},
     protocol::Time,
@@ -9,26 +17,45 @@ use crate::{
 ///
 /// Only a test knows that its runtime is paused. With a runtime that is not, leases are unsafe on
 /// a host that may be suspended: use a [`BootClock`](crate::clock::BootClock).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct VirtualClock(RuntimeClock);
+///
+/// Clones are the same clock.
+#[derive(Clone, Debug, Default)]
+pub struct VirtualClock {
+    runtime: RuntimeClock,
+    /// How far it was turned on, in nanoseconds.
+    ahead: Arc<AtomicU64>,
+}
 
 impl VirtualClock {
     /// A clock that begins now.
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Turns this clock on, as if its host had been suspended for so long: what is measured by it has run out
+    /// when that was longer, and no timer has fired. The runtime's time and other clocks stay as they are.
+    pub fn skip(&self, by: Duration) {
+        let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        // It ends at the last instant that there is, and never begins anew.
+        let turned = |ahead: u64| Some(ahead.saturating_add(by));
+        self.ahead.fetch_update(Relaxed, Relaxed, turned).ok();
+    }
 }
 
 impl From<RuntimeClock> for VirtualClock {
     /// The same time, for a caller that knows that the runtime is paused.
     fn from(clock: RuntimeClock) -> Self {
-        Self(clock)
+        Self {
+            runtime: clock,
+            ahead: Arc::default(),
+        }
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> Time {
-        self.0.now()
+        let ahead = Duration::from_nanos(self.ahead.load(Relaxed));
+        self.runtime.now().after(ahead)
     }
 
     fn counts_suspend(&self) -> bool {
@@ -38,8 +65,6 @@ impl Clock for VirtualClock {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -56,6 +81,16 @@ mod tests {
             let begun_now = RuntimeClock::new();
             assert_eq!(VirtualClock::from(begun_now).now(), Time::ZERO);
             assert!(clock.counts_suspend());
+            let other = VirtualClock::new();
+            clock.clone().skip(Duration::from_millis(5));
+            assert_eq!(clock.now(), Time::from_millis(12));
+            assert_eq!(other.now(), Time::ZERO);
+            clock.skip(Duration::MAX);
+            clock.skip(Duration::MAX);
+            assert!(
+                clock.now() > Time::from_millis(1 << 40),
+                "it never begins anew"
+            );
             assert!(
                 !begun_now.counts_suspend(),
                 "only a test may say that it does"

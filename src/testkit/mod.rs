@@ -8,6 +8,17 @@
 //!   trace      recorded runs, as text and as a diagram
 //! ```
 //!
+//! For tests of an application's own wiring:
+//!
+//! | to test | there is |
+//! |---|---|
+//! | your agents, with your options and your actors, under crash, freeze and partition | [`ClusterBuilder::wired`](cluster::ClusterBuilder::wired) |
+//! | hosts with bridges, in one process and virtual time | [`Pipes`](crate::remote::transport::Pipes) as [`transport`](crate::remote::BridgeBuilder::transport), a [`Process`] for each, a [`KeptStore`] for its votes |
+//! | a host that stands still, or is killed | [`Process::freeze`], [`Process::kill`] |
+//! | a lease that runs out | [`Cluster::expire`](cluster::Cluster::expire), [`VirtualClock::skip`] |
+//! | a disk that is slow, full or broken | [`FaultyStore`] |
+//! | what an agent has to say, and must not | [`EventLog`] |
+//!
 //! An application switches it on for its tests only:
 //!
 //! ```toml
@@ -25,11 +36,17 @@ pub mod sim;
 pub mod trace;
 
 mod clock;
+mod events;
 mod inject;
+mod kept;
+mod process;
 mod store;
 mod system;
 
 pub use clock::VirtualClock;
+pub use events::{EventLog, LoggedEvent, Unexpected};
 pub use inject::{CrashBridge, Inject};
+pub use kept::KeptStore;
+pub use process::Process;
 pub use store::FaultyStore;
 pub use system::{VirtualSystem, virtual_system};

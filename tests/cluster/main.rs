@@ -18,6 +18,7 @@ mod scale;
 mod scores;
 mod settling;
 mod starting;
+mod wiring;
 
 use std::{future::Future, time::Duration};
 

@@ -20,6 +20,7 @@ mod names;
 mod pipes;
 #[cfg(feature = "planted")]
 mod planted;
+mod processes;
 #[cfg(feature = "secret")]
 mod secrets;
 mod sockets;

@@ -2,20 +2,23 @@
 
 use futures::{StreamExt, channel::oneshot};
 
-use super::ClusterError;
+use super::{ClusterError, wiring::Making};
 use crate::{
     agent::{ElectionHandle, Lifecycle},
     protocol::{AgentId, Election, MemberKind, Score},
-    testkit::Inject,
+    testkit::{Inject, Process, VirtualClock},
 };
 
 /// What is known of an agent beside its handle.
 #[derive(Debug)]
 pub(super) struct ClusterAgent<E: Election> {
     pub(super) kind: MemberKind,
-    /// What its next incarnation begins with.
     pub(super) score: Option<Score>,
     pub(super) handle: ElectionHandle<E>,
+    pub(super) clock: VirtualClock,
+    pub(super) making: Making<E>,
+    /// What was started with it, if it is of an application's making.
+    process: Option<Process>,
     hang: Option<oneshot::Sender<Release>>,
 }
 
@@ -41,13 +44,35 @@ pub enum Condition {
 }
 
 impl<E: Election> ClusterAgent<E> {
-    pub(super) fn new(kind: MemberKind, score: Option<Score>, handle: ElectionHandle<E>) -> Self {
+    pub(super) const fn new(
+        kind: MemberKind,
+        score: Option<Score>,
+        handle: ElectionHandle<E>,
+        clock: VirtualClock,
+        making: Making<E>,
+        process: Option<Process>,
+    ) -> Self {
         Self {
             kind,
             score,
             handle,
+            clock,
+            making,
+            process,
             hang: None,
         }
+    }
+
+    /// The score that counts, or that its next incarnation begins with.
+    pub(super) fn score(&self) -> Option<Score> {
+        match self.making {
+            Making::Plain => self.score,
+            Making::Wired(_) => self.handle.score(),
+        }
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.process.as_ref().is_some_and(Process::is_frozen)
     }
 
     pub(super) fn id(&self) -> &AgentId {
@@ -56,10 +81,11 @@ impl<E: Election> ClusterAgent<E> {
 
     pub(super) fn condition(&self) -> Condition {
         match self.handle.current().lifecycle {
+            Lifecycle::Ended => Condition::Down,
+            Lifecycle::Running | Lifecycle::Down if self.is_frozen() => Condition::Hung,
             Lifecycle::Running if self.hang.is_some() => Condition::Hung,
             Lifecycle::Running => Condition::Up,
             Lifecycle::Down => Condition::Restarting,
-            Lifecycle::Ended => Condition::Down,
         }
     }
 
@@ -93,8 +119,11 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Makes it panic: a hung one in the midst of its hang.
+    /// Makes it panic: a hung one in the midst of its hang. A process that is frozen is killed.
     pub(super) fn crash(&mut self) {
+        if self.is_frozen() {
+            return self.kill();
+        }
         match self.hang.take() {
             Some(hang) => drop(hang.send(Release::Crashed)),
             None => self.handle.addr().do_send(Inject::Crash),
@@ -104,6 +133,22 @@ impl<E: Election> ClusterAgent<E> {
     pub(super) fn stop(&mut self) {
         self.handle.addr().do_send(Inject::Stop);
         self.hang = None;
+    }
+
+    /// Ends all of its process at once.
+    pub(super) fn kill(&mut self) {
+        match self.process.take() {
+            Some(process) => process.kill(),
+            None => self.stop(),
+        }
+    }
+
+    /// Stops its process, or what there is: makes it hang.
+    pub(super) async fn freeze(&mut self) {
+        match &self.process {
+            Some(process) => process.freeze(),
+            None => self.hang().await,
+        }
     }
 
     /// Makes it hang; returns when it does.
@@ -123,6 +168,10 @@ impl<E: Election> ClusterAgent<E> {
 
     /// Says whether it was hung.
     pub(super) fn resume(&mut self) -> bool {
+        if let Some(process) = self.process.as_ref().filter(|process| process.is_frozen()) {
+            process.resume();
+            return true;
+        }
         let hang = self.hang.take();
         hang.map(|hang| drop(hang.send(Release::Resumed))).is_some()
     }

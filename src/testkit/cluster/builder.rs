@@ -12,6 +12,7 @@ use super::{
     Cluster, ClusterError,
     hub::{Hub, ToHub},
     journal::Journal,
+    wiring::Making,
 };
 use crate::{
     agent::StartError,
@@ -37,7 +38,7 @@ use crate::{
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct ClusterBuilder<E: Election = AnyBully> {
     config: E::Config,
-    plans: Vec<AgentPlan>,
+    pub(super) plans: Vec<AgentPlan<E>>,
     conditions: Conditions,
     policy: RestartPolicy,
     seed: u64,
@@ -51,11 +52,12 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
 }
 
 /// An agent to be started.
-#[derive(Clone, Debug)]
-pub(super) struct AgentPlan {
+#[derive(Debug)]
+pub(super) struct AgentPlan<E: Election> {
     pub(super) name: String,
     pub(super) kind: MemberKind,
     pub(super) score: Option<Score>,
+    pub(super) making: Making<E>,
 }
 
 impl<E: Election> Cluster<E> {
@@ -208,7 +210,13 @@ impl<E: Election> ClusterBuilder<E> {
 
     fn plan(mut self, name: &str, kind: MemberKind, score: Option<Score>) -> Self {
         let name = name.to_owned();
-        self.plans.push(AgentPlan { name, kind, score });
+        let making = Making::Plain;
+        self.plans.push(AgentPlan {
+            name,
+            kind,
+            score,
+            making,
+        });
         self
     }
 }

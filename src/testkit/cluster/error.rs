@@ -25,6 +25,22 @@ pub enum ClusterError {
         #[source]
         source: StartError,
     },
+    /// The application's own start of an agent failed.
+    #[error("{name} cannot be started: {source}")]
+    Wiring {
+        /// The agent's name.
+        name: String,
+        /// What the application said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The application started another agent than the one that was added.
+    #[error("the start of {expected} gave back the agent {found}: call each by its own name")]
+    OtherAgent {
+        /// The name that was added.
+        expected: String,
+        /// The name of the agent.
+        found: AgentId,
+    },
     /// Two agents would have the same name.
     #[error("there is an agent {name} already: choose another name")]
     Taken {
@@ -82,6 +98,12 @@ pub enum ClusterError {
         name: AgentId,
         /// The agents that do.
         believers: AgentNames,
+    },
+    /// Its leadership has no end.
+    #[error("the leadership of {name} does not run out: its election has no lease")]
+    NoLease {
+        /// The agent.
+        name: AgentId,
     },
     /// It left, but not politely.
     #[error("{name} has left without a proper end: {source}")]

@@ -31,7 +31,7 @@ impl<'a> RunningAgent<'a> {
             now: agent.handle.current(),
             leads: agent.handle.is_leader(),
             votes: agent.kind == MemberKind::Voter,
-            eligible: agent.kind == MemberKind::Voter && agent.score.is_some(),
+            eligible: agent.kind == MemberKind::Voter && agent.score().is_some(),
         })
     }
 

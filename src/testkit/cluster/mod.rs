@@ -36,7 +36,7 @@
 //! `testkit` has such a System. On the real clock the order of events is up to the clock.
 //!
 //! # Where to go next
-//! `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
+//! `wiring.rs` puts agents of an application's own making into a cluster. `verbs.rs` is what can be done to agents, `links.rs` to the network; `settle.rs` says what settled
 //! means. The example `cluster` offers all of that as text.
 
 mod agent;
@@ -47,8 +47,10 @@ mod journal;
 mod judge;
 mod links;
 mod settle;
+mod start;
 mod status;
 mod verbs;
+mod wiring;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -59,11 +61,12 @@ pub use builder::ClusterBuilder;
 pub use error::{AgentNames, ClusterError};
 pub use settle::{NotSettled, Obstacle, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};
+pub use wiring::Wiring;
 
 use agent::ClusterAgent;
 use hub::{Close, Hub};
 use journal::{SharedJournal, open};
-use verbs::StartKind;
+use start::StartKind;
 
 use crate::{
     agent::ElectionHandle,

@@ -46,7 +46,7 @@ impl<E: Election> Cluster<E> {
             AgentStatus {
                 name: agent.id().clone(),
                 kind: agent.kind,
-                score: agent.score.filter(|_| agent.kind == MemberKind::Voter),
+                score: agent.score().filter(|_| agent.kind == MemberKind::Voter),
                 condition: agent.condition(),
                 role: now.role,
                 term: now.term,

@@ -3,32 +3,21 @@
 //! Decided here: that everything is checked before anything is done, and that what is measured by
 //! [`settle`](Cluster::settle) begins at the last of these.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     AgentNames, Cluster, ClusterError,
     agent::{ClusterAgent, end_of},
-    builder::{AgentPlan, refused},
-    hub::WatchRoles,
+    builder::AgentPlan,
     journal::open,
+    start::StartKind,
+    wiring::Making,
 };
 use crate::{
-    agent::Agent,
     protocol::{AgentId, Election, MemberKind, Score},
     supervisor::RestartPolicy,
-    testkit::{VirtualClock, trace::Happening},
+    testkit::trace::Happening,
 };
-
-/// How an agent comes to its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StartKind {
-    /// With the cluster.
-    First,
-    /// Later.
-    Late,
-    /// Once more.
-    Again,
-}
 
 impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
@@ -99,13 +88,15 @@ impl<E: Election> Cluster<E> {
         let mut ending = Vec::new();
         for name in &names {
             self.record(name, what);
+            let is_supervised = self.policy != RestartPolicy::temporary();
             let agent = self.find_mut(name.as_str())?;
             end(agent);
-            ending.push(agent.handle.clone());
+            // An application's agent has a policy of its own.
+            let returns = is_supervised || matches!(agent.making, Making::Wired(_));
+            ending.push((agent.handle.clone(), returns));
         }
-        let returns = self.policy != RestartPolicy::temporary();
         // Waited for only now: all of them are to end at the same moment.
-        for handle in ending {
+        for (handle, returns) in ending {
             end_of(&handle, returns).await;
         }
         Ok(())
@@ -122,6 +113,7 @@ impl<E: Election> Cluster<E> {
             name: agent.id().to_string(),
             kind: agent.kind,
             score: agent.score,
+            making: agent.making.clone(),
         };
         self.agent(plan, StartKind::Again)
     }
@@ -138,7 +130,58 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// A hung agent goes on, late for everything.
+    /// All of an agent's process stands still, what the application has started in it as well. An agent
+    /// of the cluster's own making hangs.
+    ///
+    /// # Errors
+    /// As [`hang`](Self::hang).
+    pub async fn freeze(&mut self, name: &str) -> Result<(), ClusterError> {
+        let id = self.find(name)?.id().clone();
+        self.find(name)?.must_run()?;
+        self.record(&id, Happening::Paused);
+        self.find_mut(name)?.freeze().await;
+        Ok(())
+    }
+
+    /// An agent's process ends at once with all that runs in it, frozen or not. An agent of the cluster's own
+    /// making stops.
+    ///
+    /// # Errors
+    /// As [`crash`](Self::crash).
+    pub async fn kill(&mut self, name: &str) -> Result<(), ClusterError> {
+        self.end_all(
+            [name],
+            Happening::Stopped,
+            ClusterAgent::must_live,
+            ClusterAgent::kill,
+        )
+        .await
+    }
+
+    /// The leadership of an agent runs out at this moment by its own clock, as if its host had been suspended
+    /// for so long: it does not lead any more, and finds that out with its next step.
+    ///
+    /// # Errors
+    /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] where a leadership lasts until it is lost.
+    pub fn expire(&mut self, name: &str) -> Result<(), ClusterError> {
+        let agent = self.find(name)?;
+        let name = agent.id().clone();
+        if !agent.handle.is_leader() {
+            let believers = self.believers().into_iter().collect();
+            return Err(ClusterError::NotLeading { name, believers });
+        }
+        let Some(left) = agent.handle.leadership_left() else {
+            return Err(ClusterError::NoLease { name });
+        };
+        // Its last instant is the one before.
+        agent
+            .clock
+            .skip(left.saturating_add(Duration::from_nanos(1)));
+        open(&self.journal).mark(|| format!("expire {name}"));
+        Ok(())
+    }
+
+    /// A hung or frozen agent goes on, late for everything.
     ///
     /// # Errors
     /// [`ClusterError::NotHung`], [`ClusterError::Unknown`].
@@ -189,7 +232,13 @@ impl<E: Election> Cluster<E> {
             let name = agent.id().clone();
             return Err(ClusterError::Taken { name });
         }
-        self.agent(AgentPlan { name, kind, score }, StartKind::Late)
+        let plan = AgentPlan {
+            name,
+            kind,
+            score,
+            making: Making::Plain,
+        };
+        self.agent(plan, StartKind::Late)
     }
 
     /// An agent hands over if it leads, and leaves for good.
@@ -279,51 +328,8 @@ impl<E: Election> Cluster<E> {
 
     // ---- names -------------------------------------------------------------------------------
 
-    /// Starts an agent in a new place, or again in its own.
-    pub(super) fn agent(
-        &mut self,
-        plan: AgentPlan,
-        kind_of_start: StartKind,
-    ) -> Result<(), ClusterError> {
-        let AgentPlan { name, kind, score } = plan;
-        // Kept by the cluster, so that an agent that comes back finds its votes.
-        let kept = self.stores.entry(name.clone()).or_default().clone();
-        let mut agent = Agent::<E>::with_config(&name, self.config.clone())
-            .join(&self.group)
-            .store(kept)
-            .clock(VirtualClock::from(self.clock))
-            .seed(self.seed)
-            .restart_policy(self.policy.clone())
-            .parent(self.hub.clone().recipient())
-            .subscribe(self.hub.clone().recipient());
-        agent = match score {
-            Some(score) => agent.score(score),
-            None => agent.ineligible(),
-        };
-        if kind == MemberKind::Observer {
-            agent = agent.observer();
-        }
-        if kind_of_start == StartKind::Again {
-            agent = agent.recovering();
-        }
-        let handle = agent.start().map_err(|source| refused(&name, source))?;
-        let what = match kind_of_start {
-            StartKind::First => Happening::Started,
-            StartKind::Late => Happening::Joined,
-            StartKind::Again => Happening::Restarted,
-        };
-        self.record(handle.id(), what);
-        self.hub.do_send(WatchRoles(handle.clone()));
-        let agent = ClusterAgent::new(kind, score, handle);
-        match self.agents.iter_mut().find(|old| old.id() == agent.id()) {
-            Some(old) => *old = agent,
-            None => self.agents.push(agent),
-        }
-        Ok(())
-    }
-
     /// Something is done to an agent.
-    fn record(&self, name: &AgentId, what: Happening) {
+    pub(super) fn record(&self, name: &AgentId, what: Happening) {
         let mut journal = open(&self.journal);
         journal.acted();
         journal.happen(name, what);
@@ -334,7 +340,7 @@ impl<E: Election> Cluster<E> {
         self.agents.get(at).ok_or_else(|| self.unknown(name))
     }
 
-    fn find_mut(&mut self, name: &str) -> Result<&mut ClusterAgent<E>, ClusterError> {
+    pub(super) fn find_mut(&mut self, name: &str) -> Result<&mut ClusterAgent<E>, ClusterError> {
         let at = self.position_of(name)?;
         let unknown = self.unknown(name);
         self.agents.get_mut(at).ok_or(unknown)

@@ -1,0 +1,110 @@
+//! Starts one agent of a cluster: with it, later, or once more.
+//!
+//! Decided here: what each start of an agent is given, and what replaces what. Agents of an application's own
+//! making: `wiring.rs`.
+
+use super::{
+    Cluster, ClusterError,
+    agent::ClusterAgent,
+    builder::{AgentPlan, refused},
+    hub::WatchRoles,
+    wiring::Making,
+};
+use crate::{
+    agent::{Agent, ElectionHandle},
+    protocol::{Election, MemberKind, Score},
+    store::MemoryStore,
+    testkit::{VirtualClock, trace::Happening},
+};
+
+/// How an agent comes to its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartKind {
+    /// With the cluster.
+    First,
+    /// Later.
+    Late,
+    /// Once more.
+    Again,
+}
+
+impl<E: Election> Cluster<E> {
+    /// Starts an agent in a new place, or again in its own.
+    pub(super) fn agent(
+        &mut self,
+        plan: AgentPlan<E>,
+        kind_of_start: StartKind,
+    ) -> Result<(), ClusterError> {
+        let AgentPlan {
+            name,
+            kind,
+            score,
+            making,
+        } = plan;
+        // Kept by the cluster, so that an agent that comes back finds its votes.
+        let kept = self.stores.entry(name.clone()).or_default().clone();
+        let clock = VirtualClock::from(self.clock);
+        let (kind, handle, process) = match &making {
+            Making::Plain => {
+                let handle = self.plain(&name, kind, score, &clock, kept, kind_of_start)?;
+                (kind, handle, None)
+            }
+            Making::Wired(start) => {
+                // What is left of its former process ends before another one begins.
+                if let Ok(former) = self.find_mut(&name) {
+                    former.kill();
+                }
+                let comes_back = kind_of_start == StartKind::Again;
+                let (handle, process) =
+                    self.wire(&name, &**start, clock.clone(), kept, comes_back)?;
+                let members = self.group.members();
+                let kind = members.get(handle.id()).map_or(kind, |member| member.kind);
+                (kind, handle, Some(process))
+            }
+        };
+        let what = match kind_of_start {
+            StartKind::First => Happening::Started,
+            StartKind::Late => Happening::Joined,
+            StartKind::Again => Happening::Restarted,
+        };
+        self.record(handle.id(), what);
+        self.hub.do_send(WatchRoles(handle.clone()));
+        let agent = ClusterAgent::new(kind, score, handle, clock, making, process);
+        match self.agents.iter_mut().find(|old| old.id() == agent.id()) {
+            Some(old) => *old = agent,
+            None => self.agents.push(agent),
+        }
+        Ok(())
+    }
+
+    /// Starts an agent of the cluster's own making.
+    fn plain(
+        &self,
+        name: &str,
+        kind: MemberKind,
+        score: Option<Score>,
+        clock: &VirtualClock,
+        kept: MemoryStore<E::Durable>,
+        kind_of_start: StartKind,
+    ) -> Result<ElectionHandle<E>, ClusterError> {
+        let mut agent = Agent::<E>::with_config(name, self.config.clone())
+            .join(&self.group)
+            .store(kept)
+            .clock(clock.clone())
+            .seed(self.seed)
+            .restart_policy(self.policy.clone())
+            .parent(self.hub.clone().recipient())
+            .subscribe(self.hub.clone().recipient());
+        agent = match score {
+            Some(score) => agent.score(score),
+            None => agent.ineligible(),
+        };
+        if kind == MemberKind::Observer {
+            agent = agent.observer();
+        }
+        if kind_of_start == StartKind::Again {
+            agent = agent.recovering();
+        }
+        agent.start().map_err(|source| refused(name, source))
+    }
+}

@@ -1,0 +1,186 @@
+//! Agents of an application's own making: its options, its actors around them, each in a process of its own.
+//!
+//! Decided here: what a cluster adds to an agent that it does not make (its group, clock, store and record),
+//! and what a process takes along when it ends.
+
+use std::{error::Error, fmt, rc::Rc};
+
+use super::{Cluster, ClusterError, builder::AgentPlan, hub::Hub};
+use crate::{
+    agent::{AgentBuilder, ElectionHandle},
+    group::Group,
+    protocol::{Election, MemberKind},
+    store::MemoryStore,
+    testkit::{Process, VirtualClock},
+};
+
+/// What a closure of [`ClusterBuilder::wired`](super::ClusterBuilder::wired) is given at each start of its
+/// process.
+#[derive(Debug)]
+pub struct Wiring<E: Election> {
+    name: String,
+    group: Group<E::Message>,
+    clock: VirtualClock,
+    store: MemoryStore<E::Durable>,
+    seed: u64,
+    hub: actix::Addr<Hub<E::Message>>,
+    process: Process,
+    comes_back: bool,
+}
+
+impl<E: Election> Wiring<E> {
+    /// The name that the agent has to have.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The cluster's group, for what joins it beside the agent.
+    pub fn group(&self) -> &Group<E::Message> {
+        &self.group
+    }
+
+    /// The process in which the closure runs, and all that it starts.
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// An agent of the cluster: in its group, by its clock, with a store that outlives the process, and in its
+    /// trace. All else is the builder's: score, election, restart policy. What is set afterwards counts, such
+    /// as another store; it may subscribe others, but not have another parent, group or clock.
+    pub fn prepare(&self, agent: AgentBuilder<E>) -> AgentBuilder<E> {
+        let agent = agent
+            .join(&self.group)
+            .store(self.store.clone())
+            .clock(self.clock.clone())
+            .seed(self.seed)
+            .parent(self.hub.clone().recipient())
+            .subscribe(self.hub.clone().recipient());
+        if self.comes_back {
+            agent.recovering()
+        } else {
+            agent
+        }
+    }
+}
+
+/// Starts an application's agent and what belongs to it.
+pub(super) type Start<E> =
+    dyn Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>>;
+
+/// How an agent of a cluster comes to be.
+pub(super) enum Making<E: Election> {
+    /// By the cluster's own settings.
+    Plain,
+    /// By the application.
+    Wired(Rc<Start<E>>),
+}
+
+impl<E: Election> Clone for Making<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Plain => Self::Plain,
+            Self::Wired(start) => Self::Wired(Rc::clone(start)),
+        }
+    }
+}
+
+impl<E: Election> fmt::Debug for Making<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "Plain",
+            Self::Wired(_) => "Wired(..)",
+        })
+    }
+}
+
+impl<E: Election> super::ClusterBuilder<E> {
+    /// Adds an agent that the application starts, with all that belongs to it: `start` is called in a
+    /// [`Process`] of the agent's own, with the cluster and at each [`restart`](Cluster::restart) of the
+    /// process. It has to give back the handle of an agent that [`Wiring::prepare`] was applied to.
+    ///
+    /// Such an agent comes back from a [`crash`](Cluster::crash) as its own restart policy says, behind the
+    /// same handle. [`freeze`](Cluster::freeze) stops all of its process, and [`kill`](Cluster::kill) ends it.
+    ///
+    /// Whether a cluster has [settled](Cluster::settle) is judged by the cluster's own settings: where the
+    /// agents have others, set [`timeout`](Self::timeout) and [`needs_voters`](Self::needs_voters).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use actix::prelude::*;
+    /// use actix_bully::{
+    ///     agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
+    ///     leader::Singleton,
+    ///     testkit::{cluster::Cluster, virtual_system},
+    /// };
+    ///
+    /// struct Scheduler { leader: LeaderGuard }
+    /// impl Actor for Scheduler { type Context = Context<Self>; }
+    ///
+    /// // As the application does it; in production `agent` is `BullyAgent::builder(..).join(..)`.
+    /// fn serve(agent: BullyBuilder) -> Result<BullyHandle, Box<dyn std::error::Error + Send + Sync>> {
+    ///     let agent = agent.quorum(["api-1", "api-2", "api-3"]).start()?;
+    ///     Singleton::builder(&agent, |leader| Scheduler { leader }).start_without_handler()?;
+    ///     Ok(agent)
+    /// }
+    ///
+    /// virtual_system().block_on(async {
+    ///     let mut cluster = Cluster::builder().needs_voters(2).timeout(Duration::from_secs(60));
+    ///     for name in ["api-1", "api-2", "api-3"] {
+    ///         cluster = cluster.wired(name, move |node| serve(node.prepare(BullyAgent::builder(name))));
+    ///     }
+    ///     let mut cluster = cluster.start()?;
+    ///     assert_eq!(cluster.settle().await?.leader().unwrap(), "api-3");
+    ///     cluster.freeze("api-3").await?; // the scheduler as well as the agent
+    ///     assert_eq!(cluster.settle().await?.leader().unwrap(), "api-2");
+    ///     # Ok::<(), actix_bully::testkit::cluster::ClusterError>(())
+    /// }).unwrap();
+    /// ```
+    pub fn wired(
+        mut self,
+        name: &str,
+        start: impl Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>> + 'static,
+    ) -> Self {
+        self.plans.push(AgentPlan {
+            name: name.to_owned(),
+            kind: MemberKind::Voter,
+            score: None,
+            making: Making::Wired(Rc::new(start)),
+        });
+        self
+    }
+}
+
+impl<E: Election> Cluster<E> {
+    /// Starts an application's agent in a new process.
+    pub(super) fn wire(
+        &self,
+        name: &str,
+        start: &Start<E>,
+        clock: VirtualClock,
+        store: MemoryStore<E::Durable>,
+        comes_back: bool,
+    ) -> Result<(ElectionHandle<E>, Process), ClusterError> {
+        let wiring = Wiring {
+            name: name.to_owned(),
+            group: self.group.clone(),
+            clock,
+            store,
+            seed: self.seed,
+            hub: self.hub.clone(),
+            process: Process::new(),
+            comes_back,
+        };
+        let started = wiring.process.run(|| start(&wiring));
+        let handle = started.map_err(|source| ClusterError::Wiring {
+            name: name.to_owned(),
+            source,
+        })?;
+        let (expected, found) = (name.to_owned(), handle.id().clone());
+        if found.as_str() == name {
+            Ok((handle, wiring.process))
+        } else {
+            Err(ClusterError::OtherAgent { expected, found })
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What a test expects of an agent's events.
+//!
+//! Decided here: that an expectation that is not met says what came instead, and that no event is looked at
+//! twice: each expectation begins behind the event that met the one before.
+
+use std::{fmt, time::Duration};
+
+use actix::{Actor, Addr, Context, Handler};
+use futures::{
+    StreamExt,
+    channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded},
+};
+
+use crate::{
+    agent::{CommandError, ElectionHandle, Notice},
+    clock::{Clock, RuntimeClock},
+    protocol::{AgentId, Election, Event, Time},
+};
+
+/// The events of one agent, in their order. The first one is its present state, where that is one: the
+/// leadership that it has or follows.
+///
+/// ```
+/// use std::time::Duration;
+/// use actix_bully::{protocol::Event, testkit::{EventLog, cluster::Cluster, virtual_system}};
+///
+/// virtual_system().block_on(async {
+///     let mut cluster = Cluster::builder().agents(3).start()?;
+///     cluster.settle().await?;
+///     let mut events = EventLog::of(cluster.handle("agent-2")?)?;
+///     cluster.crash("agent-3").await?;
+///     let second = Duration::from_secs(1);
+///     events.expect(second, "it leads", |event| matches!(event, Event::Acquired { .. })).await?;
+///     events.expect_none(second, "a loss", |event| matches!(event, Event::Lost { .. })).await?;
+///     # Ok::<(), Box<dyn std::error::Error>>(())
+/// }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct EventLog {
+    agent: AgentId,
+    events: UnboundedReceiver<LoggedEvent>,
+    /// Whoever holds its address keeps it alive.
+    _listener: Addr<Listener>,
+}
+
+/// An event, and when it came, counted from the beginning of the [`EventLog`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedEvent {
+    /// When it came.
+    pub at: Time,
+    /// The event.
+    pub event: Event,
+}
+
+impl EventLog {
+    /// Begins to listen to an agent.
+    ///
+    /// # Errors
+    /// [`CommandError::Ended`] when the agent left or ended for good.
+    pub fn of<E: Election>(agent: &ElectionHandle<E>) -> Result<Self, CommandError> {
+        let (into, events) = unbounded();
+        let clock = RuntimeClock::new();
+        let listener = Listener { into, clock }.start();
+        agent.subscribe(listener.clone().recipient())?;
+        Ok(Self {
+            agent: agent.id().clone(),
+            events,
+            _listener: listener,
+        })
+    }
+
+    /// Waits for the first event that meets `is_it`; those before it are passed over. `what` names it in
+    /// the error.
+    ///
+    /// # Errors
+    /// [`Unexpected`] when there was none within so long.
+    pub async fn expect(
+        &mut self,
+        within: Duration,
+        what: &str,
+        is_it: impl Fn(&Event) -> bool,
+    ) -> Result<LoggedEvent, Unexpected> {
+        let mut others = Vec::new();
+        let met = actix::clock::timeout(within, self.until(is_it, &mut others)).await;
+        met.ok().flatten().ok_or_else(|| Unexpected {
+            agent: self.agent.clone(),
+            expected: what.to_owned(),
+            within,
+            came: others,
+        })
+    }
+
+    /// Waits for so long, and takes the events that come.
+    ///
+    /// # Errors
+    /// [`Unexpected`] as soon as one of them meets `is_it`; it is the last one of [`Unexpected::came`].
+    pub async fn expect_none(
+        &mut self,
+        within: Duration,
+        what: &str,
+        is_it: impl Fn(&Event) -> bool,
+    ) -> Result<(), Unexpected> {
+        let mut came = Vec::new();
+        let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
+        let Ok(Some(met)) = met else {
+            // An agent that ended has no more events; the time is waited for all the same.
+            return Ok(());
+        };
+        came.push(met);
+        Err(Unexpected {
+            agent: self.agent.clone(),
+            expected: format!("no event such as: {what}"),
+            within,
+            came,
+        })
+    }
+
+    /// The events that have come and were not looked at yet.
+    pub fn take(&mut self) -> Vec<LoggedEvent> {
+        std::iter::from_fn(|| self.events.try_recv().ok()).collect()
+    }
+
+    async fn until(
+        &mut self,
+        is_it: impl Fn(&Event) -> bool,
+        others: &mut Vec<LoggedEvent>,
+    ) -> Option<LoggedEvent> {
+        loop {
+            let event = self.events.next().await?;
+            if is_it(&event.event) {
+                return Some(event);
+            }
+            others.push(event);
+        }
+    }
+}
+
+/// An expectation that was not met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub struct Unexpected {
+    /// The agent.
+    pub agent: AgentId,
+    /// What was expected.
+    pub expected: String,
+    /// Within which time.
+    pub within: Duration,
+    /// What came in that time.
+    pub came: Vec<LoggedEvent>,
+}
+
+impl fmt::Display for Unexpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            agent,
+            expected,
+            within,
+            came,
+        } = self;
+        write!(f, "of {agent} was expected within {within:?}: {expected}; ")?;
+        if came.is_empty() {
+            return f.write_str("nothing came");
+        }
+        f.write_str("what came:")?;
+        came.iter()
+            .try_for_each(|LoggedEvent { at, event }| write!(f, "\n  {at} ms  {event}"))
+    }
+}
+
+/// Writes down what the agent says.
+#[derive(Debug)]
+struct Listener {
+    into: UnboundedSender<LoggedEvent>,
+    clock: RuntimeClock,
+}
+
+impl Actor for Listener {
+    type Context = Context<Self>;
+}
+
+impl Handler<Notice> for Listener {
+    type Result = ();
+
+    fn handle(&mut self, Notice { event, .. }: Notice, _: &mut Context<Self>) {
+        // Without a reader the log is dropped, and this actor with it.
+        let at = self.clock.now();
+        self.into.unbounded_send(LoggedEvent { at, event }).ok();
+    }
+}

@@ -1,0 +1,60 @@
+//! A store in memory that counts as durable, for groups that reach other hosts of a test.
+//!
+//! Decided here: that a test may say so. An agent that keeps votes in memory is refused where other hosts rely
+//! on them, since its process takes them along; the hosts of a test are all in one process, and the store
+//! outlives each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can have this
+//! one inside).
+
+use std::fmt::Debug;
+
+use crate::{
+    protocol::Incarnation,
+    store::{Generation, Incarnations, MemoryStore, Saving, StoreError, TermStore},
+};
+
+/// A [`MemoryStore`] that agents behind a bridge accept: [`Pipes`](crate::remote::transport::Pipes) connect the
+/// hosts of a test, and their stores outlive them. Clones share the record: keep one, and give a clone to each
+/// start of that agent.
+#[derive(Clone, Debug)]
+pub struct KeptStore<D>(MemoryStore<D>);
+
+impl<D: Clone> KeptStore<D> {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl<D> Default for KeptStore<D> {
+    fn default() -> Self {
+        Self(MemoryStore::default())
+    }
+}
+
+impl<D: Clone + Debug + Send + 'static> TermStore<D> for KeptStore<D> {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.0.begin()
+    }
+
+    fn load(&self) -> Result<Option<D>, StoreError> {
+        self.0.load()
+    }
+
+    fn save(&self, by: Generation, record: D) -> Saving {
+        self.0.save(by, record)
+    }
+
+    fn is_volatile(&self) -> bool {
+        false
+    }
+}
+
+impl<D: Debug + Send> Incarnations for KeptStore<D> {
+    fn last(&self) -> Result<Incarnation, StoreError> {
+        self.0.last()
+    }
+
+    fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
+        self.0.remember(incarnation)
+    }
+}

@@ -1,0 +1,305 @@
+//! A process of a test: everything that was started inside of it is frozen together, and killed together.
+//!
+//! Decided here: that a process is a set of tasks that one task polls, or does not. An actor of actix is a
+//! task, so that the application's actors, timers and futures stand still with the agent, as they do when a
+//! host is suspended or a process is sent SIGSTOP. Not here: what the others make of the silence, and what the
+//! clock of a frozen agent shows when it runs again (it has gone on).
+
+use std::{
+    cell::{RefCell, RefMut},
+    fmt, mem,
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
+
+use tokio::task::LocalSet;
+
+/// A process of a test; see the [example](#example). Clones are the same process. It is killed when the last
+/// clone is dropped.
+///
+/// Everything has to be started by [`run`](Self::run), on the System's own thread: what was started on another
+/// arbiter, on a thread or with `Arbiter::current().spawn(..)` is not in it.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use actix::prelude::*;
+/// use actix_bully::testkit::{Process, virtual_system};
+///
+/// #[derive(Default)]
+/// struct Clockwork(u32);
+/// impl Actor for Clockwork {
+///     type Context = Context<Self>;
+///     fn started(&mut self, ctx: &mut Context<Self>) {
+///         ctx.run_interval(Duration::from_secs(1), |clockwork, _| clockwork.0 += 1);
+///     }
+/// }
+/// #[derive(Message)]
+/// #[rtype(u32)]
+/// struct Read;
+/// impl Handler<Read> for Clockwork {
+///     type Result = u32;
+///     fn handle(&mut self, _: Read, _: &mut Context<Self>) -> u32 { self.0 }
+/// }
+///
+/// virtual_system().block_on(async {
+///     let process = Process::new();
+///     let clockwork = process.run(|| Clockwork::default().start());
+///     actix::clock::sleep(Duration::from_millis(3_500)).await;
+///     process.freeze();
+///     actix::clock::sleep(Duration::from_secs(60)).await;
+///     process.resume();
+///     assert!(clockwork.send(Read).await.unwrap() <= 4, "it did not tick while it was frozen");
+///     process.kill();
+///     assert!(clockwork.send(Read).await.is_err());
+/// });
+/// ```
+#[derive(Clone)]
+pub struct Process(Rc<Shared>);
+
+struct Shared(Rc<RefCell<State>>);
+
+struct State {
+    tasks: Tasks,
+    is_frozen: bool,
+    driver: Option<Waker>,
+}
+
+enum Tasks {
+    Idle(LocalSet),
+    /// They are polled at this moment, or others are started.
+    Busy,
+    Killed,
+}
+
+impl State {
+    /// The tasks, if they are idle; they are busy then.
+    fn take(&mut self) -> Option<LocalSet> {
+        match mem::replace(&mut self.tasks, Tasks::Busy) {
+            Tasks::Idle(tasks) => Some(tasks),
+            other @ (Tasks::Busy | Tasks::Killed) => {
+                self.tasks = other;
+                None
+            }
+        }
+    }
+
+    /// Puts them back, or gives them to the caller to drop: they were killed meanwhile.
+    fn put(&mut self, tasks: LocalSet) -> Option<LocalSet> {
+        if matches!(self.tasks, Tasks::Killed) {
+            return Some(tasks);
+        }
+        self.tasks = Tasks::Idle(tasks);
+        None
+    }
+}
+
+impl Process {
+    /// A process in which nothing runs yet.
+    ///
+    /// # Panics
+    /// Outside of a System, as every start of an actor does.
+    pub fn new() -> Self {
+        let state = Rc::new(RefCell::new(State {
+            tasks: Tasks::Idle(LocalSet::new()),
+            is_frozen: false,
+            driver: None,
+        }));
+        actix_rt::spawn(Driver(Rc::clone(&state)));
+        Self(Rc::new(Shared(state)))
+    }
+
+    /// Calls `start` inside of the process: the actors and local tasks that it starts belong to it. In a
+    /// process that is frozen they wait; in one that was killed they never run.
+    pub fn run<R>(&self, start: impl FnOnce() -> R) -> R {
+        if matches!(self.state().tasks, Tasks::Busy) {
+            return start(); // this is called inside of it
+        }
+        // A process that was killed has tasks that are dropped before they begin.
+        let tasks = self.state().take().unwrap_or_default();
+        let entered = tasks.enter();
+        let made = start();
+        drop(entered);
+        let killed = self.state().put(tasks);
+        drop(killed);
+        self.0.wake();
+        made
+    }
+
+    /// Nothing in it goes on from now on, and none of its timers is noticed, until [`resume`](Self::resume).
+    pub fn freeze(&self) {
+        self.state().is_frozen = true;
+    }
+
+    /// It goes on, late for everything.
+    pub fn resume(&self) {
+        self.state().is_frozen = false;
+        self.0.wake();
+    }
+
+    /// Whether it stands still.
+    pub fn is_frozen(&self) -> bool {
+        self.state().is_frozen
+    }
+
+    /// Ends all that runs in it at once, as `kill -9` does: nobody hands over, connections break.
+    pub fn kill(&self) {
+        self.0.kill();
+    }
+
+    fn state(&self) -> RefMut<'_, State> {
+        self.0.0.borrow_mut()
+    }
+}
+
+impl Shared {
+    fn kill(&self) {
+        // Dropped only when the state is free again: what ends may look at the process.
+        let tasks = mem::replace(&mut self.0.borrow_mut().tasks, Tasks::Killed);
+        drop(tasks);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let driver = self.0.borrow().driver.clone();
+        if let Some(driver) = driver {
+            driver.wake();
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Default for Process {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        f.debug_struct("Process")
+            .field("is_frozen", &state.is_frozen)
+            .field("is_killed", &matches!(state.tasks, Tasks::Killed))
+            .finish_non_exhaustive()
+    }
+}
+
+/// Polls the tasks of a process, unless it is frozen.
+struct Driver(Rc<RefCell<State>>);
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.borrow_mut();
+        state.driver = Some(task.waker().clone());
+        if state.is_frozen {
+            return Poll::Pending;
+        }
+        if matches!(state.tasks, Tasks::Killed) {
+            return Poll::Ready(());
+        }
+        let Some(mut tasks) = state.take() else {
+            return Poll::Pending; // the call that keeps them busy wakes this
+        };
+        // Free while they run: a task may freeze its own process, kill it, or start others in it.
+        drop(state);
+        #[expect(
+            clippy::let_underscore_must_use,
+            reason = "that all have ended for now is no end: others may be started, which wakes this"
+        )]
+        let _ = Pin::new(&mut tasks).poll(task);
+        let killed = self.0.borrow_mut().put(tasks);
+        if killed.is_some() {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, time::Duration};
+
+    use actix_rt::{spawn, time::sleep};
+
+    use super::*;
+    use crate::testkit::virtual_system;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Counts every millisecond.
+    fn counting(into: &Rc<Cell<u32>>) -> impl Future<Output = ()> + 'static {
+        let into = Rc::clone(into);
+        async move {
+            loop {
+                sleep(MS(1)).await;
+                into.set(into.get() + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_task_may_freeze_and_kill_its_own_process_and_start_others_in_it() {
+        virtual_system().block_on(async {
+            let (process, count) = (Process::new(), Rc::new(Cell::new(0)));
+            let (inside, counted) = (process.clone(), Rc::clone(&count));
+            process.run(|| {
+                spawn(async move {
+                    inside.run(|| spawn(counting(&counted)));
+                    sleep(MS(10)).await;
+                    inside.freeze();
+                    sleep(MS(10)).await;
+                    inside.kill();
+                    sleep(MS(10)).await;
+                    counted.set(1_000);
+                })
+            });
+            sleep(MS(20)).await;
+            assert!((9..=10).contains(&count.get()), "{}", count.get());
+            sleep(MS(1_000)).await;
+            assert!((9..=10).contains(&count.get()), "it is frozen");
+            assert!(process.is_frozen());
+            process.resume();
+            sleep(MS(100)).await;
+            assert!(
+                (10..=21).contains(&count.get()),
+                "it is killed: {}",
+                count.get()
+            );
+            process.run(|| spawn(counting(&count)));
+            let before = count.get();
+            sleep(MS(100)).await;
+            assert_eq!(
+                count.get(),
+                before,
+                "nothing runs in a process that was killed"
+            );
+        });
+    }
+
+    #[test]
+    fn a_process_ends_with_its_last_clone_and_not_with_its_last_task() {
+        virtual_system().block_on(async {
+            let (process, count) = (Process::new(), Rc::new(Cell::new(0)));
+            process.run(|| spawn(async {}));
+            sleep(MS(5)).await;
+            process.run(|| spawn(counting(&count)));
+            let other = process.clone();
+            drop(process);
+            sleep(MS(5)).await;
+            assert!(count.get() >= 4, "{}", count.get());
+            drop(other);
+            let before = count.get();
+            sleep(MS(5)).await;
+            assert_eq!(count.get(), before);
+        });
+    }
+}

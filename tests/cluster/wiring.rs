@@ -1,0 +1,250 @@
+//! Agents of an application's own making: frozen, killed and brought back with all that belongs to them.
+
+use std::{cell::RefCell, error::Error, rc::Rc, time::Duration};
+
+use actix::{Actor, AsyncContext, Context};
+use actix_bully::{
+    agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
+    leader::Singleton,
+    protocol::{Event, LostReason, Timings},
+    testkit::{
+        EventLog,
+        cluster::{Cluster, Condition},
+    },
+};
+
+use super::{MS, leaders_after, refusal, settled, test};
+
+type Failed = Box<dyn Error + Send + Sync>;
+
+const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
+
+/// What the applications of a test have written: which one, and under which fence.
+type Rows = Rc<RefCell<Vec<(String, u64)>>>;
+
+/// Writes a row every 10 ms.
+struct Writer {
+    leader: LeaderGuard,
+    name: String,
+    rows: Rows,
+}
+
+impl Actor for Writer {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_interval(MS(10), |writer, _| {
+            let fence = writer.leader.fence().expect("a quorum has one").number();
+            writer.rows.borrow_mut().push((writer.name.clone(), fence));
+        });
+    }
+}
+
+/// As an application does it.
+fn serve(agent: BullyBuilder, name: &str, rows: &Rows) -> Result<BullyHandle, Failed> {
+    let agent = agent
+        .timings(Timings::lan())
+        .quorum(NAMES)
+        .score(i32::from(name != "api-1") + i32::from(name == "api-3"))
+        .start()?;
+    let (name, rows) = (name.to_owned(), Rc::clone(rows));
+    Singleton::builder(&agent, move |leader| Writer {
+        leader,
+        name: name.clone(),
+        rows: Rc::clone(&rows),
+    })
+    .start_without_handler()?;
+    Ok(agent)
+}
+
+async fn trio(rows: &Rows) -> Cluster {
+    let mut builder = Cluster::builder()
+        .needs_voters(2)
+        .timeout(Duration::from_secs(60));
+    for name in NAMES {
+        let rows = Rc::clone(rows);
+        builder = builder.wired(name, move |node| {
+            serve(node.prepare(BullyAgent::builder(node.name())), name, &rows)
+        });
+    }
+    settled(builder).await
+}
+
+fn last(rows: &Rows) -> String {
+    rows.borrow()
+        .last()
+        .map_or_else(String::new, |row| row.0.clone())
+}
+
+fn assert_fences_rise(rows: &Rows) {
+    let rows = rows.borrow();
+    assert!(rows.is_sorted_by_key(|row| row.1), "{rows:?}");
+}
+
+#[test]
+fn a_process_that_is_frozen_writes_nothing_and_its_actor_is_dropped_before_it_writes_again() {
+    test(|| async {
+        let rows = Rows::default();
+        let mut cluster = trio(&rows).await;
+        actix::clock::sleep(MS(100)).await;
+        assert_eq!(last(&rows), "api-3");
+        cluster.freeze("api-3").await.unwrap();
+        let written = rows.borrow().len();
+        assert_eq!(cluster.status().agents()[2].condition, Condition::Hung);
+        assert_eq!(
+            refusal(cluster.freeze("api-3").await),
+            "api-3 hangs: resume it first"
+        );
+        assert_eq!(leaders_after(&cluster).await, "api-2");
+        actix::clock::sleep(MS(100)).await;
+        let others = rows.borrow()[written..].iter().all(|row| row.0 == "api-2");
+        assert!(others, "{rows:?}");
+        cluster.resume("api-3").unwrap();
+        actix::clock::sleep(MS(1_000)).await;
+        assert_fences_rise(&rows);
+        assert_eq!(last(&rows), "api-2", "a healthy leader is left in place");
+    });
+}
+
+#[test]
+fn a_crashed_agent_comes_back_behind_the_same_handle_and_its_singleton_with_it() {
+    test(|| async {
+        let rows = Rows::default();
+        let mut cluster = trio(&rows).await;
+        let handle = cluster.handle("api-3").unwrap().clone();
+        let before = handle.current().incarnation;
+        cluster.crash("api-3").await.unwrap();
+        assert_eq!(leaders_after(&cluster).await, "api-2");
+        actix::clock::sleep(Duration::from_secs(1)).await;
+        assert!(
+            handle.current().incarnation > before,
+            "{:?}",
+            handle.current()
+        );
+        cluster.step_down("api-2", Some("api-3")).unwrap();
+        assert_eq!(leaders_after(&cluster).await, "api-3");
+        assert!(handle.is_leader());
+        actix::clock::sleep(MS(100)).await;
+        assert_eq!(last(&rows), "api-3");
+        assert_fences_rise(&rows);
+    });
+}
+
+#[test]
+fn a_process_that_is_killed_is_wired_anew_and_keeps_its_votes() {
+    test(|| async {
+        let rows = Rows::default();
+        let mut cluster = trio(&rows).await;
+        let dead = cluster.handle("api-3").unwrap().clone();
+        cluster.kill("api-3").await.unwrap();
+        let written = rows.borrow().len();
+        assert!(!dead.is_leader());
+        assert_eq!(
+            refusal(cluster.kill("api-3").await),
+            "api-3 is down: restart it first"
+        );
+        assert_eq!(leaders_after(&cluster).await, "api-2");
+        cluster.restart("api-3").unwrap();
+        // A store that had forgotten the votes would be refused here.
+        assert_eq!(leaders_after(&cluster).await, "api-2");
+        // A frozen one can be killed, too.
+        cluster.freeze("api-2").await.unwrap();
+        cluster.kill("api-2").await.unwrap();
+        assert_eq!(leaders_after(&cluster).await, "api-3");
+        actix::clock::sleep(MS(100)).await;
+        assert!(rows.borrow().len() > written, "nobody writes");
+        assert_eq!(last(&rows), "api-3");
+        assert_fences_rise(&rows);
+    });
+}
+
+#[test]
+fn a_lease_runs_out_on_command() {
+    test(|| async {
+        let rows = Rows::default();
+        let mut cluster = trio(&rows).await;
+        assert_eq!(
+            refusal(cluster.expire("api-1")),
+            "api-1 does not lead; these consider themselves leader: api-3"
+        );
+        let handle = cluster.handle("api-3").unwrap().clone();
+        let mut events = EventLog::of(&handle).unwrap();
+        let term = handle.current().term;
+        cluster.expire("api-3").unwrap();
+        assert!(!handle.is_leader(), "at once, without a step of the agent");
+        let lost = |event: &Event| matches!(event, Event::Lost { term: of, reason: LostReason::LeaseExpired } if *of == term);
+        events
+            .expect(MS(500), "the lease ends", lost)
+            .await
+            .unwrap();
+        cluster.settle().await.unwrap();
+        assert_fences_rise(&rows);
+
+        let astra = Cluster::builder().agents(2).astra();
+        let mut astra = astra.start().unwrap();
+        astra.campaign("2").unwrap();
+        astra.settle().await.unwrap();
+        assert_eq!(
+            refusal(astra.expire("2")),
+            "the leadership of agent-2 does not run out: its election has no lease"
+        );
+    });
+}
+
+#[test]
+fn an_expectation_that_is_not_met_says_what_came() {
+    test(|| async {
+        let rows = Rows::default();
+        let mut cluster = trio(&rows).await;
+        let mut events = EventLog::of(cluster.handle("api-2").unwrap()).unwrap();
+        cluster.kill("api-3").await.unwrap();
+        cluster.settle().await.unwrap();
+        let lost = |event: &Event| matches!(event, Event::Lost { .. });
+        let wrong = events.expect(MS(50), "a loss", lost).await.unwrap_err();
+        let text = wrong.to_string();
+        assert!(
+            text.starts_with("of api-2 was expected within 50ms: a loss; what came:\n"),
+            "{text}"
+        );
+        assert!(text.contains("acquired the leadership in term 2"), "{text}");
+        cluster.step_down("api-2", None).unwrap();
+        let wrong = events
+            .expect_none(MS(1_000), "a loss", lost)
+            .await
+            .unwrap_err();
+        assert!(
+            wrong.came.last().is_some_and(|last| lost(&last.event)),
+            "{wrong}"
+        );
+        assert_eq!(wrong.expected, "no event such as: a loss");
+        events.take();
+        events.expect_none(MS(100), "a loss", lost).await.unwrap();
+        let nothing = events.expect(MS(1), "a loss", lost).await.unwrap_err();
+        assert!(
+            nothing.to_string().ends_with("a loss; nothing came"),
+            "{nothing}"
+        );
+    });
+}
+
+#[test]
+fn a_start_that_fails_says_why_and_one_of_another_agent_is_refused() {
+    test(|| async {
+        let failing = Cluster::builder().wired("api-1", |node| {
+            let agent = node.prepare(BullyAgent::builder(node.name()));
+            Ok(agent.quorum(["api-2", "api-2"]).start()?)
+        });
+        let text = refusal(failing.start());
+        assert!(
+            text.starts_with("api-1 cannot be started: the quorum's settings are refused: "),
+            "{text}"
+        );
+        let other = Cluster::builder().wired("api-1", |node| {
+            Ok(node.prepare(BullyAgent::builder("api-2")).start()?)
+        });
+        assert_eq!(
+            refusal(other.start()),
+            "the start of api-1 gave back the agent api-2: call each by its own name"
+        );
+    });
+}
