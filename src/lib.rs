@@ -6,6 +6,7 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
+//! │ operate    what an operator reads and commands of a running node                    │
 //! │ leader     what an application does with it: a singleton, fenced writes             │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
@@ -75,6 +76,7 @@ pub mod clock;
 pub mod elections;
 pub mod group;
 pub mod leader;
+pub mod operate;
 #[cfg(not(feature = "planted"))]
 #[expect(unreachable_pub, reason = "the tests of the tests name it")]
 mod planted;

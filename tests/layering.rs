@@ -42,6 +42,7 @@ const LAYERS: &[(&str, &str)] = &[
         "leader",
         "protocol elections clock group remote supervisor agent planted",
     ),
+    ("operate", "protocol group remote agent"),
     ("supervisor", ""),
     ("testkit::faults", "protocol"),
     ("testkit::trace", "protocol"),
@@ -76,6 +77,10 @@ const OUTSIDE: &[(&str, &str)] = &[
     (
         "leader",
         "serde thiserror tracing actix tokio bytes rmp_serde futures",
+    ),
+    (
+        "operate",
+        "serde serde_json thiserror tracing actix futures tokio rustix std::fs",
     ),
     ("supervisor", "tracing actix actix_rt"),
     ("testkit::faults", "serde thiserror tracing"),

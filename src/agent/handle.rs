@@ -11,9 +11,13 @@ use futures::{
     future::{Either, select},
     stream,
 };
+use tokio::sync::oneshot;
 use tracing::warn;
 
-use crate::protocol::{AgentId, Election, Leader, Score};
+use crate::{
+    group::Counts,
+    protocol::{AgentId, Election, Leader, Members, Score},
+};
 
 use super::{
     Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
@@ -273,6 +277,30 @@ impl<E: Election> ElectionHandle<E> {
             return Err(CommandError::Ended);
         }
         Ok(())
+    }
+
+    /// The name of the agent's group.
+    pub(crate) fn group_name(&self) -> &str {
+        self.shared.group()
+    }
+
+    /// The members of its group.
+    pub(crate) fn members(&self) -> Arc<Members> {
+        self.shared.membership().members()
+    }
+
+    /// The counts of its group's messages.
+    pub(crate) fn counts(&self) -> Counts {
+        self.shared.membership().counts()
+    }
+
+    /// Ends when the agent has come to a message that is sent now; says whether it has.
+    pub(crate) async fn answers(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        let task = AgentTask(Box::pin(async move {
+            answer.send(()).ok();
+        }));
+        self.command(AgentCommand::Run(task)).is_ok() && answered.await.is_ok()
     }
 
     /// Leaves: hands over if the agent leads, then stops it, then takes it out of its group.

@@ -95,4 +95,4 @@ pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};
 
 pub(crate) use reader::AgentReader;
-pub(crate) use wait::can_spawn_here;
+pub(crate) use wait::{can_spawn_here, has_timers};

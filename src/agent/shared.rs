@@ -20,9 +20,11 @@ use tracing::Span;
 
 use crate::{
     clock::Clock,
-    group::{AppMessage, Group},
+    group::{AppMessage, Counts, Group},
     planted::{Defect, has},
-    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, PeerMessage, Score, Time, View},
+    protocol::{
+        AgentId, Event, Incarnation, Leader, MemberKind, Members, PeerMessage, Score, Time, View,
+    },
 };
 
 use super::{
@@ -67,6 +69,8 @@ pub(super) trait GroupMembership: Send + Sync {
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
     /// Where its agents' applications speak to each other, if the group's name leaves room for that.
     fn companion(&self) -> Option<Group<AppMessage>>;
+    fn members(&self) -> Arc<Members>;
+    fn counts(&self) -> Counts;
 }
 
 impl<M: PeerMessage> GroupMembership for Group<M> {
@@ -92,7 +96,13 @@ impl<M: PeerMessage> GroupMembership for Group<M> {
         Self::leave(self, id, incarnation);
     }
     fn kind(&self, id: &AgentId) -> Option<MemberKind> {
-        self.members().get(id).map(|member| member.kind)
+        Self::members(self).get(id).map(|member| member.kind)
+    }
+    fn members(&self) -> Arc<Members> {
+        Self::members(self)
+    }
+    fn counts(&self) -> Counts {
+        self.counters()
     }
     fn companion(&self) -> Option<Group<AppMessage>> {
         Self::companion(self)
@@ -330,6 +340,11 @@ impl SharedState {
 
     pub(super) fn id(&self) -> &AgentId {
         &self.id
+    }
+
+    /// The agent's group.
+    pub(super) fn membership(&self) -> &dyn GroupMembership {
+        &*self.membership
     }
 
     /// Whether the agent may be asked to hand over to that member.

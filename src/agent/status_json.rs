@@ -3,7 +3,7 @@
 //! Decided here: the names of its parts, and which are text. Not in `status.rs`, because a checker of
 //! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`).
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::protocol::{
     Incarnation, Role, Term,
@@ -66,6 +66,24 @@ impl Serialize for Lifecycle {
             Self::Running => "running",
             Self::Down => "down",
             Self::Ended => "ended",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Lifecycle {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        /// The same, as it is written.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Written {
+            Running,
+            Down,
+            Ended,
+        }
+        Ok(match Written::deserialize(from)? {
+            Written::Running => Self::Running,
+            Written::Down => Self::Down,
+            Written::Ended => Self::Ended,
         })
     }
 }

@@ -38,6 +38,11 @@ pub(crate) fn can_spawn_here() -> bool {
     (System::try_current().is_some() || is_local_task()) && timer(Duration::ZERO).is_ok()
 }
 
+/// Whether there is a runtime with timers here.
+pub(crate) fn has_timers() -> bool {
+    timer(Duration::ZERO).is_ok()
+}
+
 /// Whether this may be a task of a `LocalSet`, where actors run without a System. It surely is none
 /// outside of all tasks, and on a runtime of many threads.
 pub(super) fn is_local_task() -> bool {

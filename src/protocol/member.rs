@@ -3,6 +3,8 @@
 //! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports
 //! combine; that is for [`Members`](super::Members).
 
+use serde::{Deserialize, Serialize};
+
 use super::{AgentId, Incarnation, Rank, Score};
 
 /// One member as the others see it.
@@ -26,7 +28,10 @@ pub struct Member {
 }
 
 /// Whether a member is asked, or only told. Fixed when it joins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum MemberKind {
     /// Is asked, votes, and may lead if it has a score.
     #[default]
@@ -36,7 +41,10 @@ pub enum MemberKind {
 }
 
 /// Whether a member is there, as far as is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Presence {
     /// Configured, and never seen.
     #[default]

@@ -23,6 +23,7 @@ mod leadership;
 mod leases;
 mod leave;
 mod logs;
+mod operate;
 mod outside;
 mod panics;
 #[cfg(feature = "planted")]

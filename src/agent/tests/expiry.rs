@@ -11,8 +11,8 @@ use crate::{
         subscribers::SubscriberKind,
     },
     clock::{Clock, RuntimeClock},
-    group::{AppMessage, Group},
-    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Role, Term, Time, View},
+    group::{AppMessage, Counts, Group},
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Members, Role, Term, Time, View},
 };
 
 const FIRST: Incarnation = Incarnation(1);
@@ -35,6 +35,12 @@ impl GroupMembership for Nowhere {
     }
     fn companion(&self) -> Option<Group<AppMessage>> {
         None
+    }
+    fn members(&self) -> Arc<Members> {
+        Arc::default()
+    }
+    fn counts(&self) -> Counts {
+        Counts::default()
     }
 }
 

@@ -1,0 +1,71 @@
+//! One agent of any election, as an operator's report and commands need it.
+//!
+//! Decided here: what is asked of an agent, whatever its election: a trait that handles of every kind have. Not
+//! here: what is made of it (`report.rs`, `carry_out.rs`).
+
+use std::{sync::Arc, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+
+use crate::{
+    agent::{CommandError, ElectionHandle, LeaveError, Status},
+    group::Counts,
+    protocol::{AgentId, Election, Members, Score},
+};
+
+use super::judge::Moment;
+
+/// An agent of any election.
+pub(super) trait OperatedAgent: Send + Sync {
+    fn id(&self) -> &AgentId;
+    fn group(&self) -> &str;
+    fn status(&self) -> Status;
+    fn members(&self) -> Arc<Members>;
+    fn counts(&self) -> Counts;
+    fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
+    fn change_score(&self, score: Option<Score>) -> Result<(), CommandError>;
+    fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>>;
+    /// Ends when the agent has come to a message; says whether it has.
+    fn answers(&self) -> BoxFuture<'_, bool>;
+}
+
+impl<E: Election> OperatedAgent for ElectionHandle<E> {
+    fn id(&self) -> &AgentId {
+        Self::id(self)
+    }
+    fn group(&self) -> &str {
+        self.group_name()
+    }
+    fn status(&self) -> Status {
+        self.current()
+    }
+    fn members(&self) -> Arc<Members> {
+        Self::members(self)
+    }
+    fn counts(&self) -> Counts {
+        Self::counts(self)
+    }
+    fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
+        Self::step_down(self, to)
+    }
+    fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
+        match score {
+            Some(score) => self.set_score(score),
+            None => self.withdraw_score(),
+        }
+    }
+    fn leave(&self, within: Duration) -> BoxFuture<'_, Result<(), LeaveError>> {
+        Self::leave(self, within).boxed()
+    }
+    fn answers(&self) -> BoxFuture<'_, bool> {
+        Self::answers(self).boxed()
+    }
+}
+
+impl dyn OperatedAgent + '_ {
+    /// What it shows now, and its group's members.
+    pub(super) fn moment(&self) -> (Moment, Arc<Members>) {
+        let members = self.members();
+        (Moment::of(self.id(), self.status(), &members), members)
+    }
+}

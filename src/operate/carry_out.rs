@@ -1,0 +1,149 @@
+//! How a command is carried out, and its agent looked at until something has become of it.
+//!
+//! Decided here: in which order a node is drained, and how often an agent is looked at. Not here: what a look means
+//! (`judge.rs`).
+
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use actix::clock::{Instant, sleep_until};
+
+use crate::{
+    agent::{CommandError, LeaveError, Lifecycle, has_timers},
+    protocol::Leader,
+};
+
+use super::{Command, Operated, Order, Outcome, Refusal, agent::OperatedAgent, judge::Judge};
+
+/// How often the agent is looked at. A group's members change without waking any reader that is no member.
+const LOOK: Duration = Duration::from_millis(5);
+
+impl Operated {
+    /// Carries a command out, and says what became of it, within the order's time and a little more.
+    ///
+    /// It waits in the caller's task and blocks no thread, neither the agent's nor the caller's. If the future is
+    /// dropped, a command that was given already takes effect all the same; a drain may stop half-way.
+    pub async fn carry_out(&self, order: Order) -> Outcome {
+        if !has_timers() {
+            return Outcome::Refused(Refusal::NoRuntime);
+        }
+        let agent = match self.choose(&order) {
+            Ok(agent) => agent,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
+        let now = Instant::now();
+        let deadline = now.checked_add(order.patience()).unwrap_or(now);
+        if order.command == Command::Drain {
+            return self.drain(&**agent, deadline).await;
+        }
+        follow(&**agent, &order.command, deadline).await
+    }
+
+    /// Hands over first, so that the successor is known; then leaves; then the bridge says goodbye.
+    async fn drain(&self, agent: &dyn OperatedAgent, deadline: Instant) -> Outcome {
+        let (before, _) = agent.moment();
+        if before.status.lifecycle == Lifecycle::Ended {
+            return Outcome::Refused(Refusal::AgentEnded);
+        }
+        let mut leader = before
+            .status
+            .leader
+            .filter(|leader| leader.id != *agent.id());
+        if before.status.leading.is_some() {
+            let half = Instant::now() + left(deadline) / 2;
+            leader = successor(follow(agent, &Command::WithdrawScore, half).await);
+        }
+        self.is_drained.store(true, Relaxed);
+        let outcome = match agent.leave(left(deadline)).await {
+            Ok(()) => Outcome::Left { leader },
+            Err(LeaveError::TimedOut { .. }) => Outcome::Stopped,
+            Err(LeaveError::NoRuntime) => return Outcome::Refused(Refusal::NoRuntime),
+        };
+        let mut others = self.agents.iter().map(|agent| agent.status().lifecycle);
+        if let Some(bridge) = &self.bridge
+            && others.all(|lifecycle| lifecycle == Lifecycle::Ended)
+        {
+            // A bridge that is not done in time has stopped all the same.
+            bridge.drain(left(deadline).max(LEAST_GOODBYE)).await.ok();
+        }
+        outcome
+    }
+
+    /// The one agent that is meant.
+    fn choose(&self, order: &Order) -> Result<&Arc<dyn OperatedAgent>, Refusal> {
+        let is_meant = |agent: &&Arc<dyn OperatedAgent>| {
+            order
+                .group
+                .as_deref()
+                .is_none_or(|group| agent.group() == group)
+                && order.agent.as_ref().is_none_or(|id| agent.id() == id)
+        };
+        let mut meant = self.agents.iter().filter(is_meant);
+        match (meant.next(), meant.next()) {
+            (Some(agent), None) => Ok(agent),
+            (None, _) => Err(Refusal::NoAgent {
+                agents: names(self.agents.iter()),
+            }),
+            (Some(_), Some(_)) => Err(Refusal::Ambiguous {
+                agents: names(self.agents.iter().filter(is_meant)),
+            }),
+        }
+    }
+}
+
+/// A bridge may say goodbye for so long although its time is over: its peers would take the node for crashed.
+const LEAST_GOODBYE: Duration = Duration::from_millis(200);
+
+/// Gives a command to an agent, and looks at it until something has become of that.
+async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
+    let (before, members) = agent.moment();
+    let given = Judge::new(agent.id(), command, &before, &members)
+        .and_then(|judge| give(agent, command).map(|()| judge));
+    let mut judge = match given {
+        Ok(judge) => judge,
+        Err(refusal) => return Outcome::Refused(refusal),
+    };
+    loop {
+        let (now, _) = agent.moment();
+        if let Some(outcome) = judge.see(&now) {
+            return outcome;
+        }
+        if left(deadline) == Duration::ZERO {
+            return judge.overdue(&now);
+        }
+        sleep_until(deadline.min(Instant::now() + LOOK)).await;
+    }
+}
+
+fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), Refusal> {
+    let given = match command {
+        Command::StepDown { to } => agent.step_down(to.clone()),
+        Command::SetScore { score } => agent.change_score(Some(*score)),
+        Command::WithdrawScore | Command::Drain => agent.change_score(None),
+    };
+    given.map_err(|error| match error {
+        CommandError::NoMember { id } => Refusal::NoMember { to: id },
+        CommandError::NoSuccessor { id } => Refusal::NoSuccessor { to: id },
+        CommandError::Ended | CommandError::SeveralDraining => Refusal::AgentEnded,
+    })
+}
+
+fn successor(outcome: Outcome) -> Option<Leader> {
+    if let Outcome::ScoreWithdrawn { leader } = outcome {
+        leader
+    } else {
+        None
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+fn names<'a>(agents: impl Iterator<Item = &'a Arc<dyn OperatedAgent>>) -> Vec<String> {
+    agents
+        .map(|agent| format!("{}/{}", agent.group(), agent.id()))
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! What an operator may command, and of which agent.
+//!
+//! Decided here: which commands there are, their JSON, and how long an operator may wait. Not here: what became
+//! of one (`outcome.rs`, `judge.rs`), and how it is carried out (`carry_out.rs`).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AgentId, Score};
+
+use super::json;
+
+/// What an agent is commanded to do.
+///
+/// As JSON: `{"step_down":{"to":"api-2"}}`, `"drain"`, `{"set_score":{"score":30}}`, `"withdraw_score"`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Command {
+    /// Hand the leadership over, and be no candidate for the agent's cool-down.
+    StepDown {
+        /// The voter that shall take over; without one, the election decides.
+        #[serde(default)]
+        to: Option<AgentId>,
+    },
+    /// Make the node ready to be stopped: the agent hands over if it leads, then leaves its group for
+    /// good. When the last agent of the node has left, its bridge says goodbye to its peers. Nothing in this process
+    /// takes that back.
+    Drain,
+    /// Set the agent's score: a whole number, or an array of up to four.
+    SetScore {
+        /// The score.
+        #[serde(with = "json::score")]
+        score: Score,
+    },
+    /// Take the agent's score away: it hands over if it leads, and is not elected until it has one again.
+    WithdrawScore,
+}
+
+/// A command, of which agent of the node, and how long its operator waits to hear what became of it.
+///
+/// A node of one agent needs no more than the command; where there are several, `group`, `agent` or both have to
+/// leave one of them. As JSON: `{"command":"drain","group":"orders","within_ms":5000}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Order {
+    /// The command.
+    pub command: Command,
+    /// The group of the agent that is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The name of the agent that is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// How long to wait, in milliseconds: 10 s where nothing is said, 60 s at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_ms: Option<u64>,
+}
+
+impl Order {
+    /// That command, to the only agent of a node.
+    #[must_use]
+    pub fn new(command: Command) -> Self {
+        Self {
+            command,
+            group: None,
+            agent: None,
+            within_ms: None,
+        }
+    }
+
+    /// Waits for so long: 10 s by default, 60 s at most.
+    #[must_use]
+    pub fn within(mut self, within: Duration) -> Self {
+        self.within_ms = Some(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// For how long an operator is kept waiting.
+    pub(super) fn patience(&self) -> Duration {
+        self.within_ms
+            .map_or(USUAL, Duration::from_millis)
+            .min(LONGEST)
+    }
+}
+
+/// How long an operator waits who says nothing of it: longer than an election of any preset takes.
+const USUAL: Duration = Duration::from_secs(10);
+
+/// How long an operator may wait.
+const LONGEST: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_as_json() {
+        let to = AgentId::new("api-2").unwrap();
+        for (command, json) in [
+            (
+                Command::StepDown { to: Some(to) },
+                r#"{"step_down":{"to":"api-2"}}"#,
+            ),
+            (
+                Command::StepDown { to: None },
+                r#"{"step_down":{"to":null}}"#,
+            ),
+            (Command::Drain, r#""drain""#),
+            (
+                Command::SetScore {
+                    score: Score::from(30),
+                },
+                r#"{"set_score":{"score":30}}"#,
+            ),
+            (Command::WithdrawScore, r#""withdraw_score""#),
+        ] {
+            let order = Order::new(command);
+            let json = format!(r#"{{"command":{json}}}"#);
+            assert_eq!(serde_json::to_string(&order).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Order>(&json).unwrap(), order);
+        }
+        let order = Order::new(Command::Drain).within(Duration::from_secs(5));
+        assert_eq!(
+            serde_json::to_string(&order).unwrap(),
+            r#"{"command":"drain","within_ms":5000}"#
+        );
+        let short: Order = serde_json::from_str(r#"{"command":{"step_down":{}}}"#).unwrap();
+        assert_eq!(short, Order::new(Command::StepDown { to: None }));
+    }
+
+    #[test]
+    fn what_is_no_order_is_refused() {
+        for json in [
+            "{}",
+            r#"{"command":"crash"}"#,
+            r#"{"command":"drain","grop":"g"}"#,
+            r#"{"command":{"step_down":{"too":"b"}}}"#,
+            r#"{"command":{"step_down":{"to":"a name with blanks"}}}"#,
+            r#"{"command":{"set_score":{}}}"#,
+            r#"{"command":"drain","within_ms":-1}"#,
+        ] {
+            assert!(serde_json::from_str::<Order>(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn an_operator_waits_ten_seconds_and_a_minute_at_most() {
+        let order = Order::new(Command::Drain);
+        assert_eq!(order.patience(), Duration::from_secs(10));
+        let [short, long] = [50, 3_600_000].map(Duration::from_millis);
+        assert_eq!(order.clone().within(short).patience(), short);
+        assert_eq!(
+            order.clone().within(long).patience(),
+            Duration::from_secs(60)
+        );
+        assert_eq!(
+            order.within(Duration::MAX).patience(),
+            Duration::from_secs(60)
+        );
+    }
+}

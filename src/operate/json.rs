@@ -1,0 +1,399 @@
+//! How the numbers of a report and of a command are written as JSON, and read again.
+//!
+//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON hold
+//! numbers as 64-bit floats; both text and numbers are read. A score of one part is a number, one of several an
+//! array; a part or a count beyond 2^53 is text. Not here: which fields there are (`report.rs`, `outcome.rs`).
+#![expect(
+    clippy::ref_option,
+    reason = "serde gives a function that serializes a field a reference to it"
+)]
+
+use std::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, SeqAccess, Visitor},
+};
+
+use crate::protocol::{AgentId, Incarnation, Leader, Score, Term};
+
+/// The largest number that a 64-bit float holds together with all smaller ones.
+const EXACT: u64 = 1 << 53;
+
+/// A type that is one number.
+pub(super) trait Numbered: fmt::Display {
+    fn of(number: u64) -> Self;
+}
+
+impl Numbered for Term {
+    fn of(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl Numbered for Incarnation {
+    fn of(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// Reads a number, or its text.
+struct Reading<T>(PhantomData<T>);
+
+impl<T: Numbered> Visitor<'_> for Reading<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number from 0 to 2^64 - 1, or its text")
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        Ok(T::of(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map(T::of).map_err(E::custom)
+    }
+}
+
+/// A number as text.
+pub(super) mod text {
+    use super::{Deserializer, Numbered, PhantomData, Reading, Serializer};
+
+    pub(crate) fn serialize<T: Numbered, S: Serializer>(
+        value: &T,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+
+    pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<T, D::Error> {
+        from.deserialize_any(Reading(PhantomData))
+    }
+}
+
+/// The same of a number that may be missing.
+pub(super) mod optional_text {
+    use super::{Deserialize, Deserializer, Numbered, Serialize, Serializer, text};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(bound(serialize = "T: Numbered", deserialize = "T: Numbered"))]
+    struct Text<T>(#[serde(with = "text")] T);
+
+    pub(crate) fn serialize<T: Numbered + Copy, S: Serializer>(
+        value: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(Text).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        Ok(Option::<Text<T>>::deserialize(from)?.map(|Text(value)| value))
+    }
+}
+
+/// A leader with its numbers as text.
+#[derive(Serialize, Deserialize)]
+struct Shown {
+    id: AgentId,
+    #[serde(with = "text")]
+    incarnation: Incarnation,
+    #[serde(with = "text")]
+    term: Term,
+}
+
+impl From<&Leader> for Shown {
+    fn from(leader: &Leader) -> Self {
+        Self {
+            id: leader.id.clone(),
+            incarnation: leader.incarnation,
+            term: leader.term,
+        }
+    }
+}
+
+impl From<Shown> for Leader {
+    fn from(shown: Shown) -> Self {
+        Self {
+            id: shown.id,
+            incarnation: shown.incarnation,
+            term: shown.term,
+        }
+    }
+}
+
+/// A leader.
+pub(super) mod leader {
+    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown};
+
+    pub(crate) fn serialize<S: Serializer>(value: &Leader, to: S) -> Result<S::Ok, S::Error> {
+        Shown::from(value).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Leader, D::Error> {
+        Shown::deserialize(from).map(Leader::from)
+    }
+}
+
+/// A leader that may be missing.
+pub(super) mod optional_leader {
+    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown};
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Leader>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(Shown::from).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Leader>, D::Error> {
+        Ok(Option::<Shown>::deserialize(from)?.map(Leader::from))
+    }
+}
+
+/// One part of a score.
+struct Part(i64);
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.unsigned_abs() > EXACT {
+            to.collect_str(&self.0)
+        } else {
+            to.serialize_i64(self.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match ScoreReading::read(from)?.parts() {
+            [part, 0, 0, 0] => Ok(Self(part)),
+            _ => Err(D::Error::custom("a part of a score is one whole number")),
+        }
+    }
+}
+
+struct ScoreReading;
+
+impl ScoreReading {
+    fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Score, D::Error> {
+        from.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for ScoreReading {
+    type Value = Score;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number, its text, or an array of one to four of them")
+    }
+
+    fn visit_i64<E: Error>(self, part: i64) -> Result<Score, E> {
+        Ok(Score::from(part))
+    }
+
+    fn visit_u64<E: Error>(self, part: u64) -> Result<Score, E> {
+        i64::try_from(part).map(Score::from).map_err(E::custom)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Score, E> {
+        text.parse::<i64>().map(Score::from).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Score, A::Error> {
+        let mut read = [0; 4];
+        let mut count = 0;
+        while let Some(Part(part)) = parts.next_element()? {
+            let Some(place) = read.get_mut(count) else {
+                return Err(A::Error::custom("a score has four parts at most"));
+            };
+            *place = part;
+            count += 1;
+        }
+        if count == 0 {
+            return Err(A::Error::custom("a score has one part at least"));
+        }
+        Ok(Score::from((read[0], read[1], read[2], read[3])))
+    }
+}
+
+/// A score.
+pub(super) mod score {
+    use super::{Deserializer, Part, Score, ScoreReading, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(value: &Score, to: S) -> Result<S::Ok, S::Error> {
+        let [first, rest @ ..] = value.parts();
+        if rest == [0; 3] {
+            Part(first).serialize(to)
+        } else {
+            to.collect_seq(value.parts().map(Part))
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Score, D::Error> {
+        ScoreReading::read(from)
+    }
+}
+
+/// A score that may be missing.
+pub(super) mod optional_score {
+    use super::{Deserialize, Deserializer, Score, Serialize, Serializer, score};
+
+    #[derive(Serialize, Deserialize)]
+    struct Shown(#[serde(with = "score")] Score);
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Score>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(Shown).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Score>, D::Error> {
+        Ok(Option::<Shown>::deserialize(from)?.map(|Shown(score)| score))
+    }
+}
+
+/// A count: text beyond 2^53.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count(pub(super) u64);
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0 > EXACT {
+            to.collect_str(&self.0)
+        } else {
+            to.serialize_u64(self.0)
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Numbered for Count {
+    fn of(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        text::deserialize(from)
+    }
+}
+
+/// Counts by name.
+pub(super) mod counts {
+    use std::collections::BTreeMap;
+
+    use super::{Count, Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &BTreeMap<String, u64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_map(value.iter().map(|(name, count)| (name, Count(*count))))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<BTreeMap<String, u64>, D::Error> {
+        let read = BTreeMap::<String, Count>::deserialize(from)?;
+        Ok(read
+            .into_iter()
+            .map(|(name, Count(count))| (name, count))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Scored(#[serde(with = "score")] Score);
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct InTerm(#[serde(with = "text")] Term);
+
+    fn scored(json: &str) -> Result<Scored, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn scores_are_written_shortly_and_read_again() {
+        for (score, json) in [
+            (Score::from(7), "7"),
+            (Score::from(-7), "-7"),
+            (Score::from((2, -50)), "[2,-50,0,0]"),
+            (Score::from(i64::MIN), r#""-9223372036854775808""#),
+            (
+                Score::from((1, i64::MAX)),
+                r#"[1,"9223372036854775807",0,0]"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&Scored(score)).unwrap(), json);
+            assert_eq!(scored(json), Ok(Scored(score)));
+        }
+        assert_eq!(scored("[2,-50]"), Ok(Scored(Score::from((2, -50)))));
+        assert_eq!(scored(r#""12""#), Ok(Scored(Score::from(12))));
+    }
+
+    #[test]
+    fn what_is_no_score_is_refused() {
+        for json in [
+            "null",
+            "1.5",
+            "[]",
+            "[1,2,3,4,5]",
+            "[[1,2]]",
+            r#""x""#,
+            "{}",
+            "18446744073709551615",
+            "true",
+        ] {
+            assert!(scored(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn large_numbers_are_text_and_both_forms_are_read() {
+        let large = InTerm(Term(u64::MAX));
+        let json = serde_json::to_string(&large).unwrap();
+        assert_eq!(json, r#""18446744073709551615""#);
+        assert_eq!(serde_json::from_str::<InTerm>(&json).unwrap(), large);
+        assert_eq!(
+            serde_json::from_str::<InTerm>("7").unwrap(),
+            InTerm(Term(7))
+        );
+        for json in [
+            "-1",
+            "1.5",
+            r#""-1""#,
+            r#""x""#,
+            r#""18446744073709551616""#,
+        ] {
+            assert!(serde_json::from_str::<InTerm>(json).is_err(), "{json}");
+        }
+        assert_eq!(
+            serde_json::to_string(&Count(EXACT)).unwrap(),
+            "9007199254740992"
+        );
+        assert_eq!(
+            serde_json::to_string(&Count(EXACT + 1)).unwrap(),
+            r#""9007199254740993""#
+        );
+    }
+}

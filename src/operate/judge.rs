@@ -1,0 +1,174 @@
+//! What became of a command, judged by what its agent showed before and shows since.
+//!
+//! ```text
+//!   Judge::new(command, before) ── refused ──▶ nothing is given to the agent
+//!        │ given to the agent
+//!        ├─ see(moment) ─▶ None: wait on         (moment by moment)
+//!        │            └──▶ Some(outcome)
+//!        └─ overdue(moment) ─▶ what is known when the time is over
+//! ```
+//!
+//! Decided here, without a clock or a runtime: which commands are refused, and which moment shows which
+//! outcome. Not here: when an agent is looked at (`carry_out.rs`).
+
+use crate::{
+    agent::{Lifecycle, Status},
+    protocol::{AgentId, Leader, Members, Score, Term},
+};
+
+use super::{Command, Outcome, Refusal};
+
+/// What an agent shows at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) status: Status,
+    /// The agent's score as its group knows it.
+    pub(super) score: Option<Score>,
+    /// Whether another voter is up and has a score.
+    pub(super) has_other: bool,
+}
+
+impl Moment {
+    pub(super) fn of(id: &AgentId, status: Status, members: &Members) -> Self {
+        Self {
+            status,
+            score: members.get(id).and_then(|member| member.score),
+            has_other: members
+                .iter()
+                .any(|other| other.id != *id && other.is_up() && other.rank().is_some()),
+        }
+    }
+
+    /// The leader, if it is another agent.
+    fn successor(&self, id: &AgentId) -> Option<&Leader> {
+        self.status
+            .leader
+            .as_ref()
+            .filter(|leader| leader.id != *id)
+    }
+}
+
+/// Follows one command.
+#[derive(Debug)]
+pub(super) struct Judge {
+    id: AgentId,
+    command: Command,
+    /// The term in which the agent led when it was commanded.
+    led: Option<Term>,
+    /// Whether it was seen not to lead since.
+    is_given_up: bool,
+}
+
+impl Judge {
+    /// Judges whether that command can be given now.
+    ///
+    /// # Errors
+    /// [`Refusal`] when it cannot.
+    pub(super) fn new(
+        id: &AgentId,
+        command: &Command,
+        before: &Moment,
+        members: &Members,
+    ) -> Result<Self, Refusal> {
+        if before.status.lifecycle == Lifecycle::Ended {
+            return Err(Refusal::AgentEnded);
+        }
+        if let Command::StepDown { to } = command {
+            if before.status.leading.is_none() {
+                let leader = before.status.leader.clone();
+                return Err(Refusal::NotLeading { leader });
+            }
+            match to {
+                Some(to) => may_succeed(id, to, members)?,
+                None if before.has_other => {}
+                None => return Err(Refusal::NoOther),
+            }
+        }
+        Ok(Self {
+            id: id.clone(),
+            command: command.clone(),
+            led: before.status.leading,
+            is_given_up: false,
+        })
+    }
+
+    /// Looks at the agent once more.
+    pub(super) fn see(&mut self, now: &Moment) -> Option<Outcome> {
+        if now.status.lifecycle == Lifecycle::Ended {
+            return Some(Outcome::Ended);
+        }
+        match &self.command {
+            Command::SetScore { score } if now.status.tie_broken => {
+                Some(Outcome::ScoreWaits { score: *score })
+            }
+            Command::SetScore { score } => (now.score == Some(*score)).then(|| Outcome::ScoreSet {
+                score: *score,
+                leader: now.status.leader.clone(),
+            }),
+            Command::StepDown { to } => {
+                let asked = to.clone();
+                let leader = match self.follow(now)? {
+                    Succession::Again { term } => return Some(Outcome::LedAgain { term }),
+                    Succession::To(leader) => leader?,
+                };
+                Some(match asked.filter(|asked| leader.id != *asked) {
+                    Some(asked) => Outcome::LedByAnother { asked, leader },
+                    None => Outcome::HandedOver { leader },
+                })
+            }
+            Command::WithdrawScore | Command::Drain => {
+                if now.score.is_some() {
+                    return None; // the agent has not come to it
+                }
+                match self.follow(now)? {
+                    Succession::Again { term } => Some(Outcome::LedAgain { term }),
+                    Succession::To(leader) => {
+                        (leader.is_some() || self.led.is_none() || !now.has_other)
+                            .then_some(Outcome::ScoreWithdrawn { leader })
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is known when the time is over.
+    pub(super) fn overdue(&self, now: &Moment) -> Outcome {
+        match (self.led, now.status.leading) {
+            (Some(_), Some(term)) if now.status.draining => Outcome::StillDraining { term },
+            (Some(before), Some(term)) if term > before => Outcome::LedAgain { term },
+            (Some(term), None) => Outcome::Vacant { term },
+            (_, Some(_)) | (None, None) => Outcome::Unheard,
+        }
+    }
+
+    /// Who leads after the agent, if it gave its leadership up.
+    fn follow(&mut self, now: &Moment) -> Option<Succession> {
+        match now.status.leading {
+            None => {
+                self.is_given_up = true;
+                Some(Succession::To(now.successor(&self.id).cloned()))
+            }
+            Some(term) if self.is_given_up => Some(Succession::Again { term }),
+            Some(_) => None,
+        }
+    }
+}
+
+/// What follows a leadership that was given up.
+enum Succession {
+    /// That leader, if it is known already.
+    To(Option<Leader>),
+    /// The same agent.
+    Again { term: Term },
+}
+
+/// Whether that member can take over from `id`.
+fn may_succeed(id: &AgentId, to: &AgentId, members: &Members) -> Result<(), Refusal> {
+    let Some(member) = members.get(to) else {
+        return Err(Refusal::NoMember { to: to.clone() });
+    };
+    if to == id || !member.is_up() || member.rank().is_none() {
+        return Err(Refusal::NoSuccessor { to: to.clone() });
+    }
+    Ok(())
+}

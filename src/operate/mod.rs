@@ -1,0 +1,117 @@
+//! What an operator reads and commands of a running node.
+//!
+//! ```text
+//!   handles of agents ─▶ Operated ── report() ──▶ Report            ─┐  plain data, JSON
+//!   BridgeHandle      ─▶    │     ── carry_out(Order) ──▶ Outcome   ─┘
+//!                           ├── serve_socket(path, ..)   a local socket
+//!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
+//! ```
+//!
+//! Decided here: what is shown, which commands there are, and **what becomes of a command**: no command is merely
+//! "accepted". An [`Outcome`] names the successor and its term, or says why nothing happened. Not here: how an
+//! election is held ([`elections`](crate::elections)).
+//!
+//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes.
+//!
+//! # Who may
+//! A command takes a leadership away, so it is given to few: the socket answers its own user and root only, and
+//! the routes have no commands unless a token was set. A report is no secret to either.
+//!
+//! # Examples
+//! ```
+//! use actix::prelude::*;
+//! use actix_bully::{Group, agent::BullyAgent, operate::{Command, Operated, Order, Verdict}};
+//! use std::time::Duration;
+//!
+//! System::new().block_on(async {
+//!     let group = Group::new("orders")?;
+//!     let first = BullyAgent::builder("api-1").score(30).join(&group).start()?;
+//!     let _second = BullyAgent::builder("api-2").score(20).join(&group).start()?;
+//!     first.wait_for_leader(Duration::from_secs(5)).await?;
+//!
+//!     let node = Operated::new(&first);
+//!     assert_eq!(node.report().agents[0].members.len(), 2);
+//!     let outcome = node.carry_out(Order::new(Command::StepDown { to: None })).await;
+//!     assert_eq!(outcome.verdict(), Verdict::Done, "{outcome}");
+//!     # Ok::<(), Box<dyn std::error::Error>>(())
+//! }).unwrap();
+//! ```
+
+mod agent;
+mod carry_out;
+mod command;
+mod json;
+mod judge;
+mod liveness;
+mod outcome;
+mod report;
+#[cfg(unix)]
+mod socket;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use crate::{agent::ElectionHandle, protocol::Election, remote::BridgeHandle};
+
+pub use command::{Command, Order};
+pub use outcome::{Outcome, Refusal, Verdict};
+pub use report::{AgentReport, BridgeReport, MemberReport, PeerReport, Report};
+#[cfg(unix)]
+pub use socket::{Answer, Request, SocketError, SocketGuard, serve_socket};
+
+use agent::OperatedAgent;
+
+/// The agents of a node, and its bridge if it has one, as an operator sees them. Clones are the same.
+#[derive(Clone)]
+pub struct Operated {
+    agents: Vec<Arc<dyn OperatedAgent>>,
+    bridge: Option<BridgeHandle>,
+    /// An operator has ended an agent on purpose.
+    is_drained: Arc<AtomicBool>,
+}
+
+impl Operated {
+    /// A node of one agent.
+    pub fn new<E: Election>(handle: &ElectionHandle<E>) -> Self {
+        Self {
+            agents: vec![Arc::new(handle.clone())],
+            bridge: None,
+            is_drained: Arc::default(),
+        }
+    }
+
+    /// Adds another agent, of any election.
+    #[must_use]
+    pub fn agent<E: Election>(mut self, handle: &ElectionHandle<E>) -> Self {
+        self.agents.push(Arc::new(handle.clone()));
+        self
+    }
+
+    /// Adds the node's bridge: the report shows its peers, and it is drained when the last agent has left by
+    /// [`Command::Drain`].
+    #[must_use]
+    pub fn bridge(mut self, bridge: &BridgeHandle) -> Self {
+        self.bridge = Some(bridge.clone());
+        self
+    }
+}
+
+impl fmt::Debug for Operated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operated")
+            .field(
+                "agents",
+                &self
+                    .agents
+                    .iter()
+                    .map(|agent| agent.id())
+                    .collect::<Vec<_>>(),
+            )
+            .field("bridge", &self.bridge)
+            .finish_non_exhaustive()
+    }
+}

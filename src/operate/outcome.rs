@@ -1,0 +1,317 @@
+//! What became of a command: the successor and its term, or why there is none.
+//!
+//! Decided here: the words and the JSON of each outcome, and whether it is what was asked. Not here: how an outcome
+//! is told from what an agent shows (`judge.rs`).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AgentId, Leader, Score, Term};
+
+use super::json;
+
+/// What became of a command.
+///
+/// As JSON it is an object whose key `became` names the variant: `{"became":"handed_over","leader":{..}}`. Its
+/// [`Display`](fmt::Display) is a sentence for people, with what to do where there is something to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "became", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Another agent leads.
+    HandedOver {
+        /// The successor.
+        #[serde(with = "json::leader")]
+        leader: Leader,
+    },
+    /// Another agent leads, and not the one that was named.
+    LedByAnother {
+        /// The one that was named.
+        asked: AgentId,
+        /// The successor.
+        #[serde(with = "json::leader")]
+        leader: Leader,
+    },
+    /// The agent gave its leadership up and leads again.
+    LedAgain {
+        /// The term in which it leads now.
+        #[serde(with = "json::text")]
+        term: Term,
+    },
+    /// The agent has that score.
+    ScoreSet {
+        /// The score.
+        #[serde(with = "json::score")]
+        score: Score,
+        /// The leader at that moment; an election by the new score may follow.
+        #[serde(with = "json::optional_leader")]
+        leader: Option<Leader>,
+    },
+    /// The score is set, and counts only when the agent is tied to an actor again.
+    ScoreWaits {
+        /// The score.
+        #[serde(with = "json::score")]
+        score: Score,
+    },
+    /// The agent has no score, and does not lead.
+    ScoreWithdrawn {
+        /// The leader now; none if no other member can lead.
+        #[serde(with = "json::optional_leader")]
+        leader: Option<Leader>,
+    },
+    /// The agent has left its group.
+    Left {
+        /// The leader that it knew last; none if no other member can lead.
+        #[serde(with = "json::optional_leader")]
+        leader: Option<Leader>,
+    },
+    /// The agent has left its group, but its work did not end in time: its leadership was revoked and it was stopped,
+    /// as if it had crashed.
+    Stopped,
+    /// Nothing was changed.
+    Refused(Refusal),
+    /// The time is over: the agent leads no longer, and no other leader is known yet.
+    Vacant {
+        /// The term of the leadership that it gave up.
+        #[serde(with = "json::text")]
+        term: Term,
+    },
+    /// The time is over: the agent hands over, and its work has not ended yet.
+    StillDraining {
+        /// The term in which it leads.
+        #[serde(with = "json::text")]
+        term: Term,
+    },
+    /// The time is over, and the agent shows nothing of the command.
+    Unheard,
+    /// The agent ended before anything became of the command.
+    Ended,
+}
+
+/// Whether an outcome is what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It is.
+    Done,
+    /// Something else came of the command.
+    Otherwise,
+    /// Nothing was changed.
+    Refused,
+    /// Nothing is known yet: the command may still take effect.
+    Late,
+}
+
+impl Outcome {
+    /// Whether it is what was asked for.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::HandedOver { .. }
+            | Self::ScoreSet { .. }
+            | Self::ScoreWithdrawn { .. }
+            | Self::Left { .. } => Verdict::Done,
+            Self::LedByAnother { .. }
+            | Self::LedAgain { .. }
+            | Self::ScoreWaits { .. }
+            | Self::Stopped
+            | Self::Ended => Verdict::Otherwise,
+            Self::Refused(_) => Verdict::Refused,
+            Self::Vacant { .. } | Self::StillDraining { .. } | Self::Unheard => Verdict::Late,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HandedOver { leader } => write!(f, "{} leads in term {}", leader.id, leader.term),
+            Self::LedByAnother { asked, leader } => write!(
+                f,
+                "{} leads in term {}, not {asked}: is {asked} up, and its score the highest?",
+                leader.id, leader.term
+            ),
+            Self::LedAgain { term } => write!(
+                f,
+                "the agent handed over and was elected again, in term {term}: withdraw its score to keep it out"
+            ),
+            Self::ScoreSet { score, leader } => {
+                write!(f, "the score is {score}, {}", Led(leader.as_ref()))
+            }
+            Self::ScoreWaits { score } => write!(
+                f,
+                "the score is {score}, and counts when the actor that the agent is tied to runs again"
+            ),
+            Self::ScoreWithdrawn { leader } => {
+                write!(f, "the agent is not elected any more, {}", Led(leader.as_ref()))
+            }
+            Self::Left { leader } => {
+                write!(f, "the agent has left its group, {}", Led(leader.as_ref()))
+            }
+            Self::Stopped => f.write_str(
+                "the agent has left its group, but its work did not end in time and was cut off: look at what it was doing",
+            ),
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Vacant { term } => write!(
+                f,
+                "the leadership of term {term} was given up, and no other leader is known yet: ask for the status"
+            ),
+            Self::StillDraining { term } => write!(
+                f,
+                "the agent hands over, and its work in term {term} has not ended yet: ask for the status"
+            ),
+            Self::Unheard => f.write_str(
+                "the agent shows nothing of the command yet: it may hang, or wait for its disk; ask for the status",
+            ),
+            Self::Ended => f.write_str(
+                "the agent ended before anything became of the command: start it again",
+            ),
+        }
+    }
+}
+
+struct Led<'a>(Option<&'a Leader>);
+
+impl fmt::Display for Led<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(leader) => write!(f, "and {} leads in term {}", leader.id, leader.term),
+            None => f.write_str("and no leader is known"),
+        }
+    }
+}
+
+/// Why a command was refused. Nothing was changed.
+///
+/// As JSON its key `reason` names the variant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The agent left or ended for good.
+    #[error("the agent has ended: start it again")]
+    AgentEnded,
+    /// An agent that does not lead has nothing to hand over.
+    #[error("the agent does not lead: {}", match leader {
+        Some(leader) => format!("{} does, command that one", leader.id),
+        None => "and no leader is known, ask for the diagnosis".to_owned(),
+    })]
+    NotLeading {
+        /// The leader, if one is known.
+        #[serde(with = "json::optional_leader")]
+        leader: Option<Leader>,
+    },
+    /// No member of the group has that name.
+    #[error("the group has no member {to}: name one that is there, or none")]
+    NoMember {
+        /// The name.
+        to: AgentId,
+    },
+    /// That member cannot take over now.
+    #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
+    NoSuccessor {
+        /// The name.
+        to: AgentId,
+    },
+    /// No other member could take over, and the group would be without a leader.
+    #[error(
+        "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
+    )]
+    NoOther,
+    /// No agent of this node is the one that was named.
+    #[error("this node has no such agent: it has {}", agents.join(", "))]
+    NoAgent {
+        /// Those of the node, as `group/agent`.
+        agents: Vec<String>,
+    },
+    /// Several agents of this node may be meant.
+    #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
+    Ambiguous {
+        /// Those that may be meant, as `group/agent`.
+        agents: Vec<String>,
+    },
+    /// Outside of a runtime with timers nobody can wait.
+    #[error("there is no runtime with timers here: command in a task of a System")]
+    NoRuntime,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Incarnation;
+
+    fn leader() -> Leader {
+        Leader {
+            id: AgentId::new("b").unwrap(),
+            incarnation: Incarnation(1 << 60),
+            term: Term(7),
+        }
+    }
+
+    const LEADER: &str = r#"{"id":"b","incarnation":"1152921504606846976","term":"7"}"#;
+
+    fn check(outcome: &Outcome, json: &str, says: &str) {
+        let json = json.replace("LEADER", LEADER);
+        assert_eq!(serde_json::to_string(outcome).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), *outcome);
+        assert!(outcome.to_string().contains(says), "{outcome}");
+    }
+
+    #[test]
+    fn outcomes_as_json_and_as_sentences() {
+        let leader = leader();
+        let some = Some(leader.clone());
+        let asked = AgentId::new("c").unwrap();
+        check(
+            &Outcome::HandedOver {
+                leader: leader.clone(),
+            },
+            r#"{"became":"handed_over","leader":LEADER}"#,
+            "b leads in term 7",
+        );
+        check(
+            &Outcome::LedByAnother { asked, leader },
+            r#"{"became":"led_by_another","asked":"c","leader":LEADER}"#,
+            "b leads in term 7, not c",
+        );
+        check(
+            &Outcome::LedAgain { term: Term(8) },
+            r#"{"became":"led_again","term":"8"}"#,
+            "elected again, in term 8",
+        );
+        check(
+            &Outcome::ScoreSet {
+                score: Score::from((2, -5)),
+                leader: None,
+            },
+            r#"{"became":"score_set","score":[2,-5,0,0],"leader":null}"#,
+            "the score is (2, -5), and no leader is known",
+        );
+        check(
+            &Outcome::Left { leader: some },
+            r#"{"became":"left","leader":LEADER}"#,
+            "has left its group, and b leads in term 7",
+        );
+        check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
+    }
+
+    #[test]
+    fn refusals_as_json_and_as_sentences() {
+        check(
+            &Outcome::Refused(Refusal::NotLeading {
+                leader: Some(leader()),
+            }),
+            r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
+            "the agent does not lead: b does, command that one",
+        );
+        check(
+            &Outcome::Refused(Refusal::NoSuccessor {
+                to: AgentId::new("c").unwrap(),
+            }),
+            r#"{"became":"refused","reason":"no_successor","to":"c"}"#,
+            "c cannot take over",
+        );
+    }
+}

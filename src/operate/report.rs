@@ -1,0 +1,229 @@
+//! What an operator reads of a running node, as plain data that a client reads again.
+//!
+//! Decided here: what a report shows, and in which order. Terms and incarnations are text in its JSON, because
+//! they may exceed 2^53. Readers must ignore keys that they do not know: later versions have more.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{Lifecycle, Status},
+    protocol::{
+        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score, Term,
+    },
+    remote::{BridgeHandle, LinkStatus, PeerStatus},
+};
+
+use super::{Operated, agent::OperatedAgent, json};
+
+/// A node at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Its bridge; `None` where it has none.
+    pub bridge: Option<BridgeReport>,
+    /// Its agents.
+    pub agents: Vec<AgentReport>,
+}
+
+/// An agent at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentReport {
+    /// Its name.
+    pub agent: AgentId,
+    /// The name of its group.
+    pub group: String,
+    /// Whether it runs.
+    pub lifecycle: Lifecycle,
+    /// Its present incarnation, or the last one.
+    #[serde(with = "json::text")]
+    pub incarnation: Incarnation,
+    /// Its role in the election.
+    pub role: Role,
+    /// The term of the leader that it follows or is; without one, the highest that it has seen.
+    #[serde(with = "json::text")]
+    pub term: Term,
+    /// The leader that it follows, or the agent itself.
+    #[serde(with = "json::optional_leader")]
+    pub leader: Option<Leader>,
+    /// The term in which it leads, if it does.
+    #[serde(with = "json::optional_text")]
+    pub leading: Option<Term>,
+    /// Whether the work of this leader has to end, because it hands over.
+    pub draining: bool,
+    /// How often the work of a leader has panicked.
+    pub work_panics: u32,
+    /// How often the agent stepped down because its work made no progress.
+    pub work_stalls: u32,
+    /// Whether the actor that the agent is tied to is gone, so that the agent is not eligible.
+    pub tie_broken: bool,
+    /// The group's members as this agent's process knows them, highest rank first, then those that cannot be
+    /// elected, by name. No more than a thousand.
+    pub members: Vec<MemberReport>,
+    /// How many members there are.
+    pub member_count: usize,
+    /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
+    #[serde(with = "json::counts")]
+    pub messages: BTreeMap<String, u64>,
+}
+
+/// A member of a group, as one process knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MemberReport {
+    /// Its name.
+    pub agent: AgentId,
+    /// Voter or observer.
+    pub kind: MemberKind,
+    /// Its score when last heard; `None` where it cannot be elected.
+    #[serde(with = "json::optional_score")]
+    pub score: Option<Score>,
+    /// Whether it is there.
+    pub presence: Presence,
+    /// The last incarnation known.
+    #[serde(with = "json::optional_text")]
+    pub incarnation: Option<Incarnation>,
+}
+
+/// A bridge at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BridgeReport {
+    /// The node's name.
+    pub node: String,
+    /// Where it listens, if it does.
+    pub listens: Option<String>,
+    /// Its peers, by name.
+    pub peers: Vec<PeerReport>,
+    /// What crossed, why links were closed and why messages were dropped, as far as that happened at all.
+    #[serde(with = "json::counts")]
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// A peer of a bridge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PeerReport {
+    /// Its name.
+    pub node: String,
+    /// What is dialled; `None` if it has to dial.
+    pub address: Option<String>,
+    /// `linked`, `dialing` or `waiting`.
+    pub link: String,
+    /// How many of its agents are members here, in all groups.
+    pub agents: usize,
+    /// Messages to it that were lost on this side.
+    pub lost: u64,
+}
+
+impl Operated {
+    /// The node as it is now. It goes through no mailbox: an agent that is busy or hung cannot delay it.
+    pub fn report(&self) -> Report {
+        Report {
+            bridge: self.bridge.as_ref().map(bridge),
+            agents: self.agents.iter().map(|each| agent(&**each)).collect(),
+        }
+    }
+}
+
+/// So many members are listed.
+const MOST: usize = 1_000;
+
+fn agent(agent: &dyn OperatedAgent) -> AgentReport {
+    let Status {
+        lifecycle,
+        incarnation,
+        role,
+        term,
+        leader,
+        leading,
+        draining,
+        work_panics,
+        work_stalls,
+        tie_broken,
+        ..
+    } = agent.status();
+    let members = agent.members();
+    let counts = agent.counts();
+    let messages = [
+        ("sent", counts.sent),
+        ("full", counts.full),
+        ("closed", counts.closed),
+        ("strangers", counts.strangers),
+        ("stale", counts.stale),
+    ];
+    AgentReport {
+        agent: agent.id().clone(),
+        group: agent.group().to_owned(),
+        lifecycle,
+        incarnation,
+        role,
+        term,
+        leader,
+        leading,
+        draining,
+        work_panics,
+        work_stalls,
+        tie_broken,
+        member_count: members.len(),
+        members: ordered(&members),
+        messages: messages
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
+    }
+}
+
+/// The members, highest rank first.
+fn ordered(members: &Members) -> Vec<MemberReport> {
+    let mut ranked: Vec<_> = members.iter().collect();
+    // Those of no rank come last; `Members` has them by name, and the sort keeps that.
+    ranked.sort_by_key(|member| Reverse(member.rank()));
+    let report = |member: &Member| MemberReport {
+        agent: member.id.clone(),
+        kind: member.kind,
+        score: member.score,
+        presence: member.presence,
+        incarnation: member.incarnation,
+    };
+    ranked.into_iter().take(MOST).map(report).collect()
+}
+
+fn bridge(bridge: &BridgeHandle) -> BridgeReport {
+    let traffic = bridge.traffic();
+    let crossed = [
+        ("bytes_in", traffic.bytes_in),
+        ("bytes_out", traffic.bytes_out),
+        ("dials", traffic.dials),
+        ("links", traffic.links),
+        ("messages_in", traffic.messages_in),
+        ("messages_out", traffic.messages_out),
+    ];
+    let counted = bridge.counters();
+    let counts = crossed.into_iter().chain(counted.iter());
+    BridgeReport {
+        node: bridge.node().to_string(),
+        listens: bridge.local_addr().map(|addr| addr.to_string()),
+        peers: bridge.peers().into_iter().map(peer).collect(),
+        counts: counts
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect(),
+    }
+}
+
+fn peer(peer: PeerStatus) -> PeerReport {
+    let link = match peer.link {
+        LinkStatus::Linked { .. } => "linked",
+        LinkStatus::Dialing => "dialing",
+        LinkStatus::Waiting => "waiting",
+    };
+    PeerReport {
+        node: peer.node.to_string(),
+        address: peer.address,
+        link: link.to_owned(),
+        agents: peer.agents,
+        lost: peer.lost,
+    }
+}

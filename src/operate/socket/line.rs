@@ -1,0 +1,63 @@
+//! One line of bytes, as they come.
+//!
+//! Decided here: a line ends with a line feed, and is no longer than [`LONGEST`]; what follows it is not looked
+//! at. Not here: how long it may take (`serve.rs`).
+
+/// So many bytes a line has at most, without its end.
+pub(super) const LONGEST: usize = 4096;
+
+/// A line that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Line(Vec<u8>);
+
+/// What a line is after some more bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Its end has not come.
+    Unfinished,
+    /// It is whole.
+    Whole,
+    /// It has no end within the limit.
+    TooLong,
+}
+
+impl Line {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Progress {
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let more = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+        if self.0.len() + more.len() > LONGEST {
+            return Progress::TooLong;
+        }
+        self.0.extend_from_slice(more);
+        match end {
+            Some(_) => Progress::Whole,
+            None => Progress::Unfinished,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_where_it_says_and_keeps_to_its_limit() {
+        let mut line = Line::default();
+        assert_eq!(line.push(b"\"re"), Progress::Unfinished);
+        assert_eq!(line.push(b""), Progress::Unfinished);
+        assert_eq!(line.push(b"port\"\nand more\n"), Progress::Whole);
+        assert_eq!(line.bytes(), b"\"report\"");
+
+        let mut line = Line::default();
+        assert_eq!(line.push(&[b'x'; LONGEST]), Progress::Unfinished);
+        assert_eq!(line.push(b"\n"), Progress::Whole);
+        let mut line = Line::default();
+        assert_eq!(line.push(&[b'x'; LONGEST]), Progress::Unfinished);
+        assert_eq!(line.push(b"x"), Progress::TooLong);
+        assert!(line.bytes().len() <= LONGEST);
+    }
+}

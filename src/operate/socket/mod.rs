@@ -1,0 +1,183 @@
+//! A node on a local socket: one line of JSON in, one line out.
+//!
+//! ```text
+//!   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
+//!   {"order":{"command":"drain","within_ms":5000}}  ─▶ {"outcome":{"became":"left","leader":{..}}}
+//!   anything else                                   ─▶ {"error":{"message":".."}}
+//! ```
+//!
+//! Decided here: who is answered and how much is taken from them. The socket is its user's alone (mode 0600, and
+//! the uid of each peer is looked at); a line has 4 KiB at most and 5 s to arrive, and sixteen connections are
+//! answered at one time, the others wait. It has a thread of its own: it never blocks an agent, and answers
+//! although the application's threads hang. Not here: which file may be replaced (`bind.rs`), what a line is
+//! (`line.rs`).
+
+mod bind;
+mod line;
+mod serve;
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tracing::warn;
+
+use super::{Operated, Order, Outcome, Report};
+use bind::FileIdentity;
+
+/// What a client of the socket asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Request {
+    /// The report of the node.
+    Report,
+    /// A command.
+    Order(Order),
+}
+
+/// What the socket answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answer {
+    /// The node as it is.
+    Report(Report),
+    /// What became of the command.
+    Outcome(Outcome),
+    /// The request cannot be understood, or is not answered to this user. Nothing was done.
+    Error {
+        /// Why, and what to do.
+        message: String,
+    },
+}
+
+/// Serves a node's report and commands on a Unix-domain socket at `path`, until the guard is dropped.
+///
+/// Only processes of the same user and of root are answered. Put it into a folder that no other user may write
+/// to, such as `/run/NAME`. A socket that a process left behind there is replaced.
+///
+/// The socket has a thread of its own, named `bully-operate`; this call neither needs a System nor blocks
+/// for more than a second.
+///
+/// # Errors
+/// [`SocketError`], and nothing was changed.
+///
+/// # Examples
+/// ```no_run
+/// # fn demo(handle: &actix_bully::agent::BullyHandle) -> Result<(), actix_bully::operate::SocketError> {
+/// use actix_bully::operate::{Operated, serve_socket};
+///
+/// let _operated = serve_socket("/run/orders/bully.sock", Operated::new(handle))?;
+/// // .. the application runs; `bullyctl --socket /run/orders/bully.sock status` shows the node
+/// # Ok(())
+/// # }
+/// ```
+pub fn serve_socket(
+    path: impl AsRef<Path>,
+    operated: Operated,
+) -> Result<SocketGuard, SocketError> {
+    let path = path.as_ref().to_owned();
+    let (listener, file) = bind::bind(&path)?;
+    let (stop, stopped) = oneshot::channel();
+    let guard = SocketGuard {
+        path,
+        file,
+        stop: Some(stop),
+    };
+    // From here on a failure drops the guard, which removes the file.
+    let runtime = serve::runtime().map_err(SocketError::Thread)?;
+    thread::Builder::new()
+        .name("bully-operate".to_owned())
+        .spawn(move || serve::serve(&runtime, listener, &operated, stopped))
+        .map_err(SocketError::Thread)?;
+    Ok(guard)
+}
+
+/// Keeps a socket served; dropping it removes the socket. A request that is being answered has another second.
+#[must_use = "dropping the guard removes the socket"]
+pub struct SocketGuard {
+    path: PathBuf,
+    file: FileIdentity,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+impl SocketGuard {
+    /// Where the socket is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SocketGuard {
+    fn drop(&mut self) {
+        // While its thread listens still: another process that starts now takes the socket for a living
+        // one, and not for one that it may replace.
+        if FileIdentity::of(&self.path).is_ok_and(|found| found == self.file)
+            && let Err(reason) = fs::remove_file(&self.path)
+        {
+            warn!(path = %self.path.display(), %reason, "socket not removed");
+        }
+        if let Some(stop) = self.stop.take() {
+            stop.send(()).ok();
+        }
+    }
+}
+
+impl fmt::Debug for SocketGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SocketGuard")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a socket is not served. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SocketError {
+    /// A process answers there.
+    #[error("{} is served by a process that runs: stop that one, or name another path", path.display())]
+    InUse {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Another user's file is there.
+    #[error("{} belongs to the user {owner}, not to this process's {own}: name a path of its own", path.display())]
+    Foreign {
+        /// The path.
+        path: PathBuf,
+        /// The uid of its owner.
+        owner: u32,
+        /// The uid of this process.
+        own: u32,
+    },
+    /// Something else than a socket is there, which is not replaced.
+    #[error("{} is no socket: remove it, or name another path", path.display())]
+    NoSocket {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Another process has held the folder for a second, as it does while it makes a socket there.
+    #[error("the folder {} is locked by another process: try again, or use a folder of its own", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The file cannot be made; a path of more than about 100 bytes is too long.
+    #[error("no socket can be made at {} ({source}): does its folder exist, and may this user write to it?", path.display())]
+    Io {
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// The thread cannot be made.
+    #[error("there is no thread for the socket: {0}")]
+    Thread(#[source] io::Error),
+}

@@ -1,0 +1,176 @@
+//! The thread that answers on a socket.
+//!
+//! Decided here: which peer is answered, how long each part of an answer may take, and how many are answered at
+//! one time. A peer that says nothing costs a slot for a few seconds, and no agent anything.
+
+use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, time::Duration};
+
+use futures::future::{Either, select};
+use rustix::process::geteuid;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{UnixListener, UnixStream},
+    runtime::{Builder, Runtime},
+    sync::{Semaphore, oneshot},
+    task::{LocalSet, spawn_local},
+    time::{sleep, timeout},
+};
+use tracing::warn;
+
+use super::{
+    Answer, Operated, Request,
+    line::{LONGEST, Line, Progress},
+};
+
+/// So many connections are answered at one time.
+const SLOTS: u32 = 16;
+
+/// A line may take so long to arrive, and an answer to be taken.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is being answered when the socket ends may take so long still.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The pause after a connection could not be taken, for example because the process has too many files open.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The runtime of the socket's thread.
+pub(super) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Answers until it is told to stop.
+pub(super) fn serve(
+    runtime: &Runtime,
+    listener: StdListener,
+    operated: &Operated,
+    stopped: oneshot::Receiver<()>,
+) {
+    let slots = Arc::new(Semaphore::new(usize::try_from(SLOTS).unwrap_or(1)));
+    let served = async {
+        // Made here, because it belongs to the runtime.
+        let listener = UnixListener::from_std(listener)?;
+        let accepting = pin!(accept(&listener, operated, &slots));
+        if let Either::Left((ended, _)) = select(accepting, stopped).await {
+            return ended;
+        }
+        timeout(GRACE, slots.acquire_many(SLOTS))
+            .await
+            .map(drop)
+            .ok();
+        Ok(())
+    };
+    if let Err(reason) = LocalSet::new().block_on(runtime, served) {
+        warn!(%reason, "socket not served any more");
+    }
+}
+
+async fn accept(
+    listener: &UnixListener,
+    operated: &Operated,
+    slots: &Arc<Semaphore>,
+) -> io::Result<()> {
+    // The semaphore is closed by nobody.
+    while let Ok(slot) = Arc::clone(slots).acquire_owned().await {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let operated = operated.clone();
+                drop(spawn_local(async move {
+                    // A peer that is gone hears no answer, which concerns nobody else.
+                    timeout(ALL, attend(stream, &operated)).await.ok();
+                    drop(slot);
+                }));
+            }
+            Err(reason) => {
+                warn!(%reason, "connection not taken");
+                sleep(PAUSE).await;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A connection is open no longer: the line, the longest wait for a command, the answer, and a little more.
+const ALL: Duration = Duration::from_secs(90);
+
+/// Hears one line, and says one.
+async fn attend(mut stream: UnixStream, operated: &Operated) -> io::Result<()> {
+    let answer = match stream.peer_cred() {
+        Ok(peer) if !may_ask(peer.uid(), geteuid().as_raw()) => error(format_args!(
+            "the user {} is not answered here: ask as the user of the node, or as root",
+            peer.uid()
+        )),
+        Err(reason) => error(format_args!("the system does not say who asks: {reason}")),
+        Ok(_) => match timeout(PATIENCE, hear(&mut stream)).await {
+            Ok(Ok(line)) => reply(&line, operated).await,
+            Ok(Err(HearError::TooLong)) => error(format_args!(
+                "a request of more than {LONGEST} bytes is not read"
+            )),
+            Ok(Err(HearError::Unfinished)) => error(format_args!(
+                "the request has no end: close the line with a line feed"
+            )),
+            Ok(Err(HearError::Io(reason))) => return Err(reason),
+            Err(_) => error(format_args!("no request arrived within {PATIENCE:?}")),
+        },
+    };
+    let mut line = serde_json::to_vec(&answer)?;
+    line.push(b'\n');
+    timeout(PATIENCE, stream.write_all(&line)).await??;
+    stream.shutdown().await
+}
+
+/// Whether a process of that user may read and command this one.
+const fn may_ask(peer: u32, own: u32) -> bool {
+    peer == own || peer == 0
+}
+
+async fn reply(line: &[u8], operated: &Operated) -> Answer {
+    match serde_json::from_slice(line) {
+        Ok(Request::Report) => Answer::Report(operated.report()),
+        Ok(Request::Order(order)) => Answer::Outcome(operated.carry_out(order).await),
+        Err(reason) => error(format_args!(
+            "this is no request: {reason}; ask \"report\" or {{\"order\":{{\"command\":..}}}}"
+        )),
+    }
+}
+
+fn error(message: std::fmt::Arguments<'_>) -> Answer {
+    Answer::Error {
+        message: message.to_string(),
+    }
+}
+
+/// Why there is no line.
+enum HearError {
+    TooLong,
+    Unfinished,
+    Io(io::Error),
+}
+
+async fn hear(stream: &mut UnixStream) -> Result<Vec<u8>, HearError> {
+    let mut line = Line::default();
+    let mut bytes = [0; 1024];
+    loop {
+        let count = stream.read(&mut bytes).await.map_err(HearError::Io)?;
+        if count == 0 {
+            return Err(HearError::Unfinished);
+        }
+        match line.push(bytes.get(..count).unwrap_or_default()) {
+            Progress::Unfinished => {}
+            Progress::Whole => return Ok(line.bytes().to_vec()),
+            Progress::TooLong => return Err(HearError::TooLong),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_own_user_and_root_are_answered() {
+        let answered = [(1000, 1000), (0, 1000), (1001, 1000), (1000, 0), (0, 0)];
+        let answered = answered.map(|(peer, own)| may_ask(peer, own));
+        assert_eq!(answered, [true, true, false, false, true]);
+    }
+}

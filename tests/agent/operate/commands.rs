@@ -1,0 +1,279 @@
+//! What becomes of a command, in virtual time.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::time::Duration;
+
+use actix::{Actor, clock};
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, Lifecycle},
+    elections::bully::Preemption,
+    operate::{Command, Operated, Order, Outcome, Refusal, Verdict},
+    protocol::{Leader, Score},
+    testkit::Inject,
+};
+
+use crate::stage::{Log, MS, Scribe, id, play, settle};
+
+/// Three agents, of which `c` leads.
+pub(super) async fn trio() -> [BullyHandle; 3] {
+    let group = Group::new("orders").unwrap();
+    let agents = [("c", 3), ("b", 2), ("a", 1)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score);
+        // So that an agent of lower rank keeps what it was handed.
+        let agent = agent.preemption(Preemption::Never);
+        agent.join(&group).start().unwrap()
+    });
+    settle().await;
+    assert!(agents[0].is_leader());
+    agents
+}
+
+async fn ask(agent: &BullyHandle, command: Command) -> Outcome {
+    Operated::new(agent).carry_out(Order::new(command)).await
+}
+
+fn step_down(to: Option<&str>) -> Command {
+    Command::StepDown { to: to.map(id) }
+}
+
+/// The leader as that agent knows it now.
+fn led_by(agent: &BullyHandle, name: &str) -> Leader {
+    let leader = agent.leader().unwrap();
+    assert_eq!(leader.id, id(name));
+    leader
+}
+
+#[test]
+fn a_leader_that_steps_down_names_its_successor_and_the_term() {
+    play(async {
+        let [c, b, a] = trio().await;
+        let before = c.current().term;
+        let outcome = ask(&c, step_down(Some("a"))).await;
+        let leader = led_by(&a, "a");
+        assert!(a.is_leader() && leader.term > before);
+        assert_eq!(outcome, Outcome::HandedOver { leader });
+        assert_eq!(outcome.verdict(), Verdict::Done);
+        // Whoever the election chooses.
+        let outcome = ask(&a, step_down(None)).await;
+        assert_eq!(
+            outcome,
+            Outcome::HandedOver {
+                leader: led_by(&b, "b")
+            }
+        );
+    });
+}
+
+#[test]
+fn a_command_that_cannot_be_carried_out_is_refused_and_changes_nothing() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let term = c.current().term;
+        let leader = c.leader();
+        for (agent, command, refusal) in [
+            (&b, step_down(None), Refusal::NotLeading { leader }),
+            (&c, step_down(Some("x")), Refusal::NoMember { to: id("x") }),
+            (
+                &c,
+                step_down(Some("c")),
+                Refusal::NoSuccessor { to: id("c") },
+            ),
+        ] {
+            let outcome = ask(agent, command).await;
+            assert_eq!(outcome, Outcome::Refused(refusal));
+            assert_eq!(outcome.verdict(), Verdict::Refused);
+        }
+        settle().await;
+        assert!(c.is_leader() && c.current().term == term);
+    });
+}
+
+#[test]
+fn the_last_candidate_keeps_its_leadership_unless_its_score_is_withdrawn() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let alone = BullyAgent::builder("a").score(1).join(&group);
+        let alone = alone.start().unwrap();
+        settle().await;
+        let outcome = ask(&alone, step_down(None)).await;
+        assert_eq!(outcome, Outcome::Refused(Refusal::NoOther));
+        assert!(alone.is_leader());
+        let began = clock::Instant::now();
+        let outcome = ask(&alone, Command::WithdrawScore).await;
+        assert_eq!(outcome, Outcome::ScoreWithdrawn { leader: None });
+        assert!(!alone.is_leader());
+        assert!(began.elapsed() < MS(100), "there is nothing to wait for");
+    });
+}
+
+#[test]
+fn work_that_does_not_end_in_time_is_said_to_drain_still() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let work = Scribe(Log::default()).start();
+        let token = c.subscribe_draining(work.clone().recipient()).unwrap();
+        let term = c.current().term;
+        let order = Order::new(step_down(None)).within(MS(50));
+        let began = clock::Instant::now();
+        let outcome = Operated::new(&c).carry_out(order).await;
+        assert_eq!(outcome, Outcome::StillDraining { term });
+        assert_eq!(outcome.verdict(), Verdict::Late);
+        assert!((MS(50)..MS(60)).contains(&began.elapsed()));
+        token.drained().unwrap();
+        settle().await;
+        assert!(b.is_leader(), "the command took effect all the same");
+    });
+}
+
+#[test]
+fn a_leader_that_hangs_is_not_said_to_have_stepped_down() {
+    play(async {
+        let [c, _b, _a] = trio().await;
+        assert!(Operated::new(&c).is_alive().await);
+        let long = clock::sleep(Duration::from_secs(3_600));
+        c.addr().do_send(Inject::hang(long));
+        let order = Order::new(step_down(None)).within(MS(20));
+        let outcome = Operated::new(&c).carry_out(order).await;
+        assert_eq!(outcome, Outcome::Unheard);
+        assert_eq!(outcome.verdict(), Verdict::Late);
+        assert!(!Operated::new(&c).is_alive().await);
+    });
+}
+
+#[test]
+fn a_score_counts_when_the_outcome_says_so() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let score = Score::from(9);
+        let leader = Some(led_by(&b, "c"));
+        let outcome = ask(&b, Command::SetScore { score }).await;
+        assert_eq!(outcome, Outcome::ScoreSet { score, leader });
+        let members = Operated::new(&c).report().agents.remove(0).members;
+        let shown = members
+            .iter()
+            .map(|member| (member.agent.as_str(), member.score));
+        let first = shown.take(1).collect::<Vec<_>>();
+        assert_eq!(first, [("b", Some(score))], "highest rank first");
+
+        let outcome = ask(&c, Command::WithdrawScore).await;
+        assert_eq!(
+            outcome,
+            Outcome::ScoreWithdrawn {
+                leader: Some(led_by(&b, "b"))
+            }
+        );
+        assert!(b.is_leader());
+        let outcome = ask(&c, Command::WithdrawScore).await;
+        assert_eq!(outcome.verdict(), Verdict::Done, "twice is once");
+
+        let gone = Scribe(Log::default()).start();
+        b.tie_to(&gone).unwrap();
+        drop(gone);
+        clock::sleep(MS(200)).await;
+        let outcome = ask(&b, Command::SetScore { score }).await;
+        assert_eq!(outcome, Outcome::ScoreWaits { score });
+        assert_eq!(outcome.verdict(), Verdict::Otherwise);
+    });
+}
+
+#[test]
+fn a_drained_node_has_handed_over_before_it_left() {
+    play(async {
+        let [c, b, a] = trio().await;
+        let node = Operated::new(&c);
+        let outcome = node.carry_out(Order::new(Command::Drain)).await;
+        assert_eq!(
+            outcome,
+            Outcome::Left {
+                leader: Some(led_by(&b, "b"))
+            }
+        );
+        assert_eq!(c.current().lifecycle, Lifecycle::Ended);
+        let members = Operated::new(&a).report().agents.remove(0).members;
+        assert_eq!(members.len(), 2, "it is no member any more");
+        assert!(node.is_alive().await, "it ended on purpose");
+        let again = node.carry_out(Order::new(Command::Drain)).await;
+        assert_eq!(again, Outcome::Refused(Refusal::AgentEnded));
+        // One that does not lead leaves as well.
+        let outcome = ask(&a, Command::Drain).await;
+        assert_eq!(
+            outcome,
+            Outcome::Left {
+                leader: Some(led_by(&b, "b"))
+            }
+        );
+        // The last one has no successor, and waits for none.
+        let began = clock::Instant::now();
+        let outcome = ask(&b, Command::Drain).await;
+        assert_eq!(outcome, Outcome::Left { leader: None });
+        assert!(began.elapsed() < MS(100));
+    });
+}
+
+#[test]
+fn a_drain_ends_in_time_although_the_work_does_not() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let work = Scribe(Log::default()).start();
+        let _token = c.subscribe_draining(work.clone().recipient()).unwrap();
+        let order = Order::new(Command::Drain).within(MS(100));
+        let began = clock::Instant::now();
+        let outcome = Operated::new(&c).carry_out(order).await;
+        assert_eq!(outcome, Outcome::Stopped);
+        assert!(began.elapsed() < MS(120), "{:?}", began.elapsed());
+        assert_eq!(c.current().lifecycle, Lifecycle::Ended);
+        clock::sleep(Duration::from_secs(1)).await;
+        assert!(b.is_leader());
+    });
+}
+
+#[test]
+fn an_agent_that_ended_otherwise_is_neither_alive_nor_ready() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let node = Operated::new(&c).agent(&b);
+        assert!(node.is_alive().await && node.is_ready() && !node.is_leading());
+        assert!(Operated::new(&c).is_leading());
+        c.leave(MS(1_000)).await.unwrap();
+        assert!(!node.is_alive().await && !node.is_ready());
+        assert!(Operated::new(&b).is_alive().await && Operated::new(&b).is_ready());
+    });
+}
+
+#[test]
+fn where_several_agents_may_be_meant_one_has_to_be_named() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let other = Group::new("stock").unwrap();
+        let stock = BullyAgent::builder("c").score(1).join(&other);
+        let stock = stock.start().unwrap();
+        settle().await;
+        let node = Operated::new(&c).agent(&b).agent(&stock);
+        let score = Score::from(5);
+        let order = |group: Option<&str>, agent: Option<&str>| {
+            let mut order = Order::new(Command::SetScore { score });
+            order.group = group.map(str::to_owned);
+            order.agent = agent.map(id);
+            node.carry_out(order)
+        };
+        let refused = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let all = refused(&["orders/c", "orders/b", "stock/c"]);
+        let ambiguous = |agents| Outcome::Refused(Refusal::Ambiguous { agents });
+        assert_eq!(order(None, None).await, ambiguous(all.clone()));
+        let two = refused(&["orders/c", "orders/b"]);
+        assert_eq!(order(Some("orders"), None).await, ambiguous(two));
+        let unknown = Outcome::Refused(Refusal::NoAgent { agents: all });
+        assert_eq!(order(Some("stock"), Some("b")).await, unknown);
+        for (group, agent) in [
+            (Some("stock"), None),
+            (None, Some("b")),
+            (Some("orders"), Some("c")),
+        ] {
+            assert_eq!(order(group, agent).await.verdict(), Verdict::Done);
+        }
+    });
+}

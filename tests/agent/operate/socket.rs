@@ -1,0 +1,256 @@
+//! The local socket, and strangers at it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::{
+        fs::{PermissionsExt, chown},
+        net::{UnixListener, UnixStream},
+    },
+    path::Path,
+    time::Duration,
+};
+
+use actix::System;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    operate::{Answer, Command, Operated, Order, Outcome, Request, SocketError, serve_socket},
+    protocol::Timings,
+};
+use tokio::task::spawn_blocking;
+
+use crate::stage::MS;
+
+/// Says these bytes, and ends; hears the answer.
+fn say(path: &Path, bytes: &[u8]) -> Answer {
+    let mut stream = UnixStream::connect(path).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    // The other side need not take all of it.
+    stream.write_all(bytes).ok();
+    stream.shutdown(std::net::Shutdown::Write).ok();
+    hear(stream)
+}
+
+fn hear(mut stream: UnixStream) -> Answer {
+    let mut answer = Vec::new();
+    // What it did not read makes the end of the connection a reset.
+    stream.read_to_end(&mut answer).ok();
+    serde_json::from_slice(&answer).unwrap()
+}
+
+fn ask(path: &Path, request: &Request) -> Answer {
+    let mut line = serde_json::to_vec(request).unwrap();
+    line.push(b'\n');
+    say(path, &line)
+}
+
+fn message(answer: Answer) -> String {
+    let Answer::Error { message } = answer else {
+        return format!("{answer:?}");
+    };
+    message
+}
+
+/// Two agents, of which `a` leads, in a System that runs while `test` is awaited.
+fn with_node<F: Future<Output = ()>>(test: impl FnOnce([BullyHandle; 2]) -> F) {
+    System::new().block_on(async {
+        let group = Group::new("g").unwrap();
+        let agents = [("a", 2), ("b", 1)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score);
+            agent.timings(Timings::lan()).join(&group).start().unwrap()
+        });
+        while !agents.iter().all(|agent| agent.leader().is_some()) {
+            actix::clock::sleep(MS(1)).await;
+        }
+        assert!(agents[0].is_leader());
+        test(agents).await;
+    });
+}
+
+#[test]
+fn a_node_is_shown_and_commanded_line_by_line() {
+    with_node(|[a, b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let guard = serve_socket(&path, Operated::new(&a)).unwrap();
+        assert_eq!(guard.path(), path);
+        let asked = path.clone();
+        let (report, outcome) = spawn_blocking(move || {
+            let to = Command::StepDown {
+                to: Some("b".parse().unwrap()),
+            };
+            let order = Request::Order(Order::new(to));
+            (ask(&asked, &Request::Report), ask(&asked, &order))
+        })
+        .await
+        .unwrap();
+        let Answer::Report(report) = report else {
+            panic!("{report:?}")
+        };
+        assert_eq!(report.agents[0].leading, Some(report.agents[0].term));
+        let leader = b.leader().unwrap();
+        assert!(b.is_leader());
+        assert_eq!(outcome, Answer::Outcome(Outcome::HandedOver { leader }));
+    });
+}
+
+#[test]
+fn the_socket_is_its_users_alone_and_goes_with_its_guard() {
+    with_node(|[a, _b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let guard = serve_socket(&path, Operated::new(&a)).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        drop(guard);
+        assert!(!path.exists());
+        // What is there then is not its own.
+        let guard = serve_socket(&path, Operated::new(&a)).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "somebody else's").unwrap();
+        drop(guard);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
+    });
+}
+
+#[test]
+fn only_a_socket_that_was_left_behind_is_replaced() {
+    with_node(|[a, _b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let serve = || serve_socket(&path, Operated::new(&a));
+        drop(UnixListener::bind(&path).unwrap());
+        assert!(path.exists(), "it is left behind");
+        let first = serve().unwrap();
+        assert!(matches!(serve(), Err(SocketError::InUse { .. })));
+        assert!(
+            matches!(ask(&path, &Request::Report), Answer::Report(_)),
+            "it is served still"
+        );
+        drop(first);
+        fs::write(&path, "a file").unwrap();
+        assert!(matches!(serve(), Err(SocketError::NoSocket { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a file");
+        let nowhere = folder.path().join("none/node.sock");
+        let refused = serve_socket(&nowhere, Operated::new(&a));
+        assert!(matches!(refused, Err(SocketError::Io { .. })));
+        let long = folder.path().join("x".repeat(120));
+        let refused = serve_socket(&long, Operated::new(&a));
+        assert!(matches!(refused, Err(SocketError::Io { .. })));
+        // Only root can give a file away; any other user finds one of root.
+        let foreign = if chown(&path, Some(12_345), None).is_ok() {
+            path.clone()
+        } else {
+            Path::new("/etc/passwd").to_owned()
+        };
+        let refused = serve_socket(&foreign, Operated::new(&a));
+        assert!(
+            matches!(refused, Err(SocketError::Foreign { .. })),
+            "{refused:?}"
+        );
+    });
+}
+
+/// A process that hangs does not take connections, and is a living one all the same.
+#[test]
+fn a_socket_whose_process_hangs_is_in_use() {
+    with_node(|[a, _b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let _waiting = UnixStream::connect(&path).unwrap();
+        let refused = serve_socket(&path, Operated::new(&a));
+        assert!(
+            matches!(refused, Err(SocketError::InUse { .. })),
+            "{refused:?}"
+        );
+    });
+}
+
+#[test]
+fn what_is_no_request_is_answered_with_what_is_wrong() {
+    with_node(|[a, _b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let _guard = serve_socket(&path, Operated::new(&a)).unwrap();
+        let long = [b'x'; 5_000];
+        let deep = "[".repeat(4_000) + "\n";
+        for (bytes, wrong) in [
+            (&b"\n"[..], "this is no request"),
+            (b"GET / HTTP/1.1\r\n\r\n", "this is no request"),
+            (b"\xff\xfe\x00\n", "this is no request"),
+            (b"\"crash\"\n", "unknown variant `crash`"),
+            (deep.as_bytes(), "this is no request"),
+            (
+                b"{\"order\":{\"command\":\"drain\",\"froce\":true}}\n",
+                "unknown field `froce`",
+            ),
+            (b"\"report\"", "the request has no end"),
+            (b"", "the request has no end"),
+            (&long, "more than 4096 bytes"),
+        ] {
+            let answer = message(say(&path, bytes));
+            assert!(answer.contains(wrong), "{answer}");
+        }
+        // What follows a line is not looked at.
+        assert!(matches!(
+            say(&path, b"\"report\"\n\"crash\"\n"),
+            Answer::Report(_)
+        ));
+        assert!(a.is_leader(), "nothing was done");
+    });
+}
+
+#[test]
+fn a_hundred_clients_are_answered_although_some_say_nothing() {
+    with_node(|[a, _b]| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("node.sock");
+        let _guard = serve_socket(&path, Operated::new(&a)).unwrap();
+        let silent: Vec<_> = (0..10)
+            .map(|_| UnixStream::connect(&path).unwrap())
+            .collect();
+        let mut half = UnixStream::connect(&path).unwrap();
+        half.write_all(b"\"rep").unwrap();
+        let asking: Vec<_> = (0..90)
+            .map(|_| {
+                let mut stream = UnixStream::connect(&path).unwrap();
+                stream.write_all(b"\"report\"\n").unwrap();
+                stream
+            })
+            .collect();
+        for stream in asking {
+            assert!(matches!(hear(stream), Answer::Report(_)));
+        }
+        for stream in silent {
+            assert!(message(hear(stream)).contains("no request arrived within 5s"));
+        }
+        assert!(message(hear(half)).contains("no request arrived"));
+    });
+}
+
+#[test]
+fn a_report_is_answered_although_the_threads_of_the_application_hang() {
+    let system = System::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.sock");
+    let _guard = system.block_on(async {
+        let group = Group::new("g").unwrap();
+        let agent = BullyAgent::builder("a").join(&group).start().unwrap();
+        serve_socket(&path, Operated::new(&agent)).unwrap()
+    });
+    // Nothing drives the agent now.
+    assert!(matches!(ask(&path, &Request::Report), Answer::Report(_)));
+    let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
+    let outcome = ask(&path, &Request::Order(order));
+    assert_eq!(outcome, Answer::Outcome(Outcome::Unheard));
+    drop(system);
+}
