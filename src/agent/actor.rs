@@ -30,6 +30,7 @@ use super::{
     shared::SharedState,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
     timers::{Timers, generator},
+    vacancy::VacancyWatch,
 };
 
 /// One election inside one actor: typed messages in, effects out.
@@ -55,6 +56,7 @@ pub struct Agent<E: Election> {
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
     pub(super) readiness: Readiness<E>,
+    pub(super) vacancy: VacancyWatch,
 }
 
 /// The settings that all incarnations of an agent are made from.
@@ -121,6 +123,7 @@ impl<E: Election> Agent<E> {
             generation: stored.generation,
             has_saved: false,
             readiness: Readiness::Free,
+            vacancy: VacancyWatch::default(),
             spec,
             shared,
         }
@@ -134,6 +137,8 @@ impl<E: Election> Agent<E> {
         // An agent that forgot what it promised could promise it again to another agent.
         let stored = StoredState::take_over(self.spec.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
+            let failure = Some(reason.to_string());
+            self.shared.vitals().note_saved(failure, self.shared.now());
         });
         let stored = match stored {
             // One more crash for the restart policy, which tries again later: room may be made.

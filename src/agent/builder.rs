@@ -22,8 +22,10 @@ use super::{
     Agent, ElectionHandle, Notice, StartError,
     actor::{Spec, StoredState},
     leadership::Scope,
-    shared::{GroupMembership, SharedState},
+    membership::GroupMembership,
+    shared::SharedState,
     subscribers::SubscriberKind,
+    vitals::Assumptions,
     wait::is_local_task,
 };
 
@@ -259,7 +261,16 @@ impl<E: Election> AgentBuilder<E> {
         // A term is a fence only where no other leader ever has it.
         let is_fenced = requirements.leaders == Leaders::PerTerm;
         let name = id.clone();
-        let shared = SharedState::new(name, clock, membership, is_fenced, incarnation, self.score);
+        let assumed = Assumptions::new(self.kind, E::timings(&self.config));
+        let shared = SharedState::new(
+            name,
+            clock,
+            membership,
+            is_fenced,
+            incarnation,
+            self.score,
+            assumed,
+        );
         for to in self.subscribers.drain(..) {
             let mut subscribers = shared.subscribers();
             let id = subscribers.next_id();

@@ -39,6 +39,7 @@ impl<E: Election> Agent<E> {
         if !self.is_present(ctx) {
             return;
         }
+        self.shared.vitals().note_step(now);
         let mut out = pool::take::<E>();
         self.machine.handle(now, input, &mut out);
 
@@ -114,12 +115,14 @@ impl<E: Election> Agent<E> {
             self.shared.drain(self.incarnation);
         }
         self.shared.tell_of_expiry(view);
+        self.watch_vacancy(view);
         self.rearm(ctx);
     }
 
     /// The rest of the step waits for the record, and so does everything else.
     fn save(&mut self, effects: Vec<EffectOf<E>>, mut saving: Saving, ctx: &mut Context<Self>) {
         self.readiness = Readiness::Saving(effects);
+        self.shared.vitals().note_saving(self.shared.now());
         // Asked at each poll: a record that waited while its incarnation was ended is not written.
         let (shared, incarnation) = (Arc::clone(&self.shared), self.incarnation);
         let saving = poll_fn(move |task| {
@@ -144,6 +147,8 @@ impl<E: Election> Agent<E> {
         if !self.is_present(ctx) {
             return;
         }
+        let failure = saved.as_ref().err().map(StoreError::to_string);
+        self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
             return self.save_failed(&reason, ctx);
         }
@@ -232,11 +237,12 @@ impl<E: Election> Agent<E> {
             };
             self.step(Input::TimedOut(timer), ctx);
         }
+        self.warn_of_vacancy(now);
         self.rearm(ctx);
     }
 
     fn rearm(&self, ctx: &Context<Self>) {
-        match self.timers.next() {
+        match self.vacancy.earliest(self.timers.next()) {
             // To set it anew could wake the task once more for nothing.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),

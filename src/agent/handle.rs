@@ -20,7 +20,8 @@ use crate::{
 };
 
 use super::{
-    Agent, CommandError, DrainingToken, LeaveError, Notice, Status, Subscribe, WaitError,
+    Agent, CommandError, Diagnosis, DrainingToken, LeaveError, Notice, Status, Subscribe,
+    WaitError,
     eligibility::{NewTie, Tie},
     leadership::{Remaining, Scope, Updates},
     message::{AgentCommand, AgentTask},
@@ -63,6 +64,12 @@ impl<E: Election> ElectionHandle<E> {
     /// The agent's state. A leadership of its own shows only while [`is_leader`](Self::is_leader).
     pub fn current(&self) -> Status {
         self.shared.status()
+    }
+
+    /// Why there is no leader, or why this one leads, as far as can be told on this host. It costs as much as a
+    /// page of text, and holds no agent up.
+    pub fn diagnosis(&self) -> Diagnosis {
+        self.shared.diagnosis()
     }
 
     /// The agent's states from the present one on; ends after [`Lifecycle::Ended`].

@@ -41,6 +41,7 @@
 //! | `leader followed` | info where another agent leads than before, debug where the same one leads in a later term | `leader`, `term` |
 //! | `leader gone` | info, once until there is a leader again | `term` |
 //! | `leadership renewed` | debug | `term` |
+//! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings`: how many there are |
 //!
 //! So at info each agent says once per change which agent leads. A crash and its restart are logged by
 //! the [supervisor](crate::supervisor), links by the [bridge](crate::remote).
@@ -48,12 +49,13 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
 //! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
+//! the subscribers of events, `diagnosis/` and `vitals.rs` why there is no leader, `vacancy.rs` the warning of it, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the start.
 
 mod actor;
 mod arbiter;
 mod builder;
 mod bully;
+mod diagnosis;
 mod drive;
 mod eligibility;
 mod error;
@@ -65,6 +67,7 @@ mod lead_futures;
 mod leadership;
 mod log;
 mod member;
+mod membership;
 mod message;
 mod phase;
 mod pool;
@@ -78,12 +81,15 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod vacancy;
+mod vitals;
 mod wait;
 
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
+pub use diagnosis::{Diagnosis, Finding, NotLeading, VoterCount};
 pub use error::{CommandError, LeadError, LeaveError, ProgressError, StartError, WaitError};
 pub use guard::{Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;

@@ -20,21 +20,22 @@ use tracing::Span;
 
 use crate::{
     clock::Clock,
-    group::{AppMessage, Counts, Group},
+    group::{AppMessage, Group},
     planted::{Defect, has},
-    protocol::{
-        AgentId, Event, Incarnation, Leader, MemberKind, Members, PeerMessage, Score, Time, View,
-    },
+    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Score, Time, View},
 };
 
 use super::{
-    CommandError,
+    CommandError, Diagnosis,
+    diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
     leadership::{IncarnationEnd, LeadershipMachine, Remaining, Scope, Updates},
     log,
+    membership::GroupMembership,
     phase::{AgentTenure, Departure},
     status::Status,
     subscribers::Subscribers,
+    vitals::{Assumptions, Vitals},
 };
 
 /// The shared state of one agent, of all its incarnations.
@@ -45,6 +46,7 @@ pub(super) struct SharedState {
     /// Whether the election promises at most one leader per term, so that its tokens are fences.
     is_fenced: bool,
     leadership: LeadershipMachine,
+    vitals: Vitals,
     /// A lock of its own: events are sent under it, so that those of two threads arrive in one
     /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
     /// thousands of subscribers; readers of the leadership must not wait for that.
@@ -56,59 +58,6 @@ pub(super) struct SharedState {
 /// Kept for an agent; its owner knows the type.
 type Attached = Arc<dyn Any + Send + Sync>;
 
-/// An agent's group as the agent's state needs it, whatever the type of the messages there is.
-pub(super) trait GroupMembership: Send + Sync {
-    fn name(&self) -> &str;
-    fn note_leader(&self, leader: Leader);
-    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);
-    fn suspect(&self, id: &AgentId, incarnation: Incarnation);
-    fn down(&self, id: &AgentId, incarnation: Incarnation);
-    fn retire(&self, id: &AgentId, incarnation: Incarnation);
-    fn leave(&self, id: &AgentId, incarnation: Incarnation);
-    /// What that member takes part as, if it is one.
-    fn kind(&self, id: &AgentId) -> Option<MemberKind>;
-    /// Where its agents' applications speak to each other, if the group's name leaves room for that.
-    fn companion(&self) -> Option<Group<AppMessage>>;
-    fn members(&self) -> Arc<Members>;
-    fn counts(&self) -> Counts;
-}
-
-impl<M: PeerMessage> GroupMembership for Group<M> {
-    fn name(&self) -> &str {
-        Self::name(self)
-    }
-    fn note_leader(&self, leader: Leader) {
-        Self::note_leader(self, leader);
-    }
-    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
-        Self::forget_leader(self, id, incarnation);
-    }
-    fn suspect(&self, id: &AgentId, incarnation: Incarnation) {
-        Self::suspect(self, id, incarnation);
-    }
-    fn down(&self, id: &AgentId, incarnation: Incarnation) {
-        Self::down(self, id, incarnation);
-    }
-    fn retire(&self, id: &AgentId, incarnation: Incarnation) {
-        Self::retire(self, id, incarnation);
-    }
-    fn leave(&self, id: &AgentId, incarnation: Incarnation) {
-        Self::leave(self, id, incarnation);
-    }
-    fn kind(&self, id: &AgentId) -> Option<MemberKind> {
-        Self::members(self).get(id).map(|member| member.kind)
-    }
-    fn members(&self) -> Arc<Members> {
-        Self::members(self)
-    }
-    fn counts(&self) -> Counts {
-        self.counters()
-    }
-    fn companion(&self) -> Option<Group<AppMessage>> {
-        Self::companion(self)
-    }
-}
-
 impl SharedState {
     pub(super) fn new(
         id: AgentId,
@@ -117,8 +66,10 @@ impl SharedState {
         is_fenced: bool,
         first: Incarnation,
         score: Option<Score>,
+        assumed: Assumptions,
     ) -> Self {
         Self {
+            vitals: Vitals::new(assumed, clock.now()),
             id,
             clock,
             membership,
@@ -127,6 +78,28 @@ impl SharedState {
             subscribers: Mutex::default(),
             attached: Mutex::default(),
         }
+    }
+
+    /// What the agent publishes of itself beside its leadership.
+    pub(super) fn vitals(&self) -> &Vitals {
+        &self.vitals
+    }
+
+    /// Why there is no leader, or why this one leads.
+    pub(super) fn diagnosis(&self) -> Diagnosis {
+        let facts = Facts {
+            id: self.id.clone(),
+            now: self.now(),
+            status: self.status(),
+            score: self.score(),
+            assumed: self.vitals.assumed,
+            signs: self.vitals.read(),
+            last_step: self.vitals.last_step(),
+            requirements: self.membership.requirements(),
+            members: self.membership.reach(),
+            peers: self.membership.peers(),
+        };
+        Diagnosis::new(self.membership.name().to_owned(), facts)
     }
 
     /// Whether the tokens of this agent's leaderships are fences.
@@ -191,6 +164,7 @@ impl SharedState {
     /// The present incarnation, or the agent, has ended: revokes what it led, then tells the group.
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
+        self.vitals.note_end(self.now());
         let lost = self.subscribers().end(&self.id, ended.incarnation);
         self.log(lost);
         if ended.is_confirmed || has(Defect::EndConfirmedEarly) {

@@ -29,6 +29,7 @@ mod counters;
 mod error;
 mod mailbox;
 mod message;
+mod peers;
 mod rank_set;
 mod registry;
 #[cfg_attr(
@@ -73,6 +74,8 @@ pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use mailbox::{RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
+pub use peers::PeerReport;
+pub(crate) use peers::{PeerReporter, ReachableMember};
 pub(crate) use snapshot::Handed;
 pub use unshared::Unshared;
 
@@ -95,6 +98,7 @@ pub use {
 };
 
 use mailbox::{CountedMailbox, PlainMailbox};
+use peers::Reporters;
 use registry::Registry;
 use snapshot::{Delivery, Route};
 
@@ -106,6 +110,7 @@ pub struct Group<M: PeerMessage>(Arc<GroupState<M>>);
 struct GroupState<M: PeerMessage> {
     name: AgentId,
     delivery: Arc<Delivery<M>>,
+    reporters: Reporters,
     registry: Mutex<Registry<M>>,
     companion: OnceLock<Option<Group<AppMessage>>>,
 }
@@ -189,6 +194,7 @@ impl<M: PeerMessage> Group<M> {
         Self(Arc::new_cyclic(|shared| GroupState {
             name,
             delivery: Arc::new(Delivery { wire, counters }),
+            reporters: Reporters::default(),
             registry: Mutex::new(Registry::new(notify_later(Weak::clone(shared)))),
             companion: OnceLock::new(),
         }))

@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole,
-    Requirements, Score, Term, Time, View,
+    AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole, Prospects,
+    Requirements, Score, Term, Time, Timings, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -60,6 +60,18 @@ pub trait Election: Sized + Debug + Unpin + 'static {
 
     /// What this participant's state means at `now`: its role, the leader, and until when.
     fn view(&self, now: Time) -> View;
+
+    /// What keeps this participant from leading, or lets it wait: for people who ask why. Cheap, because it
+    /// is asked after each step. Default: nothing.
+    fn prospects(&self) -> Prospects {
+        Prospects::default()
+    }
+
+    /// The durations that the configuration names, so that people can be told which of them does not fit the
+    /// network. Default: none.
+    fn timings(_config: &Self::Config) -> Option<&Timings> {
+        None
+    }
 
     /// What the election promises, and what it asks for that of this participant and its group;
     /// asked before it starts.

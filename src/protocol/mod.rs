@@ -32,6 +32,7 @@ mod member;
 mod members;
 mod minimum_role;
 mod name_index;
+mod prospects;
 mod rank;
 mod requirements;
 mod roster;
@@ -51,6 +52,7 @@ pub use input::{Input, InputOf};
 pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use minimum_role::MinimumRole;
+pub use prospects::{Preemption, Prospects};
 pub use rank::{Rank, Score};
 pub use requirements::{
     ClockKind, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,

@@ -55,6 +55,14 @@ pub(crate) fn millis<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::
     to.serialize_f64(in_millis(*span))
 }
 
+/// The same of a span that may be missing.
+pub(crate) fn optional_millis<S: Serializer>(
+    span: &Option<Duration>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    span.map(in_millis).serialize(to)
+}
+
 fn in_millis(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
 }

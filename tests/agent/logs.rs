@@ -148,3 +148,39 @@ fn a_leadership_that_runs_out_is_logged_though_its_agent_hangs() {
         );
     });
 }
+
+/// The group has nothing that an election could end with until one gets a score.
+#[test]
+fn while_no_agent_leads_each_says_why_every_ten_seconds() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let start = |name| BullyAgent::builder(name).ineligible().join(&group).start();
+        let agents = ["a", "b"].map(start).map(Result::unwrap);
+        let patience = MS(4_150);
+        clock::sleep(MS(4_149)).await;
+        assert!(lines.take().is_empty(), "an election may take so long");
+        clock::sleep(MS(2)).await;
+        let why = "no voter that can be reached has a score: give one of them a score; this agent is not eligible, because it has no score: give it one if it may lead";
+        let line = |name, seconds, millis| {
+            format!(
+                "WARN bully.agent{{node={name} group=\"jobs\"}}: no leader for {seconds} s: {why} since_ms={millis} findings=2"
+            )
+        };
+        let first = ["a", "b"].map(|name| line(name, "4.2", 4_150));
+        assert_eq!(lines.take(), first);
+        clock::sleep(MS(9_990)).await;
+        assert!(lines.take().is_empty());
+        clock::sleep(MS(10)).await;
+        let next = ["a", "b"].map(|name| line(name, "14.2", 14_150));
+        assert_eq!(lines.take(), next);
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(lines.take().len(), 12);
+
+        agents[0].set_score(1).unwrap();
+        clock::sleep(MS(60_000)).await;
+        assert!(lines.take().is_empty(), "it leads");
+        agents[0].withdraw_score().unwrap();
+        clock::sleep(patience + MS(1_000)).await;
+        assert_eq!(lines.take().len(), 2, "the time counts anew");
+    });
+}

@@ -12,6 +12,7 @@ mod logging;
 mod bully;
 mod commands;
 mod deadline;
+mod diagnosis;
 mod draining;
 mod effects;
 mod events;

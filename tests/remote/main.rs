@@ -9,6 +9,7 @@ mod chaos;
 mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
+mod diagnosis;
 mod elections;
 mod flood;
 mod kit;

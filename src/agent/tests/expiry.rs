@@ -7,12 +7,15 @@ use actix::{AsyncContext, Context, clock::sleep};
 use super::IdleSubscriber;
 use crate::{
     agent::{
-        shared::{GroupMembership, SharedState},
-        subscribers::SubscriberKind,
+        membership::GroupMembership, shared::SharedState, subscribers::SubscriberKind,
+        vitals::Assumptions,
     },
     clock::{Clock, RuntimeClock},
-    group::{AppMessage, Counts, Group},
-    protocol::{AgentId, Event, Incarnation, Leader, MemberKind, Members, Role, Term, Time, View},
+    group::{AppMessage, Counts, Group, PeerReport, ReachableMember},
+    protocol::{
+        AgentId, Event, Incarnation, Leader, MemberKind, Members, Requirements, Role, Term, Time,
+        View,
+    },
 };
 
 const FIRST: Incarnation = Incarnation(1);
@@ -42,6 +45,15 @@ impl GroupMembership for Nowhere {
     fn counts(&self) -> Counts {
         Counts::default()
     }
+    fn requirements(&self) -> Option<Requirements> {
+        None
+    }
+    fn reach(&self) -> Vec<ReachableMember> {
+        Vec::new()
+    }
+    fn peers(&self) -> Vec<PeerReport> {
+        Vec::new()
+    }
 }
 
 fn leading(id: &AgentId, until: Time) -> View {
@@ -65,7 +77,8 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     let id: AgentId = "x".parse().expect("a name");
     let (clock, membership) = (Arc::new(RuntimeClock::new()), Box::new(Nowhere));
     let start = clock.now();
-    let shared = SharedState::new(id.clone(), clock, membership, false, FIRST, None);
+    let assumed = Assumptions::new(MemberKind::Voter, None);
+    let shared = SharedState::new(id.clone(), clock, membership, false, FIRST, None, assumed);
     let shared = Arc::new(shared);
     let subscriber = Context::<IdleSubscriber>::new();
     let to = subscriber.address().recipient();

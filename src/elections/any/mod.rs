@@ -14,8 +14,8 @@ use super::{
     vote::Vote,
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, Requirements,
-    Time, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, Prospects,
+    Requirements, Time, Timings, View,
 };
 
 /// One agent's side of a bully election, by the rules that its configuration chose.
@@ -91,6 +91,22 @@ impl Election for AnyBully {
             AnyConfig::Available(config) => Bully::admits(config, agent, vote),
             AnyConfig::Astra(config) => Astra::admits(config, agent, vote),
             AnyConfig::Quorum(config) => QuorumBully::admits(config, agent, vote),
+        }
+    }
+
+    fn prospects(&self) -> Prospects {
+        match self {
+            Self::Available(machine) => machine.prospects(),
+            Self::Astra(machine) => machine.prospects(),
+            Self::Quorum(machine) => machine.prospects(),
+        }
+    }
+
+    fn timings(config: &AnyConfig) -> Option<&Timings> {
+        match config {
+            AnyConfig::Available(config) => Bully::timings(config),
+            AnyConfig::Astra(config) => Astra::timings(config),
+            AnyConfig::Quorum(config) => QuorumBully::timings(config),
         }
     }
 

@@ -96,7 +96,7 @@ use crate::elections::{
 };
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
-    NotifyOrder, Requirements, Role, Rules, Time, View,
+    NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
 };
 
 type Step<'a> = step::StepOf<'a, AstraConfig>;
@@ -147,6 +147,17 @@ impl Election for Astra {
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

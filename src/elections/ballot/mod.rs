@@ -162,7 +162,7 @@ use voter::Voter;
 use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
-    Requirements, Rules, Storage, Time, View,
+    Prospects, Requirements, Rules, Storage, Time, Timings, View,
 };
 
 type Out = EffectsOf<Ballot>;
@@ -235,6 +235,17 @@ impl Election for Ballot {
             names: Some(config.voters.as_slice().into()),
             ..Requirements::new(RULES)
         })
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects {
+            cooldown_until: self.core.cooldown,
+            ..Prospects::default()
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

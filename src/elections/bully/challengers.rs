@@ -82,7 +82,8 @@ impl Challengers {
         }
     }
 
-    fn next(&self) -> Option<Time> {
+    /// When the first of them may lead.
+    pub(super) fn next(&self) -> Option<Time> {
         self.0
             .values()
             .filter_map(|challenger| challenger.due)

@@ -46,6 +46,11 @@ impl Vacant {
         Self { slot }
     }
 
+    /// When its slot comes, if it has one.
+    pub(super) fn acts_at(&self) -> Option<Time> {
+        self.slot.map(|slot| slot.due)
+    }
+
     pub(super) fn leave(&self, step: &mut Step<'_>) {
         if self.slot.is_some() {
             step.out.cancel_timer(BullyTimer::Campaign);

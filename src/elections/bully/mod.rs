@@ -126,7 +126,7 @@ for_tests! {
 use crate::elections::{step, vote::Vote};
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
-    NotifyOrder, Requirements, Role, Rules, Time, View,
+    NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
 };
 
 type Step<'a> = step::StepOf<'a, BullyConfig>;
@@ -182,6 +182,26 @@ impl Election for Bully {
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn prospects(&self) -> Prospects {
+        let (waits_until, takeover_at) = match &self.state {
+            Some(State::Vacant(vacant)) => (vacant.acts_at(), None),
+            Some(State::Leading(tenure)) => (None, tenure.challengers.next()),
+            Some(State::Following(_) | State::Candidate(_) | State::Waiting(_)) | None => {
+                (None, None)
+            }
+        };
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            waits_until,
+            takeover_at,
+            preemption: Some(self.core.config.preemption),
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

@@ -96,7 +96,7 @@
 //!
 //! # Cost
 //! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and
-//! readies), and seven delay bounds from the beginning of the check. A standing coordinator costs
+//! readies), and seven delay bounds from the beginning of the check. A prospects coordinator costs
 //! 2 (n - 1) messages each heartbeat. If all n start at once, the first forms a group and invites the
 //! others, which are free still: 3 (n - 1).
 //!
@@ -153,7 +153,7 @@ for_tests! {
 pub use crate::elections::numbered::PaperStatus;
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders, MemberKind,
-    MembershipError, Requirements, Rules, Score, Storage, Term, Time, View,
+    MembershipError, Prospects, Requirements, Rules, Score, Storage, Term, Time, Timings, View,
 };
 
 type Out = EffectsOf<InvitationElection>;
@@ -188,6 +188,17 @@ impl Election for InvitationElection {
             storage: Storage::of_voters(kind),
             ..Requirements::new(RULES)
         })
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

@@ -238,6 +238,18 @@ impl Following {
         };
     }
 
+    /// When it asks for the leadership at the earliest, if it outranks its leader.
+    pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
+        let Preemption::After(grace) = core.config.preemption else {
+            return None;
+        };
+        let steady = self.since.after(grace);
+        Some(match self.takeover {
+            TakeoverAttempt::After(time) => steady.max(time),
+            TakeoverAttempt::Asked { .. } => steady,
+        })
+    }
+
     /// A quorum agrees, the leader among them: it is asked to hand over.
     pub(super) fn on_yield(
         &mut self,

@@ -154,7 +154,7 @@ use crate::elections::message::{
 use crate::elections::shared::{Participant, check_listed};
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
-    MembershipError, Requirements, Role, Rules, Storage, Time, View,
+    MembershipError, Prospects, Requirements, Role, Rules, Storage, Time, Timings, View,
 };
 use state::State;
 use vacant::Vacant;
@@ -229,6 +229,26 @@ impl Election for QuorumBully {
         vote: Option<&Vote>,
     ) -> Result<(), MembershipError> {
         vote.map_or(Ok(()), |vote| config.check_term(agent, vote.term))
+    }
+
+    fn prospects(&self) -> Prospects {
+        let core = &self.core;
+        let (waits_until, takeover_at) = match &self.state {
+            State::Vacant(vacant) => (Some(vacant.due), None),
+            State::Following(following) => (None, following.takes_over_at(core)),
+            State::Asking(_) | State::Claiming(_) | State::Leading(_) => (None, None),
+        };
+        Prospects {
+            cooldown_until: Some(core.cooldown.yields),
+            // One that is not eligible has no slot.
+            waits_until: waits_until.filter(|due| *due < Time::MAX),
+            takeover_at,
+            preemption: Some(core.config.preemption),
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, now: Time) -> View {

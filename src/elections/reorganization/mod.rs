@@ -116,7 +116,7 @@
 //! With `a` members below that are up, `x` members above and `y` below that are dead: x + y + 6a
 //! messages, and T + 6 d (T more if y > 0; without T where ends are confirmed, but 3 d). If all start
 //! at once: O(n²). Every recovery is an election for all: the coordinator finds a member that is not
-//! normal and reorganizes the group, under a new term. A standing coordinator costs 2 (n - 1) messages
+//! normal and reorganizes the group, under a new term. A prospects coordinator costs 2 (n - 1) messages
 //! each heartbeat.
 //!
 //! # Sources
@@ -180,7 +180,8 @@ pub use crate::elections::numbered::PaperStatus;
 
 use crate::protocol::{
     AgentId, ClockKind, EffectsOf, Election, Identity, Incarnation, InputOf, Leader, Leaders,
-    MemberKind, MembershipError, Requirements, Rules, Score, Storage, Time, View,
+    MemberKind, MembershipError, Prospects, Requirements, Rules, Score, Storage, Time, Timings,
+    View,
 };
 
 type Out = EffectsOf<Reorganization>;
@@ -216,6 +217,17 @@ impl Election for Reorganization {
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

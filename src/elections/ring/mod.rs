@@ -169,7 +169,7 @@ use state::{Campaign, Next, Passed, State};
 
 use crate::protocol::{
     AgentId, EffectsOf, Election, Identity, Incarnation, InputOf, Leaders, MemberKind,
-    MembershipError, NotifyOrder, Requirements, Rules, Score, Term, Time, View,
+    MembershipError, NotifyOrder, Prospects, Requirements, Rules, Score, Term, Time, Timings, View,
 };
 
 type Out = EffectsOf<Ring>;
@@ -188,6 +188,17 @@ impl Election for Ring {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         self.step(now, input, out);
+    }
+
+    fn prospects(&self) -> Prospects {
+        Prospects {
+            cooldown_until: self.core.cooldown.until(),
+            ..Prospects::default()
+        }
+    }
+
+    fn timings(config: &Self::Config) -> Option<&Timings> {
+        Some(&config.timings)
     }
 
     fn view(&self, _now: Time) -> View {

@@ -44,6 +44,11 @@ impl Cooldown {
         self.0.is_some_and(|until| now < until)
     }
 
+    /// When it ends by itself, even if that is past.
+    pub(in crate::elections) const fn until(&self) -> Option<Time> {
+        self.0
+    }
+
     /// Whether one has begun and was not ended, even if its time is up.
     pub(in crate::elections) const fn has_begun(&self) -> bool {
         self.0.is_some()

@@ -333,6 +333,7 @@ impl Handler<LinkReady> for RemoteBridge {
             return MessageResult(Err(why));
         }
         self.shared.meter.links.fetch_add(1, Relaxed);
+        peer.health.linked();
         let mut agents = peer.agents();
         agents.begin(link.incarnation, link.link);
         self.links.insert(conn, close);

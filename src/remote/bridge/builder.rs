@@ -287,6 +287,10 @@ impl BridgeBuilder {
             }
         }
         open(&shared.carried, Incarnation(incarnation.0))?;
+        for carried in &shared.carried {
+            let weak = Arc::downgrade(&shared);
+            carried.add_reporter(weak);
+        }
         let ending = FinishOnDrop(Arc::clone(&shared));
         let mut guardian = Guardian::builder(node)
             .policy(self.policy)

@@ -80,6 +80,9 @@ impl BridgeHandle {
         let status = |peer: Arc<crate::remote::bridge::shared::PeerState>| {
             let link = *lock(&peer.stage);
             let agents = peer.agents();
+            let unlinked_for = agents.unlinked_for(self.shared.now());
+            // An error of before the link means nothing any more.
+            let last_error = unlinked_for.and_then(|_| peer.health.last_error());
             PeerStatus {
                 node: peer.node.clone(),
                 address: peer.address.clone(),
@@ -87,6 +90,9 @@ impl BridgeHandle {
                 incarnation: agents.latest,
                 agents: agents.count_members(),
                 lost: agents.outbox.lost(),
+                unlinked_for,
+                last_error,
+                echo: peer.health.echo(),
             }
         };
         self.shared.peers().into_iter().map(status).collect()

@@ -13,6 +13,7 @@ mod events;
 mod expiry;
 pub(crate) mod gate;
 mod handle;
+mod health;
 mod memory;
 pub(crate) mod message;
 mod noise;

@@ -25,6 +25,7 @@ use crate::remote::{
     bridge::{
         events::{BridgeEvent, Events},
         gate::Gate,
+        health::PeerHealth,
         noise::Noise,
         peers::ConnId,
         status::{LinkStatus, Meter},
@@ -73,6 +74,8 @@ pub(crate) struct PeerState {
     /// Whether the agents have refused a name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
+    /// What people are told of it.
+    pub(crate) health: PeerHealth,
 }
 
 /// What a bridge is made of.
@@ -163,7 +166,8 @@ impl BridgeState {
             return false;
         }
         let lost = |group| self.lost(node, group);
-        let agents = PeerAgents::new(node.as_str(), &self.carried, &self.limits, lost);
+        let now = self.now();
+        let agents = PeerAgents::new(node.as_str(), &self.carried, &self.limits, now, lost);
         let peer = PeerState {
             routes: agents.routes(),
             node: node.clone(),
@@ -172,6 +176,7 @@ impl BridgeState {
             refusals: Arc::clone(agents.refusals()),
             agents: Mutex::new(agents),
             stage: Mutex::new(LinkStatus::Waiting),
+            health: PeerHealth::default(),
         };
         peers.insert(node.clone(), Arc::new(peer));
         true

@@ -31,6 +31,16 @@ pub struct PeerStatus {
     /// Messages to it that were lost on this side: too old without a link, over the queue's
     /// limit, longer than a frame, or to an agent that it has not.
     pub lost: u64,
+    /// For how long there has been no link, or since it is a peer; `None` while there is one. As JSON:
+    /// `unlinked_ms`.
+    #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
+    pub unlinked_for: Option<Duration>,
+    /// Why the last link ended or the last attempt came to nothing, while there is no link. For people: the
+    /// words may change.
+    pub last_error: Option<String>,
+    /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
+    #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
+    pub echo: Option<Duration>,
 }
 
 /// Whether a peer is linked.
@@ -132,20 +142,30 @@ mod tests {
             incarnation: Some(NodeIncarnation(u64::MAX)),
             agents: 2,
             lost: 3,
+            unlinked_for: None,
+            last_error: None,
+            echo: Some(Duration::from_micros(1_250)),
         };
         assert_eq!(
             json(&peer),
             concat!(
                 r#"{"node":"host-b","address":"127.0.0.1:7401","#,
                 r#""link":{"state":"linked","id":"ffffffffffffffffffffffffffffffff"},"#,
-                r#""incarnation":"18446744073709551615","agents":2,"lost":3}"#
+                r#""incarnation":"18446744073709551615","agents":2,"lost":3,"#,
+                r#""unlinked_ms":null,"last_error":null,"echo_ms":1.25}"#
             )
         );
         peer.link = LinkStatus::Dialing;
-        (peer.address, peer.incarnation) = (None, None);
+        (peer.address, peer.incarnation, peer.echo) = (None, None, None);
+        peer.unlinked_for = Some(Duration::from_secs(2));
+        peer.last_error = Some("connection refused".to_owned());
         assert_eq!(
             json(&peer),
-            r#"{"node":"host-b","address":null,"link":{"state":"dialing"},"incarnation":null,"agents":2,"lost":3}"#
+            concat!(
+                r#"{"node":"host-b","address":null,"link":{"state":"dialing"},"incarnation":null,"#,
+                r#""agents":2,"lost":3,"unlinked_ms":2000.0,"#,
+                r#""last_error":"connection refused","echo_ms":null}"#
+            )
         );
         assert_eq!(json(&LinkStatus::Waiting), r#"{"state":"waiting"}"#);
     }

@@ -1,10 +1,14 @@
 //! One carried group, whatever its members say to each other.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{
+    fmt::Debug,
+    sync::{Arc, Weak},
+};
 
 use crate::{
     group::{
-        Envelope, Group, Handed, Holder, MembershipWatch, OpenError, Remote, Size, Snapshot, Update,
+        Envelope, Group, Handed, Holder, MembershipWatch, OpenError, PeerReporter, Remote, Size,
+        Snapshot, Update,
     },
     planted::{Defect, has},
     protocol::{AgentId, Incarnation, Leader, Member, Presence, Requirements},
@@ -28,6 +32,8 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
     /// What the group's agents here share; `None` before there are any.
     fn requirements(&self) -> Option<Requirements>;
+    /// Tells the group who knows of its peers.
+    fn add_reporter(&self, reporter: Weak<dyn PeerReporter>);
 
     /// The route of another node into the group.
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
@@ -118,6 +124,10 @@ impl<M: RemoteMessage> Carried for Carrier<M> {
 
     fn requirements(&self) -> Option<Requirements> {
         self.group.requirements()
+    }
+
+    fn add_reporter(&self, reporter: Weak<dyn PeerReporter>) {
+        self.group.add_reporter(reporter);
     }
 
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute> {

@@ -32,7 +32,7 @@ pub(crate) struct PeerAgents {
     incarnation: Option<NodeIncarnation>,
     /// The link whose rosters count: the newest.
     link: Option<LinkId>,
-    /// When the last one was lost, by the bridge's clock.
+    /// When the last one was lost, or the peer was added, by the bridge's clock.
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,
@@ -67,6 +67,7 @@ impl PeerAgents {
         node: &str,
         carried: &[Arc<dyn Carried>],
         limits: &Limits,
+        now: Time,
         lost: impl Fn(usize) -> Lost,
     ) -> Self {
         let outbox = Arc::new(Outbox::new(limits));
@@ -88,7 +89,7 @@ impl PeerAgents {
             latest: None,
             incarnation: None,
             link: None,
-            lost: Time::ZERO,
+            lost: now,
             outbox,
             groups,
             refusals: Arc::default(),
@@ -251,6 +252,17 @@ impl PeerAgents {
     fn note_refusals(&self) {
         let any = self.groups.iter().any(|table| !table.refused.is_empty());
         self.refusals.store(any, Relaxed);
+    }
+
+    /// For how long there has been no link; `None` while there is one.
+    pub(crate) fn unlinked_for(&self, now: Time) -> Option<Duration> {
+        self.link.is_none().then(|| now.since(self.lost))
+    }
+
+    /// The node's agents whose names others have in a group.
+    pub(crate) fn refused(&self, group: usize) -> Vec<AgentId> {
+        let table = self.groups.get(group);
+        table.map_or_else(Vec::new, |table| table.refused.keys().cloned().collect())
     }
 
     /// How many of the node's agents are members of a group here.

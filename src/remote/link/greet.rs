@@ -37,6 +37,8 @@ pub(super) struct Failed {
     /// Why, if there was another end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
+    /// What the network said of an attempt to dial.
+    pub(super) dial: Option<Box<str>>,
     /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
     /// other failure may be the network's, and says nothing of the process.
     is_refused: bool,
@@ -82,6 +84,7 @@ impl From<Closed> for Failed {
         Self {
             why: Some(why),
             from: None,
+            dial: None,
             is_refused: false,
             parting: None,
             unproven,
@@ -99,6 +102,7 @@ impl Failed {
         Self {
             why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
             from: None,
+            dial: Some(reason.to_string().into()),
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
             unproven: None,

@@ -101,6 +101,14 @@ impl Connection {
             let Unproven { detail, names } = &**unproven;
             self.shared.unproven(node.as_ref(), from, detail, names);
         }
+        // Before the event: a listener that hears it and then asks has to find what it tells of.
+        if let Some(node) = &node {
+            let text = match (failed.why, &failed.dial) {
+                (Some(why), _) => why.to_string(),
+                (None, reason) => reason.as_deref().unwrap_or_default().to_owned(),
+            };
+            self.shared.note_failure(node, failed.why, text);
+        }
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }
@@ -135,6 +143,7 @@ impl Connection {
             Err(why) => (why, greeted.stream),
         };
         debug!(peer = %peer, reason = %why, "link closed");
+        self.shared.note_failure(&peer, Some(why), why.to_string());
         self.shared.ended(Some(&peer), &from, why);
         let outcome = closed(why, self.lasted(began));
         // A drain is over with the last report: its goodbyes have to be said before that.

@@ -186,9 +186,13 @@ impl Common {
             *side.rules.borrow_mut() = is_carried.then(|| theirs.clone());
         }
         let mine = shared.carried.get(group).and_then(|c| c.requirements());
+        if standing != GroupStanding::Mismatch {
+            self.peer.health.opened(name, None);
+        }
         if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
             self.peer.agents().remove(group);
             let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
+            self.peer.health.opened(name, Some((&theirs, &mine)));
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {
@@ -258,6 +262,7 @@ impl Common {
             self.asked.set(None);
             let took = self.shared.now().since(since).as_nanos();
             let took = u64::try_from(took).unwrap_or(u64::MAX);
+            self.peer.health.echoed(took);
             let longest = &self.shared.meter.echo_nanos;
             longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
         }

@@ -33,7 +33,9 @@ impl Host {
     fn of(group: Group<BullyMessage>, node: &str) -> Self {
         let limits = Limits::default();
         let carrier: Arc<dyn Carried> = Arc::new(Carrier::new(group.clone(), &limits));
-        let agents = PeerAgents::new(node, &[carrier], &limits, |_| Box::new(|_, _| {}));
+        let agents = PeerAgents::new(node, &[carrier], &limits, Time::ZERO, |_| {
+            Box::new(|_, _| {})
+        });
         Self { group, agents }
     }
 

@@ -1,0 +1,439 @@
+//! One thing that a diagnosis found, in types and in a sentence that says what to do.
+//!
+//! Decided here: what can be found, which finding is worse, and its words. Not here: when something is found
+//! (`judge.rs`).
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+
+use crate::protocol::{AgentId, Role, shown};
+
+/// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
+///
+/// As JSON it has its name as `kind`, its fields, and the sentence as `text`; spans are milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Finding {
+    /// The agent left or ended for good.
+    Ended,
+    /// The agent crashed, and its restart policy decides whether it comes back.
+    Down,
+    /// The agent has done nothing for so long, although it has timers: its thread is blocked, or its host is
+    /// overloaded.
+    Hangs {
+        /// For how long. As JSON: `silent_ms`.
+        #[serde(rename = "silent_ms", serialize_with = "shown::millis")]
+        silent_for: Duration,
+    },
+    /// The store failed last time.
+    StoreFails {
+        /// What it said.
+        reason: String,
+        /// How long ago. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
+    /// A record is on its way to the store for longer than an election should take.
+    StoreIsSlow {
+        /// For how long. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
+    /// The agent's clock goes far slower than the timers.
+    ClockIsSlow,
+    /// Another node follows other rules in this group, is of another epoch or has other voters: nothing crosses
+    /// between the two.
+    RulesDiffer {
+        /// The node.
+        node: String,
+        /// What its agents follow.
+        theirs: String,
+        /// What the agents here follow.
+        mine: String,
+    },
+    /// Another process has the name of this node, or had it later.
+    NodeNameTwice {
+        /// The node that refused this one.
+        node: String,
+        /// What it said.
+        error: String,
+    },
+    /// Another node has an agent of a name that another agent has here.
+    AgentNameTwice {
+        /// The node.
+        node: String,
+        /// The name.
+        agent: AgentId,
+    },
+    /// Fewer voters can be reached than are needed.
+    FewVoters {
+        /// So many can be reached, the agent itself included.
+        reachable: u32,
+        /// So many there are.
+        all: u32,
+        /// So many are needed.
+        needed: u32,
+        /// Those that cannot be reached, as far as their names are known here.
+        missing: Vec<AgentId>,
+    },
+    /// A node that the group is carried to is not linked.
+    PeerUnlinked {
+        /// Its name.
+        node: String,
+        /// What is dialled; `None` if it has to dial.
+        address: Option<String>,
+        /// The last error.
+        error: Option<String>,
+        /// Since when, counted back from now. As JSON: `since_ms`.
+        #[serde(rename = "since_ms", serialize_with = "shown::millis")]
+        since: Duration,
+    },
+    /// Messages take longer than the timings assume.
+    EchoTooLong {
+        /// The node.
+        node: String,
+        /// How long a question to it and the answer took. As JSON: `echo_ms`.
+        #[serde(rename = "echo_ms", serialize_with = "shown::millis")]
+        echo: Duration,
+        /// How long the timings let a message take, one way. As JSON: `assumed_ms`.
+        #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
+        assumed: Duration,
+        /// The timings, where they are a preset.
+        preset: Option<&'static str>,
+        /// The fastest preset that fits, if any does.
+        advice: Option<&'static str>,
+    },
+    /// No member that can be reached may be elected.
+    NoneEligible,
+    /// This agent is not eligible, because the actor that it is tied to is gone.
+    TieBroken,
+    /// This agent is not eligible, because it has no score.
+    NoScore,
+    /// This agent is an observer.
+    Observer,
+    /// This agent lets others go first, because it stepped down.
+    CoolsDown {
+        /// For how long still. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// This agent has started, or its leader is gone, and it waits before it holds an election.
+    Waits {
+        /// For how long still. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// This agent has not begun yet.
+    Starting,
+    /// These timings have no failure detector, and no agent has been asked to start an election.
+    NotAsked,
+    /// An election is under way.
+    ElectionUnderWay {
+        /// This agent's role in it.
+        role: Role,
+    },
+    /// There is a leader and enough voters, but these voters cannot be reached.
+    VotersAway {
+        /// Their names.
+        missing: Vec<AgentId>,
+    },
+    /// The leader cannot be reached: if it stays silent, another one is elected.
+    LeaderUnreachable {
+        /// Its name.
+        leader: AgentId,
+    },
+    /// The leader hands over, once its work has ended.
+    Drains,
+    /// A member that can be reached ranks above the leader.
+    Outranked {
+        /// The leader.
+        leader: AgentId,
+        /// The member.
+        by: AgentId,
+        /// Why that one does not lead.
+        because: NotLeading,
+    },
+    /// The leader ranks highest of all members that can be reached.
+    HighestLeads {
+        /// The leader.
+        leader: AgentId,
+    },
+}
+
+/// Why a member that ranks above the leader does not lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NotLeading {
+    /// It cannot be reached.
+    Unreachable,
+    /// It let others go first after it had stepped down. That is known of the agent itself only.
+    CoolsDown {
+        /// For how long still. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// A leader gives way to it only after it was there for long enough.
+    TakesOver {
+        /// At the earliest after this time. As JSON: `left_ms`.
+        #[serde(rename = "left_ms", serialize_with = "shown::millis")]
+        left: Duration,
+    },
+    /// By the policy of this agent a live leader never gives way.
+    Never,
+    /// Nothing is known here that keeps it: it may cool down, or take over soon.
+    Unknown,
+}
+
+impl Finding {
+    /// The smaller, the worse.
+    pub(super) const fn order(&self) -> u8 {
+        match self {
+            Self::Ended => 0,
+            Self::Down => 1,
+            Self::Hangs { .. } => 2,
+            Self::StoreFails { .. } => 3,
+            Self::StoreIsSlow { .. } => 4,
+            Self::ClockIsSlow => 5,
+            Self::RulesDiffer { .. } => 6,
+            Self::NodeNameTwice { .. } => 7,
+            Self::AgentNameTwice { .. } => 8,
+            Self::FewVoters { .. } => 9,
+            Self::PeerUnlinked { .. } => 10,
+            Self::EchoTooLong { .. } => 11,
+            Self::NoneEligible => 12,
+            Self::TieBroken => 13,
+            Self::NoScore => 14,
+            Self::LeaderUnreachable { .. } => 15,
+            Self::VotersAway { .. } => 16,
+            Self::CoolsDown { .. } => 17,
+            Self::Waits { .. } => 18,
+            Self::Starting => 19,
+            Self::NotAsked => 20,
+            Self::ElectionUnderWay { .. } => 21,
+            Self::Drains => 22,
+            Self::Outranked { .. } => 23,
+            Self::HighestLeads { .. } => 24,
+            Self::Observer => 25,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    #[expect(clippy::too_many_lines, reason = "a sentence for each finding")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended => f.write_str("the agent left or ended for good: start it again"),
+            Self::Down => f.write_str(
+                "the agent crashed: its restart policy decides whether it comes back; the log says why",
+            ),
+            Self::Hangs { silent_for } => write!(
+                f,
+                "the agent has done nothing for {}: its thread is blocked, or the host is overloaded; start it with start_in_arbiter on an arbiter of its own",
+                Span(*silent_for)
+            ),
+            Self::StoreFails { reason, since } => write!(
+                f,
+                "the store failed {} ago: {reason}: mend the disk or the store's path",
+                Span(*since)
+            ),
+            Self::StoreIsSlow { since } => write!(
+                f,
+                "a record has been on its way to the store for {}: the disk is too slow or hangs",
+                Span(*since)
+            ),
+            Self::ClockIsSlow => f.write_str(
+                "the agent's clock goes far slower than the timers: give it another clock",
+            ),
+            Self::RulesDiffer { node, theirs, mine } => write!(
+                f,
+                "{node} follows other rules in this group ({theirs}; here {mine}): give both hosts the same election, epoch and voters"
+            ),
+            Self::NodeNameTwice { node, error } => write!(
+                f,
+                "{node} refused this node: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
+            ),
+            Self::AgentNameTwice { node, agent } => write!(
+                f,
+                "{node} has an agent {agent} too, which takes no part: give each agent a name of its own"
+            ),
+            Self::FewVoters {
+                reachable,
+                all,
+                needed,
+                missing,
+            } => write!(
+                f,
+                "{reachable} of {all} voters can be reached, and {needed} are needed: start {} or mend the links",
+                Names(missing)
+            ),
+            Self::PeerUnlinked {
+                node,
+                address,
+                error,
+                since,
+            } => peer_unlinked(f, node, address.as_deref(), error.as_deref(), *since),
+            Self::EchoTooLong {
+                node,
+                echo,
+                assumed,
+                preset,
+                advice,
+            } => write!(
+                f,
+                "the echo of {node} takes {}, and {} assumes at most {} one way: use {}",
+                Span(*echo),
+                preset.unwrap_or("this configuration"),
+                Span(*assumed),
+                advice.unwrap_or("timings with a longer delay bound")
+            ),
+            Self::NoneEligible => f.write_str(
+                "no voter that can be reached has a score: give one of them a score",
+            ),
+            Self::TieBroken => f.write_str(
+                "this agent is not eligible, because the actor that it is tied to is gone: start that actor and tie the agent to it",
+            ),
+            Self::NoScore => f.write_str(
+                "this agent is not eligible, because it has no score: give it one if it may lead",
+            ),
+            Self::Observer => f.write_str("this agent is an observer: it never votes or leads"),
+            Self::CoolsDown { left } => write!(
+                f,
+                "this agent stepped down, and lets others go first for {}: set its score to end that",
+                Span(*left)
+            ),
+            Self::Waits { left } => write!(
+                f,
+                "this agent holds an election in {}: it lets agents of higher rank go first, and keeps what it promised before",
+                Span(*left)
+            ),
+            Self::Starting => f.write_str(
+                "this agent has not begun yet: its arbiter is busy, or was just started",
+            ),
+            Self::NotAsked => f.write_str(
+                "these timings have no failure detector, so an agent has to be asked for an election: call campaign()",
+            ),
+            Self::ElectionUnderWay { role } => {
+                write!(f, "an election is under way, this agent is {}", Article(*role))
+            }
+            Self::VotersAway { missing } => {
+                write!(f, "voters that cannot be reached: {}", Names(missing))
+            }
+            Self::LeaderUnreachable { leader } => write!(
+                f,
+                "the leader {leader} cannot be reached: another one is elected if it stays silent"
+            ),
+            Self::Drains => f.write_str("the leader hands over as soon as its work has ended"),
+            Self::Outranked {
+                leader,
+                by,
+                because,
+            } => write!(f, "{by} ranks above the leader {leader}, {because}"),
+            Self::HighestLeads { leader } => write!(
+                f,
+                "{leader} leads, because it ranks highest of the eligible voters that can be reached"
+            ),
+        }
+    }
+}
+
+fn peer_unlinked(
+    f: &mut fmt::Formatter<'_>,
+    node: &str,
+    address: Option<&str>,
+    error: Option<&str>,
+    since: Duration,
+) -> fmt::Result {
+    let since = Span(since);
+    match (address, error) {
+        (Some(address), Some(error)) => write!(
+            f,
+            "{node} at {address} has not been linked for {since}: {error}: look whether it runs, and listens there"
+        ),
+        (Some(address), None) => {
+            write!(
+                f,
+                "{node} at {address} has not been linked for {since}: it is being dialled"
+            )
+        }
+        (None, Some(error)) => write!(
+            f,
+            "{node}, which has to dial this node, has not been linked for {since}: {error}"
+        ),
+        (None, None) => write!(
+            f,
+            "{node}, which has to dial this node, has not been linked for {since}: look whether it runs, and has this node's address"
+        ),
+    }
+}
+
+impl fmt::Display for NotLeading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => f.write_str("but cannot be reached"),
+            Self::CoolsDown { left } => {
+                write!(
+                    f,
+                    "but stepped down and lets others go first for {}",
+                    Span(*left)
+                )
+            }
+            Self::TakesOver { left } => {
+                write!(f, "and takes over in {} at the earliest", Span(*left))
+            }
+            Self::Never => f.write_str("but a live leader never gives way by this policy"),
+            Self::Unknown => f.write_str("and takes over soon, unless it cools down"),
+        }
+    }
+}
+
+/// A span as people read it.
+pub(super) struct Span(pub(super) Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 < Duration::from_secs(1) {
+            write!(f, "{} ms", self.0.as_millis())
+        } else {
+            write!(f, "{:.1} s", self.0.as_secs_f64())
+        }
+    }
+}
+
+/// The names of a few; of many, how many more there are.
+struct Names<'a>(&'a [AgentId]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("more of them");
+        }
+        for (at, name) in self.0.iter().take(A_FEW).enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{name}")?;
+        }
+        match self.0.len().saturating_sub(A_FEW) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// So many names are said.
+const A_FEW: usize = 5;
+
+/// A role in a sentence.
+struct Article(Role);
+
+impl fmt::Display for Article {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Role::Follower => "a follower",
+            Role::Candidate => "a candidate",
+            Role::Waiting => "waiting for an agent of higher rank",
+            Role::Leader => "the leader",
+        })
+    }
+}

@@ -1,0 +1,299 @@
+//! From what is known to what is found: one pure function, without a clock or a runtime.
+//!
+//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), and the
+//! words (`finding.rs`).
+
+use std::time::Duration;
+
+use crate::{
+    group::{PeerReport, ReachableMember},
+    protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
+};
+
+use super::{Finding, NotLeading, VoterCount};
+use crate::agent::{
+    Lifecycle, Status,
+    vitals::{Assumptions, VitalSigns, presets},
+};
+
+/// All that is known at one moment.
+#[derive(Clone, Debug)]
+pub(in crate::agent) struct Facts {
+    pub(in crate::agent) id: AgentId,
+    pub(in crate::agent) now: Time,
+    pub(in crate::agent) status: Status,
+    pub(in crate::agent) score: Option<Score>,
+    pub(in crate::agent) assumed: Assumptions,
+    pub(in crate::agent) signs: VitalSigns,
+    /// When the agent last did something; `None` before its first step.
+    pub(in crate::agent) last_step: Option<Time>,
+    pub(in crate::agent) requirements: Option<Requirements>,
+    pub(in crate::agent) members: Vec<ReachableMember>,
+    pub(in crate::agent) peers: Vec<PeerReport>,
+}
+
+impl Facts {
+    /// What is found, the worst first.
+    pub(super) fn judge(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        self.judge_agent(&mut found);
+        self.judge_peers(&mut found);
+        self.judge_voters(&mut found);
+        match &self.status.leader {
+            Some(leader) => self.judge_leader(leader, &mut found),
+            None => self.judge_vacancy(&mut found),
+        }
+        found.sort_by_key(Finding::order);
+        found
+    }
+
+    /// How many voters can be reached, and how many are needed; `None` before the group has rules.
+    pub(super) fn voters(&self) -> Option<VoterCount> {
+        let requirements = self.requirements.as_ref()?;
+        let (all, needed) = match requirements.voters {
+            Some(electorate) => (electorate.voters, electorate.vote_quorum),
+            // Any side of a partition elects a leader.
+            None => (count(self.voters_known().count()), 1),
+        };
+        let reachable = self.voters_known().filter(|known| known.is_reachable);
+        Some(VoterCount {
+            reachable: count(reachable.count()),
+            all,
+            needed,
+        })
+    }
+
+    /// The members that vote.
+    fn voters_known(&self) -> impl Iterator<Item = &ReachableMember> {
+        self.members.iter().filter(|known| self.votes(known))
+    }
+
+    fn votes(&self, known: &ReachableMember) -> bool {
+        known.member.is_voter()
+            && self
+                .names()
+                .is_none_or(|names| names.contains(&known.member.id))
+    }
+
+    /// The voters by name, where a configuration lists them.
+    fn names(&self) -> Option<&[AgentId]> {
+        self.requirements.as_ref()?.names.as_deref()
+    }
+
+    fn missing(&self) -> Vec<AgentId> {
+        let is_here = |id: &AgentId| {
+            let mut reachable = self.members.iter().filter(|known| known.is_reachable);
+            reachable.any(|known| known.member.id == *id)
+        };
+        match self.names() {
+            Some(names) => names.iter().filter(|id| !is_here(id)).cloned().collect(),
+            None => self
+                .voters_known()
+                .filter(|known| !known.is_reachable)
+                .map(|known| known.member.id.clone())
+                .collect(),
+        }
+    }
+
+    fn judge_agent(&self, found: &mut Vec<Finding>) {
+        match self.status.lifecycle {
+            Lifecycle::Ended => found.push(Finding::Ended),
+            Lifecycle::Down => found.push(Finding::Down),
+            Lifecycle::Running => self.judge_progress(found),
+        }
+        if let Some((reason, at)) = &self.signs.store_failure {
+            found.push(Finding::StoreFails {
+                reason: reason.clone(),
+                since: self.now.since(*at),
+            });
+        }
+        if self.signs.is_clock_slow {
+            found.push(Finding::ClockIsSlow);
+        }
+        if self.assumed.kind == MemberKind::Observer {
+            found.push(Finding::Observer);
+        } else if self.status.tie_broken {
+            found.push(Finding::TieBroken);
+        } else if self.score.is_none() {
+            found.push(Finding::NoScore);
+        }
+    }
+
+    /// Whether an agent that should run does.
+    fn judge_progress(&self, found: &mut Vec<Finding>) {
+        let saving = self.signs.saving_since.map(|at| self.now.since(at));
+        if let Some(since) = saving.filter(|since| *since >= self.assumed.patience) {
+            return found.push(Finding::StoreIsSlow { since });
+        }
+        // An agent that has a leader and no failure detector has nothing to do.
+        let has_timers = self.assumed.has_detector || self.status.leader.is_none();
+        let silent = self.last_step.map(|at| self.now.since(at));
+        let longest = self.assumed.patience.saturating_add(HANGS);
+        if let Some(silent_for) = silent.filter(|silent| has_timers && *silent >= longest) {
+            found.push(Finding::Hangs { silent_for });
+        }
+    }
+
+    fn judge_peers(&self, found: &mut Vec<Finding>) {
+        for peer in &self.peers {
+            if let Some((theirs, mine)) = peer.mismatch.clone() {
+                found.push(Finding::RulesDiffer {
+                    node: peer.node.clone(),
+                    theirs,
+                    mine,
+                });
+            }
+            found.extend(peer.refused.iter().map(|agent| Finding::AgentNameTwice {
+                node: peer.node.clone(),
+                agent: agent.clone(),
+            }));
+            if let Some(since) = peer.unlinked_for {
+                found.push(unlinked(peer, since));
+            }
+            found.extend(self.judge_echo(peer));
+        }
+    }
+
+    fn judge_echo(&self, peer: &PeerReport) -> Option<Finding> {
+        let (echo, assumed) = peer.echo.zip(self.assumed.delay_bound)?;
+        // There and back; the rest of the bound is for what an agent does in between.
+        let one_way = echo / 2;
+        if one_way <= assumed {
+            return None;
+        }
+        let fits = |(name, timings): (&'static str, crate::protocol::Timings)| {
+            // The plain ASTRA rules have no failure detector, so they replace no other timings.
+            let is_choice = timings.detector().is_some() && timings.delay_bound() >= one_way;
+            is_choice.then_some(name)
+        };
+        Some(Finding::EchoTooLong {
+            node: peer.node.clone(),
+            echo,
+            assumed,
+            preset: self.assumed.preset,
+            advice: presets().into_iter().find_map(fits),
+        })
+    }
+
+    fn judge_voters(&self, found: &mut Vec<Finding>) {
+        let Some(voters) = self.voters() else { return };
+        let missing = self.missing();
+        if voters.reachable < voters.needed {
+            found.push(Finding::FewVoters {
+                reachable: voters.reachable,
+                all: voters.all,
+                needed: voters.needed,
+                missing,
+            });
+        } else if !missing.is_empty() {
+            found.push(Finding::VotersAway { missing });
+        }
+        let is_eligible =
+            |known: &&ReachableMember| known.is_reachable && known.member.score.is_some();
+        if voters.reachable > 0 && !self.voters_known().any(|known| is_eligible(&known)) {
+            found.push(Finding::NoneEligible);
+        }
+    }
+
+    fn judge_vacancy(&self, found: &mut Vec<Finding>) {
+        if self.status.lifecycle != Lifecycle::Running {
+            return;
+        }
+        let prospects = &self.signs.prospects;
+        if let Some(left) = self.left(prospects.cooldown_until) {
+            found.push(Finding::CoolsDown { left });
+        } else if let Some(left) = self.left(prospects.waits_until) {
+            found.push(Finding::Waits { left });
+        }
+        match (self.last_step, self.status.role) {
+            (None, _) => found.push(Finding::Starting),
+            (Some(_), role @ (Role::Candidate | Role::Waiting | Role::Leader)) => {
+                found.push(Finding::ElectionUnderWay { role });
+            }
+            (Some(_), Role::Follower) if !self.assumed.has_detector => {
+                if self.assumed.delay_bound.is_some() {
+                    found.push(Finding::NotAsked);
+                }
+            }
+            (Some(_), Role::Follower) => {}
+        }
+    }
+
+    fn judge_leader(&self, leader: &Leader, found: &mut Vec<Finding>) {
+        let id = &leader.id;
+        let known = self.members.iter().find(|known| known.member.id == *id);
+        if self.status.draining {
+            found.push(Finding::Drains);
+        }
+        if !known.is_some_and(|known| known.is_reachable) {
+            return found.push(Finding::LeaderUnreachable { leader: id.clone() });
+        }
+        // Without its score it compares with no other member: it has withdrawn, and leads on for a while.
+        let Some(score) = known.and_then(|known| known.member.score) else {
+            return;
+        };
+        let above = |known: &&ReachableMember| known.member.outranks(score, id);
+        let above: Vec<_> = self.voters_known().filter(above).collect();
+        if !above.iter().any(|known| known.is_reachable) {
+            found.push(Finding::HighestLeads { leader: id.clone() });
+        }
+        for known in above.into_iter().take(A_FEW) {
+            found.push(Finding::Outranked {
+                leader: id.clone(),
+                by: known.member.id.clone(),
+                because: self.why_not(known, id),
+            });
+        }
+    }
+
+    /// Why a member does not lead, though it ranks above the leader.
+    fn why_not(&self, above: &ReachableMember, leader: &AgentId) -> NotLeading {
+        if !above.is_reachable {
+            return NotLeading::Unreachable;
+        }
+        let prospects = &self.signs.prospects;
+        let is_me = above.member.id == self.id;
+        if let Some(left) = self.left(prospects.cooldown_until).filter(|_| is_me) {
+            return NotLeading::CoolsDown { left };
+        }
+        // What others wait for, only the leader knows.
+        let knows = is_me || *leader == self.id;
+        if let Some(left) = self.left(prospects.takeover_at).filter(|_| knows) {
+            return NotLeading::TakesOver { left };
+        }
+        match prospects.preemption {
+            Some(Preemption::Never) => NotLeading::Never,
+            Some(Preemption::Immediately | Preemption::After(_)) | None => NotLeading::Unknown,
+        }
+    }
+
+    /// The time that is left until then, if any is.
+    fn left(&self, until: Option<Time>) -> Option<Duration> {
+        let left = until?.since(self.now);
+        (!left.is_zero()).then_some(left)
+    }
+}
+
+fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
+    let node = peer.node.clone();
+    match peer.last_error.clone() {
+        Some(error) if peer.is_name_disputed => Finding::NodeNameTwice { node, error },
+        error => Finding::PeerUnlinked {
+            node,
+            address: peer.address.clone(),
+            error,
+            since,
+        },
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// So much longer than an election takes an agent may do nothing: while it knows no leader it does something
+/// every ten seconds.
+const HANGS: Duration = Duration::from_secs(15);
+
+/// So many members above a leader are told.
+const A_FEW: usize = 5;

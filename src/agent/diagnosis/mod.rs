@@ -1,0 +1,175 @@
+//! Why is there no leader, and why does this one lead?
+//!
+//! ```text
+//!   the agent's status ─┐
+//!   its vital signs ────┤            judge: a pure function
+//!   the group: members, ├─▶ Facts ─────────────────────────▶ Diagnosis: findings, worst first
+//!   rules, voters ──────┤                                      │ a line each for people, JSON for programs
+//!   the bridge: peers ──┘                                      └ the warning while no agent leads
+//! ```
+//!
+//! Decided here: what a diagnosis is made of. It is read without the agent's mailbox, so an agent that hangs
+//! has one as well. Not here: what counts as a finding (`judge.rs`), and its words (`finding.rs`).
+
+mod finding;
+mod judge;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, time::Duration};
+
+use serde::{Serialize, Serializer};
+
+use crate::{
+    group::PeerReport,
+    protocol::{
+        AgentId, Leader,
+        shown::{self, ShownLeader},
+    },
+};
+
+pub use finding::{Finding, NotLeading};
+pub(super) use judge::Facts;
+
+use finding::Span;
+
+/// Why a group has no leader, or why this one leads, as one agent sees it; see
+/// [`ElectionHandle::diagnosis`](super::ElectionHandle::diagnosis).
+///
+/// As text it is a line that says which agent leads, and a line for each finding, the worst first. As JSON it has
+/// these names; each finding has its sentence as `text`.
+///
+/// ```
+/// # use actix_bully::agent::BullyHandle;
+/// fn explain(handle: &BullyHandle) {
+///     let diagnosis = handle.diagnosis();
+///     if diagnosis.leader.is_none() {
+///         eprintln!("{diagnosis}");
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// The agent.
+    pub node: AgentId,
+    /// Its group.
+    pub group: String,
+    /// The leader that it follows, or the agent itself.
+    pub leader: Option<Leader>,
+    /// For how long it has known no leader. As JSON: `leaderless_ms`.
+    pub leaderless_for: Option<Duration>,
+    /// How many voters can be reached, and how many are needed.
+    pub voters: Option<VoterCount>,
+    /// What was found, the worst first.
+    pub findings: Vec<Finding>,
+    /// The nodes that the group is carried to.
+    pub peers: Vec<PeerReport>,
+}
+
+/// How many voters can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct VoterCount {
+    /// So many can be reached, as far as is known: they are up, and their nodes are linked.
+    pub reachable: u32,
+    /// So many there are.
+    pub all: u32,
+    /// So many elect a leader: a quorum, or one where each side of a partition elects its own.
+    pub needed: u32,
+}
+
+impl Diagnosis {
+    pub(super) fn new(group: String, facts: Facts) -> Self {
+        let leaderless = facts.signs.leaderless_since.unwrap_or(facts.now);
+        let leader = facts.status.leader.clone();
+        Self {
+            leaderless_for: leader.is_none().then(|| facts.now.since(leaderless)),
+            voters: facts.voters(),
+            findings: facts.judge(),
+            node: facts.id,
+            group,
+            leader,
+            peers: facts.peers,
+        }
+    }
+
+    /// The first findings in one line, for the log.
+    pub(super) fn summary(&self) -> String {
+        let first = self.findings.iter().take(IN_A_LINE);
+        let lines: Vec<_> = first.map(Finding::to_string).collect();
+        if lines.is_empty() {
+            return "nothing is known that keeps an election from ending".to_owned();
+        }
+        lines.join("; ")
+    }
+}
+
+/// So many findings are told in one line.
+const IN_A_LINE: usize = 3;
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, group) = (&self.node, &self.group);
+        match (&self.leader, self.leaderless_for) {
+            (Some(leader), _) if leader.id == *node => {
+                write!(f, "{node} leads {group} in term {}", leader.term)?;
+            }
+            (Some(leader), _) => {
+                write!(
+                    f,
+                    "{node} follows {} in {group}, in term {}",
+                    leader.id, leader.term
+                )?;
+            }
+            (None, Some(span)) => {
+                write!(
+                    f,
+                    "{node} has known no leader of {group} for {}",
+                    Span(span)
+                )?;
+            }
+            (None, None) => write!(f, "{node} knows no leader of {group}")?,
+        }
+        for finding in &self.findings {
+            write!(f, "\n- {finding}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Diagnosis {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct ShownDiagnosis<'a> {
+            node: &'a AgentId,
+            group: &'a str,
+            leader: Option<ShownLeader<'a>>,
+            #[serde(serialize_with = "shown::optional_millis")]
+            leaderless_ms: Option<Duration>,
+            voters: Option<VoterCount>,
+            findings: Vec<ShownFinding<'a>>,
+            peers: &'a [PeerReport],
+        }
+        #[derive(Serialize)]
+        struct ShownFinding<'a> {
+            #[serde(flatten)]
+            finding: &'a Finding,
+            text: String,
+        }
+        let shown = |finding| ShownFinding {
+            finding,
+            text: finding.to_string(),
+        };
+        ShownDiagnosis {
+            node: &self.node,
+            group: &self.group,
+            leader: self.leader.as_ref().map(ShownLeader::from),
+            leaderless_ms: self.leaderless_for,
+            voters: self.voters,
+            findings: self.findings.iter().map(shown).collect(),
+            peers: &self.peers,
+        }
+        .serialize(to)
+    }
+}

@@ -1,0 +1,242 @@
+//! Each finding while there is no leader.
+
+use super::*;
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    assert_eq!(found(&vacant()), []);
+    assert_eq!(found(&quorum()), []);
+    assert_eq!(found(&with_peer(peer("host-c"))), []);
+}
+
+#[test]
+fn an_agent_that_does_not_run() {
+    let mut facts = vacant();
+    facts.status.lifecycle = Lifecycle::Down;
+    facts.signs.prospects.cooldown_until = Some(Time::MAX);
+    assert_eq!(found(&facts), [Finding::Down]);
+    facts.status.lifecycle = Lifecycle::Ended;
+    assert_eq!(found(&facts), [Finding::Ended]);
+}
+
+#[test]
+fn an_agent_that_hangs_though_it_has_timers() {
+    let patience = vacant().assumed.patience;
+    let silent = |span: Duration| {
+        let last = NOW.since(Time::ZERO).checked_sub(span).unwrap();
+        Some(Time::ZERO.after(last))
+    };
+    let mut facts = Facts {
+        last_step: silent(patience + MS(15_000)),
+        ..vacant()
+    };
+    let silent_for = patience + MS(15_000);
+    assert_eq!(found(&facts), [Finding::Hangs { silent_for }]);
+    // One that follows a leader, and would notice its silence, has timers as well.
+    facts.status.leader = Some(leader("c"));
+    assert!(found(&facts).contains(&Finding::Hangs { silent_for }));
+    facts.assumed.has_detector = false;
+    assert!(!found(&facts).contains(&Finding::Hangs { silent_for }));
+    let busy = Facts {
+        last_step: silent(patience + MS(14_999)),
+        ..vacant()
+    };
+    assert_eq!(found(&busy), []);
+}
+
+#[test]
+fn a_store_that_fails_or_is_slow() {
+    let mut facts = vacant();
+    facts.signs.store_failure = Some(("no space".to_owned(), Time::from_millis(58_000)));
+    assert_eq!(
+        found(&facts),
+        [Finding::StoreFails {
+            reason: "no space".to_owned(),
+            since: MS(2_000)
+        }]
+    );
+    let mut facts = vacant();
+    facts.signs.saving_since = Some(Time::from_millis(40_000));
+    facts.last_step = Some(Time::from_millis(40_000)); // it waits for the store, so it does not hang
+    let since = MS(20_000);
+    assert_eq!(found(&facts), [Finding::StoreIsSlow { since }]);
+    facts.signs.saving_since = Some(NOW);
+    assert!(!matches!(found(&facts)[..], [Finding::StoreIsSlow { .. }]));
+}
+
+#[test]
+fn a_clock_that_is_slow() {
+    let mut facts = vacant();
+    facts.signs.is_clock_slow = true;
+    assert_eq!(found(&facts), [Finding::ClockIsSlow]);
+}
+
+#[test]
+fn other_rules_at_a_peer() {
+    let (theirs, mine) = ("epoch 2".to_owned(), "epoch 1".to_owned());
+    let facts = with_peer(PeerReport {
+        mismatch: Some((theirs.clone(), mine.clone())),
+        ..peer("host-c")
+    });
+    let node = "host-c".to_owned();
+    assert_eq!(found(&facts), [Finding::RulesDiffer { node, theirs, mine }]);
+}
+
+#[test]
+fn two_processes_of_one_name() {
+    let (node, error) = ("host-c".to_owned(), "it knows a later one".to_owned());
+    let refusing = PeerReport {
+        unlinked_for: Some(MS(3_000)),
+        last_error: Some(error.clone()),
+        is_name_disputed: true,
+        ..peer("host-c")
+    };
+    let facts = with_peer(refusing);
+    assert_eq!(found(&facts), [Finding::NodeNameTwice { node, error }]);
+    let twice = PeerReport {
+        refused: vec![id("b")],
+        ..peer("host-c")
+    };
+    let (node, agent) = ("host-c".to_owned(), id("b"));
+    assert_eq!(
+        found(&with_peer(twice)),
+        [Finding::AgentNameTwice { node, agent }]
+    );
+}
+
+#[test]
+fn a_peer_that_is_not_linked() {
+    let refused = PeerReport {
+        unlinked_for: Some(MS(3_000)),
+        last_error: Some("connection refused".to_owned()),
+        ..peer("host-c")
+    };
+    assert_eq!(
+        found(&with_peer(refused)),
+        [Finding::PeerUnlinked {
+            node: "host-c".to_owned(),
+            address: Some("10.0.0.2:7400".to_owned()),
+            error: Some("connection refused".to_owned()),
+            since: MS(3_000),
+        }]
+    );
+}
+
+#[test]
+fn an_echo_that_takes_longer_than_the_timings_assume() {
+    let slow = |echo| {
+        with_peer(PeerReport {
+            echo: Some(echo),
+            ..peer("host-c")
+        })
+    };
+    let lan = |echo, advice| Finding::EchoTooLong {
+        node: "host-c".to_owned(),
+        echo,
+        assumed: MS(9),
+        preset: Some("Timings::lan()"),
+        advice,
+    };
+    assert_eq!(found(&slow(MS(18))), [], "9 ms there and 9 ms back");
+    let of = |echo, advice| assert_eq!(found(&slow(echo)), [lan(echo, advice)]);
+    of(MS(19), Some("Timings::default()"));
+    of(MS(153), Some("Timings::wan()"));
+    of(MS(601), None);
+}
+
+#[test]
+fn too_few_voters() {
+    let mut facts = quorum();
+    facts.members[0].is_reachable = false;
+    let missing = vec![id("a")];
+    assert_eq!(found(&facts), [Finding::VotersAway { missing }]);
+    // Of c nothing was ever heard.
+    facts.members.pop();
+    assert_eq!(
+        found(&facts),
+        [Finding::FewVoters {
+            reachable: 1,
+            all: 3,
+            needed: 2,
+            missing: vec![id("a"), id("c")],
+        }]
+    );
+    // A member that the list of voters does not name makes no majority.
+    facts.members.push(member("d", Some(9)));
+    let voters = facts.voters().unwrap();
+    assert_eq!((voters.reachable, voters.all, voters.needed), (1, 3, 2));
+}
+
+#[test]
+fn one_voter_is_enough_where_each_side_elects_its_own() {
+    let mut facts = vacant();
+    facts.members[0].is_reachable = false;
+    facts.members[2].is_reachable = false;
+    let voters = facts.voters().unwrap();
+    assert_eq!((voters.reachable, voters.all, voters.needed), (1, 3, 1));
+    let missing = vec![id("a"), id("c")];
+    assert_eq!(found(&facts), [Finding::VotersAway { missing }]);
+}
+
+#[test]
+fn members_that_are_not_eligible() {
+    let mut facts = vacant();
+    for known in &mut facts.members {
+        known.member.score = None;
+    }
+    facts.score = None;
+    assert_eq!(found(&facts), [Finding::NoneEligible, Finding::NoScore]);
+    facts.status.tie_broken = true;
+    assert_eq!(found(&facts), [Finding::NoneEligible, Finding::TieBroken]);
+    let mut facts = vacant();
+    facts.assumed.kind = MemberKind::Observer;
+    facts.score = None;
+    assert_eq!(found(&facts), [Finding::Observer]);
+}
+
+#[test]
+fn an_agent_that_waits() {
+    let mut facts = vacant();
+    facts.signs.prospects.waits_until = Some(NOW.after(MS(300)));
+    assert_eq!(found(&facts), [Finding::Waits { left: MS(300) }]);
+    // Its slot is late because of the cool-down.
+    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    assert_eq!(found(&facts), [Finding::CoolsDown { left: MS(900) }]);
+    facts.signs.prospects.cooldown_until = Some(NOW);
+    facts.signs.prospects.waits_until = Some(NOW);
+    assert_eq!(found(&facts), [], "both are over");
+}
+
+#[test]
+fn an_election_that_has_not_ended_or_not_begun() {
+    let mut facts = vacant();
+    for role in [Role::Candidate, Role::Waiting] {
+        facts.status.role = role;
+        assert_eq!(found(&facts), [Finding::ElectionUnderWay { role }]);
+    }
+    facts.status.role = Role::Follower;
+    facts.last_step = None;
+    assert_eq!(found(&facts), [Finding::Starting]);
+    let astra = Facts {
+        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::astra())),
+        ..vacant()
+    };
+    assert_eq!(found(&astra), [Finding::NotAsked]);
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let mut facts = quorum();
+    facts.members[0].is_reachable = false;
+    facts.members[2].is_reachable = false;
+    facts.status.role = Role::Candidate;
+    facts.score = None;
+    facts.signs.store_failure = Some(("no space".to_owned(), NOW));
+    facts.peers = vec![PeerReport {
+        unlinked_for: Some(MS(5)),
+        ..peer("host-c")
+    }];
+    let kinds: Vec<_> = found(&facts).iter().map(Finding::order).collect();
+    assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
+    assert!(matches!(found(&facts)[0], Finding::StoreFails { .. }));
+}

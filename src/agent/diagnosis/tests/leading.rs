@@ -1,0 +1,78 @@
+//! Why this one leads.
+
+use super::*;
+use crate::{agent::diagnosis::NotLeading, protocol::Preemption};
+
+fn outranked(leader: &str, by: &str, because: NotLeading) -> Finding {
+    Finding::Outranked {
+        leader: id(leader),
+        by: id(by),
+        because,
+    }
+}
+
+#[test]
+fn the_highest_that_can_be_reached_leads() {
+    let highest = |name| Finding::HighestLeads { leader: id(name) };
+    assert_eq!(found(&led_by("c")), [highest("c")]);
+    let mut facts = led_by("b");
+    facts.members[2].is_reachable = false;
+    let missing = vec![id("c")];
+    assert_eq!(
+        found(&facts),
+        [
+            Finding::VotersAway { missing },
+            outranked("b", "c", NotLeading::Unreachable),
+            highest("b"),
+        ]
+    );
+    // One without a score outranks none.
+    let mut facts = led_by("b");
+    facts.members[2].member.score = None;
+    assert_eq!(found(&facts), [highest("b")]);
+}
+
+#[test]
+fn an_agent_above_the_leader_says_what_it_waits_for() {
+    let mut facts = led_by("a");
+    facts.members.pop(); // b, which asks, is the highest
+    let because = |facts: &Facts| match &found(facts)[..] {
+        [Finding::Outranked { because, .. }] => *because,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(because(&facts), NotLeading::Unknown);
+    facts.signs.prospects.preemption = Some(Preemption::Never);
+    assert_eq!(because(&facts), NotLeading::Never);
+    facts.signs.prospects.preemption = Some(Preemption::After(MS(5_000)));
+    facts.signs.prospects.takeover_at = Some(NOW.after(MS(700)));
+    assert_eq!(because(&facts), NotLeading::TakesOver { left: MS(700) });
+    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    assert_eq!(because(&facts), NotLeading::CoolsDown { left: MS(900) });
+}
+
+#[test]
+fn a_leader_knows_when_it_gives_way_and_a_third_agent_does_not() {
+    let mut facts = led_by("b");
+    facts.signs.prospects.takeover_at = Some(NOW.after(MS(700)));
+    facts.signs.prospects.cooldown_until = Some(NOW.after(MS(900)));
+    assert_eq!(
+        found(&facts),
+        [outranked("b", "c", NotLeading::TakesOver { left: MS(700) })],
+        "the cool-down is of another agent than c"
+    );
+    facts.id = id("a");
+    assert_eq!(found(&facts), [outranked("b", "c", NotLeading::Unknown)]);
+}
+
+#[test]
+fn a_leader_that_hands_over_or_cannot_be_reached() {
+    let mut facts = led_by("c");
+    facts.status.draining = true;
+    assert!(found(&facts).contains(&Finding::Drains));
+    let mut facts = led_by("c");
+    facts.members[2].is_reachable = false;
+    let gone = Finding::LeaderUnreachable { leader: id("c") };
+    assert_eq!(found(&facts)[0], gone);
+    facts.members.pop();
+    assert_eq!(found(&facts), [gone]);
+}

@@ -1,0 +1,118 @@
+//! What is found, of which facts, and how it is written.
+
+mod findings;
+mod leading;
+mod written;
+
+use std::{sync::Arc, time::Duration};
+
+use super::{Facts, Finding};
+use crate::{
+    agent::{
+        Lifecycle, Status,
+        vitals::{Assumptions, VitalSigns},
+    },
+    group::{PeerReport, ReachableMember},
+    protocol::{
+        AgentId, Electorate, Incarnation, Leader, Leaders, Member, MemberKind, Requirements, Role,
+        Rules, Term, Time, Timings,
+    },
+};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+const NOW: Time = Time::from_millis(60_000);
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+fn leader(name: &str) -> Leader {
+    Leader {
+        id: id(name),
+        incarnation: Incarnation(1),
+        term: Term(7),
+    }
+}
+
+fn member(name: &str, score: Option<i32>) -> ReachableMember {
+    let score = score.map(Into::into);
+    ReachableMember {
+        member: Member::up(id(name), MemberKind::Voter, score, Incarnation(1)),
+        node: None,
+        is_reachable: true,
+    }
+}
+
+/// What agent b knows, whose group has the members a, b and c with the scores 1, 2 and 3: no leader since a
+/// second, and nothing that keeps an election from ending.
+fn vacant() -> Facts {
+    Facts {
+        id: id("b"),
+        now: NOW,
+        status: Status {
+            lifecycle: Lifecycle::Running,
+            incarnation: Incarnation(1),
+            role: Role::Follower,
+            term: Term(6),
+            leader: None,
+            leading: None,
+            draining: false,
+            work_panics: 0,
+            work_stalls: 0,
+            tie_broken: false,
+        },
+        score: Some(2.into()),
+        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::lan())),
+        signs: VitalSigns {
+            leaderless_since: Some(Time::from_millis(59_000)),
+            ..VitalSigns::default()
+        },
+        last_step: Some(NOW),
+        requirements: Some(Requirements::new(Rules::new("available"))),
+        members: [("a", 1), ("b", 2), ("c", 3)]
+            .map(|(name, score)| member(name, Some(score)))
+            .into(),
+        peers: Vec::new(),
+    }
+}
+
+/// The same in quorum mode, where two of three elect.
+fn quorum() -> Facts {
+    let names = ["a", "b", "c"].map(id);
+    Facts {
+        requirements: Some(Requirements {
+            leaders: Leaders::PerTerm,
+            voters: Some(Electorate::new(&names, 2, 2)),
+            names: Some(Arc::from(names)),
+            ..Requirements::new(Rules::new("quorum"))
+        }),
+        ..vacant()
+    }
+}
+
+/// The same as agent b follows that leader.
+fn led_by(name: &str) -> Facts {
+    let mut facts = vacant();
+    facts.status.leader = Some(leader(name));
+    facts.signs.leaderless_since = None;
+    facts
+}
+
+fn peer(node: &str) -> PeerReport {
+    PeerReport {
+        node: node.to_owned(),
+        address: Some("10.0.0.2:7400".to_owned()),
+        ..PeerReport::default()
+    }
+}
+
+fn with_peer(peer: PeerReport) -> Facts {
+    Facts {
+        peers: vec![peer],
+        ..vacant()
+    }
+}
+
+fn found(facts: &Facts) -> Vec<Finding> {
+    facts.judge()
+}

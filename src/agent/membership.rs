@@ -1,0 +1,73 @@
+//! An agent's group as the agent needs it, whatever the type of the messages there is.
+
+use std::sync::Arc;
+
+use crate::{
+    group::{AppMessage, Counts, Group, PeerReport, ReachableMember},
+    protocol::{AgentId, Incarnation, Leader, MemberKind, Members, PeerMessage, Requirements},
+};
+
+/// An agent's group as the agent's state needs it, whatever the type of the messages there is.
+pub(super) trait GroupMembership: Send + Sync {
+    fn name(&self) -> &str;
+    fn note_leader(&self, leader: Leader);
+    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation);
+    fn suspect(&self, id: &AgentId, incarnation: Incarnation);
+    fn down(&self, id: &AgentId, incarnation: Incarnation);
+    fn retire(&self, id: &AgentId, incarnation: Incarnation);
+    fn leave(&self, id: &AgentId, incarnation: Incarnation);
+    /// What that member takes part as, if it is one.
+    fn kind(&self, id: &AgentId) -> Option<MemberKind>;
+    /// Where its agents' applications speak to each other, if the group's name leaves room for that.
+    fn companion(&self) -> Option<Group<AppMessage>>;
+    fn members(&self) -> Arc<Members>;
+    fn counts(&self) -> Counts;
+    fn requirements(&self) -> Option<Requirements>;
+    fn reach(&self) -> Vec<ReachableMember>;
+    fn peers(&self) -> Vec<PeerReport>;
+}
+
+impl<M: PeerMessage> GroupMembership for Group<M> {
+    fn name(&self) -> &str {
+        Self::name(self)
+    }
+    fn note_leader(&self, leader: Leader) {
+        Self::note_leader(self, leader);
+    }
+    fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::forget_leader(self, id, incarnation);
+    }
+    fn suspect(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::suspect(self, id, incarnation);
+    }
+    fn down(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::down(self, id, incarnation);
+    }
+    fn retire(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::retire(self, id, incarnation);
+    }
+    fn leave(&self, id: &AgentId, incarnation: Incarnation) {
+        Self::leave(self, id, incarnation);
+    }
+    fn kind(&self, id: &AgentId) -> Option<MemberKind> {
+        Self::members(self).get(id).map(|member| member.kind)
+    }
+    fn members(&self) -> Arc<Members> {
+        Self::members(self)
+    }
+    fn counts(&self) -> Counts {
+        self.counters()
+    }
+    fn companion(&self) -> Option<Group<AppMessage>> {
+        Self::companion(self)
+    }
+    fn requirements(&self) -> Option<Requirements> {
+        Self::requirements(self)
+    }
+    fn reach(&self) -> Vec<ReachableMember> {
+        Self::reach(self)
+    }
+    fn peers(&self) -> Vec<PeerReport> {
+        Self::peers(self)
+    }
+}

@@ -1,0 +1,235 @@
+//! What an agent publishes of itself for people who ask why there is no leader.
+//!
+//! Decided here: what is kept, and that a steady step writes one number and takes no lock. Not here: what
+//! follows from it (`diagnosis/`), and the leadership itself (`leadership.rs`).
+
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use crate::protocol::{MemberKind, Prospects, Time, Timings};
+
+/// What is published of one agent, through all its incarnations.
+#[derive(Debug)]
+pub(super) struct Vitals {
+    /// What never changes.
+    pub(super) assumed: Assumptions,
+    /// When the agent last did something, in nanoseconds of its clock; 0 before its first step.
+    last_step: AtomicU64,
+    signs: Mutex<VitalSigns>,
+}
+
+/// What an agent's configuration assumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Assumptions {
+    pub(super) kind: MemberKind,
+    /// How long a message may take, one way.
+    pub(super) delay_bound: Option<Duration>,
+    /// The name of the timings, if they are a preset.
+    pub(super) preset: Option<&'static str>,
+    /// Whether a silent leader is noticed.
+    pub(super) has_detector: bool,
+    /// So long a group may have no leader before that is worth a warning: every election of it would have had
+    /// its time.
+    pub(super) patience: Duration,
+}
+
+/// What changes rarely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct VitalSigns {
+    pub(super) prospects: Prospects,
+    /// Since when the agent knows no leader.
+    pub(super) leaderless_since: Option<Time>,
+    /// Since when a record is on its way to the store.
+    pub(super) saving_since: Option<Time>,
+    /// The last failure of the store, if nothing was stored since, and when it was.
+    pub(super) store_failure: Option<(String, Time)>,
+    /// The clock went far slower than the timers while there was no leader.
+    pub(super) is_clock_slow: bool,
+}
+
+impl Assumptions {
+    pub(super) fn new(kind: MemberKind, timings: Option<&Timings>) -> Self {
+        Self {
+            kind,
+            delay_bound: timings.map(Timings::delay_bound),
+            preset: timings.and_then(preset),
+            has_detector: timings.is_some_and(|timings| timings.detector().is_some()),
+            patience: timings.map_or(PATIENCE, patience),
+        }
+    }
+}
+
+/// The presets in the order of their delay bounds, with their names as users write them.
+pub(super) fn presets() -> [(&'static str, Timings); 5] {
+    [
+        ("Timings::in_process()", Timings::in_process()),
+        ("Timings::lan()", Timings::lan()),
+        ("Timings::default()", Timings::default()),
+        ("Timings::wan()", Timings::wan()),
+        ("Timings::astra()", Timings::astra()),
+    ]
+}
+
+fn preset(timings: &Timings) -> Option<&'static str> {
+    let mut presets = presets().into_iter();
+    presets
+        .find(|(_, preset)| preset == timings)
+        .map(|(name, _)| name)
+}
+
+/// The longest that an election takes by these timings, whatever its mode.
+fn patience(timings: &Timings) -> Duration {
+    let quorum = timings.worst_case_quorum_failover(SLOTS);
+    // Without a failure detector an election takes a deadline, and is held twice at most.
+    let available = timings
+        .worst_case_failover(u32::MAX)
+        .unwrap_or_else(|| timings.deadline().saturating_mul(3));
+    available.max(quorum)
+}
+
+/// No agent waits for more slots than this before it holds an election.
+const SLOTS: u32 = 8;
+
+/// The same where an election names no timings.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Vitals {
+    pub(super) fn new(assumed: Assumptions, now: Time) -> Self {
+        let signs = VitalSigns {
+            leaderless_since: Some(now),
+            ..VitalSigns::default()
+        };
+        Self {
+            assumed,
+            last_step: AtomicU64::new(0),
+            signs: Mutex::new(signs),
+        }
+    }
+
+    /// The agent does something at `now`.
+    pub(super) fn note_step(&self, now: Time) {
+        self.last_step.store(now.as_nanos().max(1), Relaxed);
+    }
+
+    /// When it last did something; `None` before its first step.
+    pub(super) fn last_step(&self) -> Option<Time> {
+        let nanos = self.last_step.load(Relaxed);
+        (nanos > 0).then(|| Time::from_nanos(nanos))
+    }
+
+    /// The agent's prospects are others than before, or it has a leader and had none, or the other way.
+    pub(super) fn note_prospects(&self, prospects: Prospects, has_leader: bool, now: Time) {
+        let mut signs = self.signs();
+        signs.prospects = prospects;
+        if has_leader {
+            signs.leaderless_since = None;
+            signs.is_clock_slow = false;
+        } else {
+            signs.leaderless_since.get_or_insert(now);
+        }
+    }
+
+    /// The present incarnation has ended, and what it knew of a leader with it.
+    pub(super) fn note_end(&self, now: Time) {
+        let mut signs = self.signs();
+        signs.prospects = Prospects::default();
+        signs.leaderless_since.get_or_insert(now);
+        signs.saving_since = None;
+    }
+
+    pub(super) fn note_saving(&self, now: Time) {
+        self.signs().saving_since = Some(now);
+    }
+
+    /// The record is durable, or why it is not.
+    pub(super) fn note_saved(&self, failure: Option<String>, now: Time) {
+        let mut signs = self.signs();
+        signs.saving_since = None;
+        signs.store_failure = failure.map(|text| (text, now));
+    }
+
+    /// By the timers so much time has passed without a leader; says how much it was by the agent's clock.
+    pub(super) fn note_vacancy(&self, by_timers: Duration, now: Time) -> Duration {
+        self.note_step(now);
+        let mut signs = self.signs();
+        let by_clock = signs.leaderless_since.map_or(by_timers, |at| now.since(at));
+        signs.is_clock_slow = by_clock < by_timers / 2;
+        by_clock.max(by_timers)
+    }
+
+    pub(super) fn read(&self) -> VitalSigns {
+        self.signs().clone()
+    }
+
+    fn signs(&self) -> MutexGuard<'_, VitalSigns> {
+        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        self.signs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vitals() -> Vitals {
+        let assumed = Assumptions::new(MemberKind::Voter, Some(&Timings::lan()));
+        Vitals::new(assumed, Time::from_millis(1))
+    }
+
+    #[test]
+    fn the_time_without_a_leader_counts_from_its_beginning() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let none = Prospects::default();
+        vitals.note_prospects(none, false, at(5));
+        assert_eq!(vitals.read().leaderless_since, Some(at(1)));
+        vitals.note_prospects(none, true, at(7));
+        assert_eq!(vitals.read().leaderless_since, None);
+        vitals.note_prospects(none, false, at(9));
+        vitals.note_end(at(11));
+        assert_eq!(vitals.read().leaderless_since, Some(at(9)));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_is_noticed_by_the_timers() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let second = Duration::from_secs(1);
+        assert_eq!(vitals.note_vacancy(second, at(900)), second);
+        assert!(!vitals.read().is_clock_slow);
+        vitals.note_vacancy(second, at(2));
+        assert!(vitals.read().is_clock_slow);
+        vitals.note_prospects(Prospects::default(), true, at(3));
+        assert!(!vitals.read().is_clock_slow);
+    }
+
+    #[test]
+    fn a_failure_of_the_store_counts_until_something_is_stored() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        vitals.note_saving(at(2));
+        assert_eq!(vitals.read().saving_since, Some(at(2)));
+        vitals.note_saved(Some("full".to_owned()), at(3));
+        let failure = Some(("full".to_owned(), at(3)));
+        assert_eq!(vitals.read().store_failure, failure);
+        vitals.note_saved(None, at(4));
+        assert_eq!(vitals.read(), vitals_at_first());
+    }
+
+    fn vitals_at_first() -> VitalSigns {
+        vitals().read()
+    }
+
+    #[test]
+    fn presets_have_names_and_other_timings_none() {
+        for (name, timings) in presets() {
+            assert_eq!(preset(&timings), Some(name));
+            assert!(patience(&timings) > timings.deadline());
+        }
+        let other = Timings::lan().to_builder().deadline(Duration::from_secs(1));
+        assert_eq!(preset(&other.build().unwrap()), None);
+        assert_eq!(patience(&Timings::default()), Duration::from_millis(4_150));
+    }
+}

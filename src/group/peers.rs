@@ -1,0 +1,121 @@
+//! What those that carry a group to other hosts know of them, for people who ask why the group has no leader.
+//!
+//! Decided here: what is told of a peer, whatever carries the group. Not here: how a peer is reached
+//! ([`remote`](crate::remote)), and what follows from it for a leader ([`agent`](crate::agent)).
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use crate::protocol::{AgentId, Member, PeerMessage, shown};
+
+use super::{Group, snapshot::Route};
+
+/// Another node that a group is carried to, as this one sees it.
+///
+/// As JSON it has these names; spans are milliseconds, under keys that end in `_ms`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PeerReport {
+    /// Its name.
+    pub node: String,
+    /// What is dialled; `None` if it has to dial.
+    pub address: Option<String>,
+    /// For how long there has been no link with it, or since this side began; `None` while there is one. As
+    /// JSON: `unlinked_ms`.
+    #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
+    pub unlinked_for: Option<Duration>,
+    /// Why the last link ended or the last attempt came to nothing, since it was last linked. For people: the
+    /// words may change.
+    pub last_error: Option<String>,
+    /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
+    #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
+    pub echo: Option<Duration>,
+    /// The last refusal was because another process has this node's name, or had it later.
+    pub is_name_disputed: bool,
+    /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
+    /// mine.
+    pub mismatch: Option<(String, String)>,
+    /// Its agents whose names other agents have here.
+    pub refused: Vec<AgentId>,
+}
+
+/// Whatever carries a group to other nodes.
+pub(crate) trait PeerReporter: Send + Sync {
+    /// The nodes that it carries the group of that name to.
+    fn report_peers(&self, group: &str) -> Vec<PeerReport>;
+}
+
+/// Those that carry a group.
+#[derive(Default)]
+pub(super) struct Reporters(Mutex<Vec<Weak<dyn PeerReporter>>>);
+
+impl Reporters {
+    fn add(&self, reporter: Weak<dyn PeerReporter>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|known| known.strong_count() > 0); // a bridge may be started many times
+        all.push(reporter);
+    }
+
+    fn all(&self) -> Vec<Arc<dyn PeerReporter>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl fmt::Debug for Reporters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reporters").field(&self.all().len()).finish()
+    }
+}
+
+/// A member, and whether messages reach it as far as is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReachableMember {
+    pub(crate) member: Member,
+    /// The node where it runs; `None` for this process.
+    pub(crate) node: Option<Arc<str>>,
+    /// It is up, and its node is linked.
+    pub(crate) is_reachable: bool,
+}
+
+impl<M: PeerMessage> Group<M> {
+    /// Tells who is asked about the nodes that the group is carried to, for as long as it lives.
+    pub(crate) fn add_reporter(&self, reporter: Weak<dyn PeerReporter>) {
+        self.0.reporters.add(reporter);
+    }
+
+    /// The nodes that the group is carried to, ordered by name; none where it is carried nowhere.
+    pub fn peers(&self) -> Vec<PeerReport> {
+        // Not under the lock: a bridge takes locks of its own.
+        let reporters = self.0.reporters.all();
+        let reports = reporters
+            .iter()
+            .map(|bridge| bridge.report_peers(self.name()));
+        let mut peers: Vec<_> = reports.flatten().collect();
+        peers.sort_by(|a, b| a.node.cmp(&b.node));
+        peers
+    }
+
+    /// The members ordered by name, and which of them messages reach.
+    pub(crate) fn reach(&self) -> Vec<ReachableMember> {
+        let snapshot = self.newest();
+        let routed = snapshot.members.iter().zip(&*snapshot.routes);
+        let reach = |(member, route): (&Member, &Arc<Route<M>>)| {
+            let (node, is_linked) = match &**route {
+                Route::Local { .. } => (None, true),
+                Route::Remote { node, .. } => (Some(Arc::clone(node)), route.is_up()),
+            };
+            ReachableMember {
+                member: member.clone(),
+                node,
+                is_reachable: is_linked && member.is_up(),
+            }
+        };
+        routed.map(reach).collect()
+    }
+}

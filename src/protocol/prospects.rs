@@ -1,0 +1,41 @@
+//! What keeps a participant from leading, or lets it wait: for people who ask why there is no leader, or why
+//! this one leads.
+//!
+//! Decided here: what a machine tells of itself beside its [`View`](super::View). Nothing in an election
+//! depends on it.
+
+use std::time::Duration;
+
+use super::Time;
+
+/// What a participant waits for, by its own clock; see [`Election::prospects`](super::Election::prospects).
+///
+/// A time that has passed means nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Prospects {
+    /// Until when it lets others go first, because it stepped down.
+    pub cooldown_until: Option<Time>,
+    /// Without a leader: when it holds an election at the earliest. It may be bound by what an earlier
+    /// incarnation promised, or let agents of higher rank go first.
+    pub waits_until: Option<Time>,
+    /// When an agent of higher rank takes over at the earliest, as far as this participant knows: the leader
+    /// of an agent that asked, a follower of itself.
+    pub takeover_at: Option<Time>,
+    /// When a live leader gives way, by this participant's policy; `None` where its election has none.
+    pub preemption: Option<Preemption>,
+}
+
+/// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
+/// leadership is taken at once under any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preemption {
+    /// At once: the bully's way. Not in quorum mode.
+    #[default]
+    Immediately,
+    /// After the agent of a higher rank was there for this long without a gap, with a clean
+    /// hand-over; so that a flapping agent does not bounce the leadership.
+    After(Duration),
+    /// Never.
+    Never,
+}

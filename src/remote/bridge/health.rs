@@ -1,0 +1,183 @@
+//! What people are told of a peer that is not as it should be: the last error, the echo, other rules.
+//!
+//! Decided here: what is kept of each, and when it is out of date. Nothing that a bridge does depends on it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use crate::{
+    group::{PeerReport, PeerReporter},
+    remote::{Closed, Farewell, GroupRules, NodeId},
+};
+
+use super::shared::{BridgeState, PeerState, lock};
+
+/// What is kept of one peer.
+#[derive(Debug, Default)]
+pub(crate) struct PeerHealth {
+    trouble: Mutex<Option<Trouble>>,
+    /// The groups in which the peer follows other rules: its own, and those here.
+    mismatches: Mutex<BTreeMap<String, (String, String)>>,
+    /// The last one in nanoseconds; 0 before the first.
+    echo: AtomicU64,
+}
+
+/// Why there is no link.
+#[derive(Clone, Debug)]
+struct Trouble {
+    text: String,
+    is_name_disputed: bool,
+}
+
+impl PeerHealth {
+    /// A link ended, or an attempt came to nothing.
+    pub(crate) fn failed(&self, why: Option<Closed>, text: String) {
+        // Another link is there.
+        if matches!(
+            why,
+            Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
+        ) {
+            return;
+        }
+        let is_name_disputed = matches!(
+            why,
+            Some(
+                Closed::IsSelf
+                    | Closed::Stale
+                    | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale)
+            )
+        );
+        *lock(&self.trouble) = Some(Trouble {
+            text,
+            is_name_disputed,
+        });
+    }
+
+    /// A link is ready.
+    pub(crate) fn linked(&self) {
+        *lock(&self.trouble) = None;
+    }
+
+    /// The peer has said which rules it follows in a group; `None`: those of this side.
+    pub(crate) fn opened(&self, group: &str, mismatch: Option<(&GroupRules, &GroupRules)>) {
+        let mut mismatches = lock(&self.mismatches);
+        match mismatch {
+            Some((theirs, mine)) => {
+                let rules = (theirs.to_string(), mine.to_string());
+                mismatches.insert(group.to_owned(), rules);
+            }
+            None => {
+                mismatches.remove(group);
+            }
+        }
+    }
+
+    /// A question was answered after so many nanoseconds.
+    pub(crate) fn echoed(&self, nanos: u64) {
+        self.echo.store(nanos.max(1), Relaxed);
+    }
+
+    pub(crate) fn echo(&self) -> Option<Duration> {
+        let nanos = self.echo.load(Relaxed);
+        (nanos > 0).then(|| Duration::from_nanos(nanos))
+    }
+
+    /// Why there is no link, where that is known.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        lock(&self.trouble).as_ref().map(|known| known.text.clone())
+    }
+}
+
+impl BridgeState {
+    /// A link with that node ended, or an attempt to dial it came to nothing.
+    pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, text: String) {
+        if let Some(peer) = self.peer(node) {
+            peer.health.failed(why, text);
+        }
+    }
+
+    fn report(&self, peer: &PeerState, group: &str) -> PeerReport {
+        let at = self.carried.iter().position(|c| c.name() == group);
+        let agents = peer.agents();
+        let unlinked_for = agents.unlinked_for(self.now());
+        let refused = at.map(|at| agents.refused(at)).unwrap_or_default();
+        drop(agents);
+        // An error of before the link means nothing any more.
+        let trouble = lock(&peer.health.trouble).clone();
+        let trouble = trouble.filter(|_| unlinked_for.is_some());
+        PeerReport {
+            node: peer.node.to_string(),
+            address: peer.address.clone(),
+            unlinked_for,
+            is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
+            last_error: trouble.map(|trouble| trouble.text),
+            echo: peer.health.echo(),
+            mismatch: lock(&peer.health.mismatches).get(group).cloned(),
+            refused,
+        }
+    }
+}
+
+impl PeerReporter for BridgeState {
+    fn report_peers(&self, group: &str) -> Vec<PeerReport> {
+        let peers = self.peers();
+        peers.iter().map(|peer| self.report(peer, group)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn health(why: Closed) -> Option<(String, bool)> {
+        let health = PeerHealth::default();
+        health.failed(Some(why), why.to_string());
+        let trouble = lock(&health.trouble).clone();
+        trouble.map(|trouble| (trouble.text, trouble.is_name_disputed))
+    }
+
+    #[test]
+    fn a_link_that_was_replaced_is_no_trouble_and_a_disputed_name_is() {
+        assert_eq!(health(Closed::Replaced), None);
+        assert_eq!(health(Closed::Goodbye(Farewell::Replaced)), None);
+        let silent = Closed::Silent;
+        assert_eq!(health(silent), Some((silent.to_string(), false)));
+        for disputed in [
+            Closed::IsSelf,
+            Closed::Stale,
+            Closed::Goodbye(Farewell::Stale),
+            Closed::Goodbye(Farewell::IsSelf),
+        ] {
+            assert_eq!(health(disputed), Some((disputed.to_string(), true)));
+        }
+    }
+
+    #[test]
+    fn trouble_ends_with_a_link_and_other_rules_with_those_of_this_side() {
+        let health = PeerHealth::default();
+        health.failed(None, "connection refused".to_owned());
+        assert_eq!(health.last_error().as_deref(), Some("connection refused"));
+        health.linked();
+        assert_eq!(health.last_error(), None);
+        let rules = |epoch| GroupRules {
+            rules: "quorum".to_owned(),
+            epoch,
+            voters: None,
+        };
+        health.opened("jobs", Some((&rules(2), &rules(1))));
+        let told = lock(&health.mismatches).get("jobs").cloned();
+        let [theirs, mine] = [2, 1].map(|epoch| rules(epoch).to_string());
+        assert_eq!(told, Some((theirs, mine)));
+        health.opened("jobs", None);
+        assert!(lock(&health.mismatches).is_empty());
+        assert_eq!(health.echo(), None);
+        health.echoed(0);
+        assert_eq!(health.echo(), Some(Duration::from_nanos(1)));
+    }
+}
